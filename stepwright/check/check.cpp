@@ -95,7 +95,8 @@ std::string JobCheck::may_not_start_reason() const {
           ? fmt::format(" (and {} more)",
                         count_with_noun(static_cast<std::int64_t>(settings.size()) - 1, "setting"))
           : "";
-  return fmt::format("{}:{}: {} is no setting of {} that is known{}{}{}", first.file, first.line,
+  const std::string line = first.line == 0 ? "" : fmt::format(":{}", first.line);
+  return fmt::format("{}{}: {} is no setting of {} that is known{}{}{}", first.file, line,
                      first.name, imported.target, first.why.empty() ? "" : ": ", first.why, more);
 }
 

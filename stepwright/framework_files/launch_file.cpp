@@ -54,27 +54,41 @@ void refuse_command_start(const SourceFile& file, std::string_view started) {
   }
 }
 
+/// Advice for jobs of frameworks that are not read.
+constexpr std::string_view kDescribeJob = "describe its job by hand (stepwright init)";
+
+/// Returns the framework of a command that cannot be read, by the names of the command's words, or
+/// by the configurations that were given with it; nullopt if none is known.
+std::optional<std::string> unread_owner(const TrainingCommandCandidate& look, Sources files) {
+  if (auto owner = unsupported_program_framework(look.program)) return owner;
+  if (auto word = find_unsupported_program_word(look.words)) return std::move(word->second);
+  for (const SourceFile& file : files) {
+    if (is_shell_script(file) || file.name.ends_with(".py")) continue;
+    if (auto owner = unread_file(file)) return owner;
+  }
+  return std::nullopt;
+}
+
 [[noreturn]] void fail_unread(const SourceFile& script, const TrainingCommandCandidate& look,
                               Sources files) {
+  std::optional<std::string> owner = unread_owner(look, files);
   for (const SourceFile& file : files) {
-    const bool named = last_path_part(file.name) == last_path_part(look.program);
-    if (named) refuse_command_start(file, script.name);
+    if (last_path_part(file.name) != last_path_part(look.program)) continue;
+    refuse_command_start(file, script.name);
+    if (!owner) owner = unread_file(file);
   }
-  auto owner = unsupported_program_framework(look.program);
   std::string program = look.program;
-  if (const auto command = owner ? std::nullopt : find_unsupported_program_word(look.words)) {
-    owner = command->second;
-    if (program.empty()) program = command->first;
-  }
-  const std::string whose = owner ? fmt::format(" ({})", *owner) : "";
+  if (const auto word = find_unsupported_program_word(look.words); word && program.empty())
+    program = word->first;
   const bool own = !owner && program.ends_with(".py");
   const std::string advice =
-      own ? fmt::format("; where it makes TrainingArguments itself, give {}, too",
+      own ? fmt::format("where it makes TrainingArguments itself, give {}, too; else ",
                         printable(last_path_part(program)))
           : "";
-  fail_unsupported(fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}{}",
-                               script.name, printable(program), whose, look.place,
-                               fmt::join(import_target_names(), ", "), advice));
+  fail_unsupported(
+      fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}; {}{}",
+                  script.name, printable(program), owner ? fmt::format(" (of {})", *owner) : "",
+                  look.place, fmt::join(import_target_names(), ", "), advice, kDescribeJob));
 }
 
 /// True if the files given with a script show that it belongs to another target
@@ -126,8 +140,7 @@ const LaunchTarget& started_target(Sources files, const UserFacts& given,
     // The arguments look like a known trainer's, but the program is one that no reader supports.
     const bool others =
         target != nullptr && agrees && !command_matches_target_rules(target->word, look.words);
-    if (others && unsupported_program_framework(look.program))
-      fail_unread(scripts.front(), look, files);
+    if (others && unread_owner(look, files)) fail_unread(scripts.front(), look, files);
     if (target != nullptr && agrees && unsure == nullptr) unsure = target;
     const bool named = !look.program.empty() || find_unsupported_program_word(look.words);
     if (unread == nullptr && named) unread = &look;
@@ -189,9 +202,10 @@ const LaunchTarget& recognised(Sources files, const UserFacts& given) {
   }
   const SourceFile& first = files.front();
   if (const auto owner = unread_file(first)) {
-    fail_unsupported(
-        fmt::format("{}: a configuration of {}, which is of no framework that is read: {}",
-                    first.name, *owner, fmt::join(import_target_names(), ", ")));
+    fail_unsupported(fmt::format("{}: a {} of {}, which is of no framework that is read: {}; {}",
+                                 first.name,
+                                 first.name.ends_with(".py") ? "program" : "configuration", *owner,
+                                 fmt::join(import_target_names(), ", "), kDescribeJob));
   }
   fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
                          files.front().name, fmt::join(import_target_names(), "|")));
@@ -387,11 +401,17 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
 namespace {
 
 /// Rethrows an error; if it is about a value that a script does not set, adds the option that
-/// states the value.
+/// states the value, and the scripts that were not given and can set it.
 [[noreturn]] void fail_with_open_value(const Error& error, const ImportReport& report) {
   for (const auto& [value, how] : report.open_values) {
     if (value.empty() || value != error.place().value) continue;
-    throw Error(error.kind(), fmt::format("{}; the script leaves it open: {}", error.what(), how),
+    std::string missing;
+    for (const auto& [path, place] : report.missing) {
+      missing += fmt::format("{}{} in {}", missing.empty() ? "" : ", ", path, place);
+    }
+    if (!missing.empty()) missing = fmt::format(" (or give the script that sets it: {})", missing);
+    throw Error(error.kind(),
+                fmt::format("{}; the script leaves it open: {}{}", error.what(), how, missing),
                 error.place());
   }
   throw error;  // The error continues unchanged.

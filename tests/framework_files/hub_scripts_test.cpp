@@ -231,6 +231,19 @@ TEST(Script, ProgramsThatNobodyReadsAreNamed) {
               AllOf(HasSubstr("gpt.sh: starts /opt/NeMo/examples/nlp/language_modeling/"
                               "megatron_t5_pretraining.py (of NeMo 1"),
                     HasSubstr("in gpt.sh:2, which is of no framework that is read")));
+  // Words of a command, what a given program imports, and what a given configuration holds.
+  EXPECT_THAT(
+      refusal_with({{"run.sh", "composer train/train.py yamls/mpt.yaml max_duration=5ba\n"}}),
+      AllOf(HasSubstr("starts train/train.py (of LLM Foundry on Composer)"),
+            HasSubstr("describe its job by hand (stepwright init)")));
+  const launch_scripts::SourceFile own{"own.sh", "torchrun own.py --config conf.json\n"};
+  EXPECT_THAT(refusal_with({{"own.sh", "lightning run model --devices=8 own.py --size 8\n"},
+                            {"own.py", "import lightning as L\nfrom lit_gpt.model import GPT\n"}}),
+              HasSubstr("starts own.py (of LitGPT)"));
+  EXPECT_THAT(refusal_with({own, {"conf.json", "{\"distributed\": {\"pp_engine\": \"1f1b\"}}"}}),
+              HasSubstr("starts own.py (of picotron)"));
+  EXPECT_THAT(refusal_with({{"conf.yaml", "device_train_microbatch_size: 2\n"}}),
+              HasSubstr("conf.yaml: a configuration of LLM Foundry on Composer"));
 }
 
 TEST(Script, ScriptsThatAreMissingAreNamedWhereTheModelIs) {
@@ -440,7 +453,7 @@ TEST(HubScripts, AScriptThatStartsNothingIsSaidToStartNothing) {
   EXPECT_THAT(refusal_with({{"run.sh", "echo x > out.toml\n"}}),
               HasSubstr("no command has arguments of any framework that is read"));
   EXPECT_THAT(refusal_with({{"run.py", "from nemo.collections import llm\n"}}),
-              HasSubstr("a configuration of NeMo 2"));
+              HasSubstr("a program of NeMo 2"));
 }
 
 TEST(HubScripts, AProgramThatStartsCommandsIsToBeCaptured) {
@@ -479,6 +492,27 @@ TEST(HubScripts, RunTrainOfTorchtitanIsKnown) {
   EXPECT_EQ(plan.planned.job.cluster.devices(), 4);
   EXPECT_EQ(plan.planned.job.length, 2048);
   EXPECT_THAT(refusal_with({files.front()}), HasSubstr("names ./llama.toml: give this file, too"));
+}
+
+// torchtitan/distributed/utils.py: set_determinism.
+TEST(HubScripts, DeterministicRunsOfTorchtitanAreRead) {
+  for (const std::string word : {"--debug.deterministic", "--training.deterministic=true"}) {
+    const ImportedPlan plan = read_with(
+        {{"train.sh",
+          "torchrun --nproc_per_node=8 -m torchtitan.train --job.config_file llama.toml " + word +
+              "\n"},
+         {"llama.toml", kScriptToml}});
+    EXPECT_TRUE(plan.planned.job.kernels.deterministic) << word;
+  }
+}
+
+TEST(HubScripts, AnOpenValueNamesTheScriptThatMaySetIt) {
+  EXPECT_THAT(refusal_with({{"train.sh",
+                             "source env/sizes.sh\ntorchrun --nproc_per_node=8 -m torchtitan.train "
+                             "--job.config_file llama.toml --training.seq_len $LENGTH\n"},
+                            {"llama.toml", kScriptToml}}),
+              AllOf(HasSubstr("--set LENGTH=VALUE"),
+                    HasSubstr("(or give the script that sets it: env/sizes.sh in train.sh:1)")));
 }
 
 TEST(HubScripts, ProgramsThatAreGivenAFileAreReadWithIt) {

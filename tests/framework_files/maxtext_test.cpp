@@ -82,9 +82,23 @@ TEST(MaxText, WordsStandOverTheFileThatTheScriptNames) {
   const ImportedPlan read = import_plan_files("", files, {.cluster = "dgx-h100:2"});
   EXPECT_EQ(read.planned.plan.micro_batch, 8);
   EXPECT_EQ(read.planned.plan.recompute.kind, plan::RecomputeKind::kSelective);
-  const ImportedPlan alone = import_plan_files("", std::span(files).first(1),
-                                               {.model = "llama-2-7b", .cluster = "dgx-h100:2"});
-  EXPECT_THAT(alone.report.not_read, lists("[]", SettingImpact::kYes));
+  EXPECT_THAT([&] { import_plan_files("", std::span(files).first(1), {.cluster = "dgx-h100:2"}); },
+              testing::ThrowsMessage<Error>(
+                  testing::HasSubstr("train.sh:1: names gpu/llama2_7b.yml: give this file, too")));
+}
+
+TEST(MaxText, AScriptMayWriteTheFileThatItNames) {
+  const std::string script =
+      "echo 'model_name: llama2-7b\nper_device_batch_size: 4' > $HOME/own.yml\n"
+      "docker run image bash -c \"python3 MaxText/train.py configs/$CONFIG "
+      "max_target_length=1024\"\n";
+  const ImportedPlan read = import_text("", "train.sh", script, {.settings = {"CONFIG=own.yml"}});
+  EXPECT_EQ(read.planned.job.model_name, "llama-2-7b");
+  EXPECT_EQ(read.planned.plan.micro_batch, 4);
+  EXPECT_EQ(read.planned.job.length, 1024);
+  EXPECT_THAT([&] { import_text("", "train.sh", script); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "give this file, too; the script leaves it open: --set CONFIG=VALUE")));
 }
 
 TEST(MaxText, ReadsWhatItLogs) {

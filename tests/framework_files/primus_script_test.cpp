@@ -72,9 +72,8 @@ TEST(PrimusScript, OverridesNeedNoDashes) {
 }
 
 TEST(PrimusScript, AnExperimentThatWasNotGivenIsNamed) {
-  EXPECT_THAT(
-      [] { started_by("EXP=examples/deepseek.yaml bash examples/run_pretrain.sh\n"); },
-      testing::ThrowsMessage<Error>(HasSubstr("start.sh: names the experiment examples/deepseek")));
+  EXPECT_THAT([] { started_by("EXP=examples/deepseek.yaml bash examples/run_pretrain.sh\n"); },
+              testing::ThrowsMessage<Error>(HasSubstr("names examples/deepseek")));
 }
 
 TEST(PrimusScript, ASettingOfAPersonStandsOverAll) {

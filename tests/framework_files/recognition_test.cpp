@@ -91,9 +91,14 @@ TEST(Targets, SayHowTheyAreKnown) {
 }
 
 TEST(UnreadPrograms, AreNamed) {
-  EXPECT_EQ(unsupported_program_framework("x/litgpt/train.py"), "of LitGPT");
+  EXPECT_EQ(unsupported_program_framework("x/litgpt/train.py"), "LitGPT");
   EXPECT_EQ(unsupported_program_framework("train.py"), std::nullopt);
   EXPECT_EQ(unread_file({"a.yaml", "_target_: nemo.collections.x"}), "NeMo 2");
+  EXPECT_EQ(unread_file({"a.yaml", "save_interval_unsharded: 5\n"}), "OLMo");
+  EXPECT_EQ(unread_file({"a.py", "import torch\nfrom olmo_core.data import X\n"}), "OLMo-core");
+  EXPECT_EQ(unread_file({"a.py", "import lightning as L\n"}), "Lightning");
+  EXPECT_EQ(unread_file({"a.py", "import lightning_extras\n"}), std::nullopt);
+  EXPECT_EQ(unread_file({"a.txt", "import olmo_core\n"}), std::nullopt);
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ TEST(Torchtitan, ReadsAFunctionOfTheRegistry) {
   EXPECT_EQ(job.sequences, 16);
   EXPECT_EQ(job.length, 8192);
   EXPECT_EQ(plan.recompute.modules, plan::kPerOperator);
+  EXPECT_FALSE(job.kernels.cuda_graphs.step) << "ActivationCheckpointConfig is older";
 }
 
 TEST(Torchtitan, FollowsWhatAnotherFunctionChanges) {

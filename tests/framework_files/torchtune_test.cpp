@@ -65,11 +65,14 @@ TEST(Torchtune, TrainsAllWeightsUnderFsdpInTheirOwnType) {
 }
 
 TEST(Torchtune, TheLossSaysItsChunks) {
-  const auto kernels = [](const std::string& loss) {
+  const auto read = [](const std::string& loss) {
     std::string recipe = tune_recipe("llama3_1.llama3_1_8b", kTuneAdam);
     const std::string usual = "torchtune.modules.loss.CEWithChunkedOutputLoss";
-    return torchtuned(recipe.replace(recipe.find(usual), usual.size(), loss)).planned.job.kernels;
+    return torchtuned(recipe.replace(recipe.find(usual), usual.size(), loss));
   };
+  const auto kernels = [&](const std::string& loss) { return read(loss).planned.job.kernels; };
+  EXPECT_THAT(read("mine.RankLoss").report.not_read,
+              lists("loss._component_", SettingImpact::kYes));
   EXPECT_EQ(kernels("torch.nn.CrossEntropyLoss").loss_chunks, 1);
   EXPECT_EQ(
       kernels("torchtune.modules.loss.LinearCrossEntropyLoss\n  num_output_chunks: 16").loss_chunks,
@@ -234,6 +237,12 @@ TEST(Torchtune, ScriptsStartItWithWordsOverItsFile) {
                             "--config 8B_lora.yaml")
                 .planned.plan.parallel.data,
             8);
+  const ImportedPlan own =
+      tune_started_by("tune run --nproc_per_node 4 mine/own_recipe.py --config 8B_lora.yaml");
+  EXPECT_EQ(own.planned.plan.parallel.data, 4);
+  EXPECT_THAT(own.report.not_read, lists("mine/own_recipe.py", SettingImpact::kMaybe));
+  EXPECT_THAT(read.report.not_read,
+              testing::Not(lists("lora_finetune_distributed", SettingImpact::kMaybe)));
   EXPECT_THAT([] { tune_started_by("tune run lora_finetune_distributed --config 8B_lora"); },
               testing::ThrowsMessage<Error>(HasSubstr("without --nproc_per_node")));
   EXPECT_THAT(

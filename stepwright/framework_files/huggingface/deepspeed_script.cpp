@@ -100,16 +100,7 @@ Draft read_deepspeed_script(Sources files, const UserFacts& given, Draft draft,
   const StartedCommand& command = script.command;
   const std::vector<ShellWord> words = command.all_command_words();
   const ShellWord path = configuration_named(words).value();
-  if (script.files.deepspeed == nullptr) {
-    std::string open;
-    for (const std::string& place : path.open) {
-      if (!place.starts_with("$(") && !place.starts_with('`')) {
-        open += fmt::format("; the script leaves it open: --set {}=VALUE", printable(place));
-      }
-    }
-    fail_input(fmt::format("{}:{}: names {}: give this file, too{}", command.file, path.line,
-                           printable(path.text), open));
-  }
+  if (script.files.deepspeed == nullptr) fail_for_missing_file(path, command);
   if (script.files.model)
     draft.model = model::read_huggingface_config(*script.files.model, &report.notes);
   const Document said = Document::from(command_arguments_as_mapping(words), command.file);

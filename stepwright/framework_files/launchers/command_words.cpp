@@ -60,8 +60,17 @@ const SourceFile* find_command_file(std::string_view name, Sources files,
 }
 
 void fail_for_missing_file(const ShellWord& path, const StartedCommand& command) {
-  fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
-                         printable(path.text)));
+  std::string open;
+  for (const std::string& name : path.open) {
+    if (name.starts_with("$(") || name.starts_with('`')) continue;
+    // The text of a word that is an argument of the script is `$1`.
+    const bool argument =
+        path.text.size() == 2 && path.text[0] == '$' && path.text[1] > '0' && path.text[1] <= '9';
+    open += fmt::format("; the script leaves it open: --set {}=VALUE",
+                        printable(argument ? path.text.substr(1) : name));
+  }
+  fail_input(fmt::format("{}:{}: names {}: give this file, too{}", command.file, path.line,
+                         printable(path.text), open));
 }
 
 SplitScriptFiles split_script_files(Sources files) {

@@ -11,6 +11,7 @@
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -63,17 +64,19 @@ void set_path(Tree& root, std::string_view path, Tree value) {
 
 Document read_key_value_command(Sources files, const KeyValueProgram& program,
                                 const UserFacts& given, JobRankCounts& extent,
-                                StartedTrainingProgram& start, ImportReport& report) {
+                                StartedTrainingProgram& start, ImportReport& report,
+                                std::optional<SourceFile>* configuration) {
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };
+  const SplitScriptFiles parted = split_script_files(files);
+  // A file that only its words show to be a script counts as one, too.
   const StartedCommand command = find_started_command(
-      files, given,
+      parted.scripts.empty() ? files : Sources(parted.scripts), given,
       {.framework = program.framework,
        .arguments = "NAME=VALUE",
        .starts = target_command_predicate(program.target),
-       .has_argument = is_setting,
-       .matters = [&](std::string_view name) { return can_matter(program.settings, name); }},
+       .has_argument = is_setting},
       report);
   start = started_program_of_command(command);
   start.environment = command.environment;
@@ -84,6 +87,7 @@ Document read_key_value_command(Sources files, const KeyValueProgram& program,
   if (program.whole_nodes) read_self_started_ranks(command, extent, report);
   if (program.hydra) check_hydra_words(command);
   Tree settings = Tree::mapping();
+  bool configured = configuration == nullptr;
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const ShellWord& word = command.words[i];
     const std::size_t equals = std::min(word.text.find('='), word.text.size());
@@ -97,8 +101,14 @@ Document read_key_value_command(Sources files, const KeyValueProgram& program,
     }
     const std::string_view name = name_of_setting(word.text);
     const bool yaml = word.text.ends_with(".yml") || word.text.ends_with(".yaml");
-    if (name.empty() && yaml && settings.find("[]") == nullptr) {
-      settings.set("[]", word.text).find("[]")->line = word.line;
+    if (!configured && equals == word.text.size() && (yaml || (i > 0 && !word.open.empty()))) {
+      configured = true;
+      const std::string file = launch_scripts::base_name(word.text);
+      if (const SourceFile* found = find_command_file(file, parted.others, command)) {
+        *configuration = *found;
+      } else if (file != program.built_in_file) {
+        fail_for_missing_file(word, command);
+      }
     }
     if (name.empty()) continue;
     const std::string_view text = std::string_view(word.text).substr(word.text.find('=') + 1);

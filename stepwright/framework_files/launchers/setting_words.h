@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -29,13 +30,17 @@ struct KeyValueProgram {
   /// Table of the program's settings ("rl/verl"), by which commands are compared; empty: every
   /// setting can matter.
   std::string_view settings = {};
+  /// Configuration of the program itself, whose values are known without the file ("base.yml").
+  std::string_view built_in_file = {};
 };
 
 /// Returns the arguments `a.b=value` of the command that starts a program in shell scripts,
-/// overridden by the user's settings; the key `[]` has the first YAML file in the command. Sets
-/// `extent` and `start`. Fails with `kInput` if no command starts the program.
+/// overridden by the user's settings. Sets `extent` and `start`, and `configuration` (unless null)
+/// to the YAML file that the command names, given or written by a script. Fails with `kInput` if no
+/// command starts the program, or if that file is neither given nor the program's own.
 Document read_key_value_command(Sources files, const KeyValueProgram& program,
                                 const UserFacts& given, JobRankCounts& extent,
-                                StartedTrainingProgram& start, ImportReport& report);
+                                StartedTrainingProgram& start, ImportReport& report,
+                                std::optional<SourceFile>* configuration = nullptr);
 
 }  // namespace stepwright::framework_files

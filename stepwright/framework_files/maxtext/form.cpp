@@ -1,6 +1,8 @@
 #include "stepwright/framework_files/maxtext/form.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "stepwright/core/lower_case.h"
 #include "stepwright/core/mapping_builder.h"
@@ -9,6 +11,7 @@
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/parents.h"
 #include "stepwright/framework_files/forms/references.h"
+#include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/setting_words.h"
 #include "stepwright/framework_files/recognition/target_data.h"
 
@@ -26,7 +29,8 @@ constexpr KeyValueProgram kProgram = {
         [](std::string_view name) {
           return find_known_setting(known_settings("maxtext/settings"), name) != nullptr;
         },
-    .whole_nodes = true};
+    .whole_nodes = true,
+    .built_in_file = "base.yml"};
 
 Document read_logged(const SourceFile& file) {
   Tree settings = Tree::mapping();
@@ -73,13 +77,6 @@ Tree laid_together(const SourceFile& top, Sources files) {
   return members.take();
 }
 
-/// Returns the given file with which a command starts; null: it is not among them.
-const SourceFile* started_with(const Document& words, Sources files) {
-  const auto named = words.root().find("[]");
-  if (!named || !named->is_scalar()) return nullptr;
-  return find_file_by_name(named->text(), files);
-}
-
 /// Adds settings from environment variables, unless a word sets them: src/MaxText/pyconfig.py,
 /// yaml_key_to_env_key.
 void add_environment(const StartedTrainingProgram& start, MappingBuilder& settings) {
@@ -106,26 +103,21 @@ Document read_maxtext_mapping(Sources files, const UserFacts& given, JobRankCoun
     const SourceFile& top = topmost_configuration_file(files, kBaseConfig);
     return with_user_settings(Document::from(laid_together(top, files), top.name), given);
   }
+  std::optional<SourceFile> named;
   const Document words =
-      read_key_value_command(files.first(1), kProgram, given, extent, start, report);
-  const Sources others = files.subspan(1);
+      read_key_value_command(files, kProgram, given, extent, start, report, &named);
+  std::vector<SourceFile> others = split_script_files(files).others;
+  if (named && find_file_by_name(named->name, others) == nullptr) others.push_back(*named);
   Tree below = Tree::mapping();
   if (!others.empty()) {
-    const SourceFile* top = started_with(words, others);
-    below = laid_together(top != nullptr ? *top : topmost_configuration_file(others, kBaseConfig),
-                          others);
+    below = laid_together(named ? *named : topmost_configuration_file(others, kBaseConfig), others);
+    if (!named || named->name != first.name) drop_line_numbers(below);
   }
   MappingBuilder all(std::move(below));
   add_environment(start, all);
   for (const auto& [name, value] : words.root().members())
     all.set(name, tree_with_positions(value));
-  Tree settings = all.take();
-  // The file with which the command starts is given, or is base.yml, whose values are built in.
-  if (files.size() > 1 || settings.find("[]") == nullptr ||
-      settings.find("[]")->text.ends_with("base.yml")) {
-    settings.set("[]", Tree());
-  }
-  return Document::from(std::move(settings), first.name);
+  return Document::from(all.take(), first.name);
 }
 
 }  // namespace stepwright::framework_files

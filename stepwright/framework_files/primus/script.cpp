@@ -60,14 +60,10 @@ void read_primus_extent(Words front, const StartedCommand& command, JobRankCount
   }
 }
 
-SourceFile experiment_named(const ShellWord& path, Sources files, const StartedCommand& command,
-                            const std::string& source) {
+SourceFile experiment_named(const ShellWord& path, Sources files, const StartedCommand& command) {
   if (const auto* file = find_command_file(launch_scripts::base_name(path.text), files, command))
     return *file;
-  std::string how;
-  if (!path.open.empty()) how = fmt::format(" (--set {}=VALUE)", printable(path.open.front()));
-  fail_input(fmt::format("{}: names the experiment {}{}: give this file, too", source,
-                         printable(path.text), how));
+  fail_for_missing_file(path, command);
 }
 
 /// Returns a setting with its full path: "modules.pre_trainer.overrides.micro_batch_size=4".
@@ -169,7 +165,7 @@ PrimusRun read_primus_script(Sources files, const UserFacts& given, JobRankCount
   const std::size_t place = place_of_arguments(words).value_or(0);
   read_primus_extent(words.first(place), command, extent);
   PrimusWords said = primus_words(words.subspan(place), command, source);
-  PrimusRun run{.file = experiment_named(said.experiment, sorted.others, command, source),
+  PrimusRun run{.file = experiment_named(said.experiment, sorted.others, command),
                 .others = {},
                 .given = given,
                 .environment = {}};

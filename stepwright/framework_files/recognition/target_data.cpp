@@ -123,6 +123,20 @@ std::optional<std::string> owner_in(std::string_view list, std::string_view text
   return std::nullopt;
 }
 
+/// True if a line of a Python program imports a module or a part of it: `from olmo_core.data import
+/// DataMix`.
+bool imports_module(std::string_view text, std::string_view module) {
+  for (const std::string_view word : {"import ", "from "}) {
+    const std::string start = fmt::format("\n{}{}", word, module);
+    for (std::size_t at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
+      const std::size_t end = at + start.size();
+      if (end == text.size() || std::string_view(". \r\n").find(text[end]) != text.npos)
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::span<const LaunchTargetDescription> launch_target_description() {
@@ -171,7 +185,14 @@ std::optional<UnsupportedProgram> find_unsupported_program_word(Words words) {
 }
 
 std::optional<std::string> unread_file(const SourceFile& file) {
-  return owner_in("files", file.text);
+  // A mark that begins a line can be in the first one.
+  const std::string text = "\n" + file.text;
+  std::optional<std::string> owner = owner_in("files", text);
+  if (owner || !file.name.ends_with(".py")) return owner;
+  for (const auto& [module, name] : read_unread("imports")) {
+    if (imports_module(text, module)) return name;
+  }
+  return std::nullopt;
 }
 
 }  // namespace stepwright::framework_files

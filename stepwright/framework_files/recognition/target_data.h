@@ -100,12 +100,14 @@ std::function<bool(Words)> target_command_predicate(std::string_view target);
 /// framework that it belongs to, for messages.
 using UnsupportedProgram = std::pair<std::string, std::string>;
 
-/// Returns the name of the framework that a program belongs to, if it is known to be one that
-/// cannot be read here (`unread.yaml`); nullopt otherwise.
+/// Returns the name of the framework that a program belongs to by its own name, if it is known to
+/// be one that cannot be read here (`unread.yaml`); nullopt otherwise.
 std::optional<std::string> unsupported_program_framework(std::string_view program);
 /// Returns the first word of a command that names a program known to be one that cannot be read
 /// here (`unread.yaml`), with its framework; nullopt if there is none.
 std::optional<UnsupportedProgram> find_unsupported_program_word(Words words);
+/// Returns the name of the framework that a configuration or a Python program belongs to by what it
+/// contains or imports, if it is known to be one that cannot be read here; nullopt otherwise.
 std::optional<std::string> unread_file(const SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -400,11 +400,27 @@ void read_titan_precision(const Fields& root, PartialPlan& settled, ImportReport
   read_titan_optimizer(root.section("optimizer"), settled, report);
 }
 
+/// Reads deterministic runs (torchtitan/distributed/utils.py, set_determinism), which `[training]`
+/// states before 0.2.
+void read_titan_determinism(const Fields& root, PartialPlan& settled) {
+  for (const std::string_view section : {"training", "debug"}) {
+    const Fields fields = root.section(section);
+    if (!fields.flag("deterministic", false)) continue;
+    settled.kernels.emplace_back(&plan::Kernels::deterministic, true);
+    fields.leave_out("deterministic", *fields.find("deterministic"),
+                     "that deterministic kernels take longer");
+  }
+}
+
 /// Reads CUDA graphs. Since 0.3, forward and backward are one graph, unless a file disables it or
-/// has settings that exclude graphs: torchtitan/trainer.py: Config._validate_cuda_graphs.
-void read_titan_graphs(const Fields& training, PartialPlan& settled, ImportReport& report) {
+/// has settings that exclude graphs: torchtitan/trainer.py: Config._validate_cuda_graphs. Files
+/// with an ActivationCheckpointConfig are older.
+void read_titan_graphs(const Fields& root, PartialPlan& settled, ImportReport& report) {
   const plan::Parallel& degrees = settled.plan.parallel;
-  const bool off = training.flag("disable_cuda_graphs", false);
+  const Fields training = root.section("training");
+  const bool older =
+      root.section("activation_checkpoint").word("()", "") == "ActivationCheckpointConfig";
+  const bool off = training.flag("disable_cuda_graphs", older);
   settled.cuda_graphs.step = !off && degrees.pipeline == 1 && degrees.expert == 1;
   if (settled.cuda_graphs.step && !training.has("disable_cuda_graphs")) {
     report.add_assumption("job.kernels",
@@ -574,8 +590,9 @@ Draft read_titan_plan(const TorchtitanConfiguration& file, const UserFacts& give
   }
   read_titan_overlap(root, parallelism, draft, report);
   read_titan_compile(root, draft, report);
+  read_titan_determinism(root, draft);
   if (!file.toml) {
-    read_titan_graphs(root.section("training"), draft, report);
+    read_titan_graphs(root, draft, report);
     read_titan_attention(root.section("model_spec"), draft, draft.extent);
   }
   report_file_settings(root, file.document.name(), known_settings("torchtitan/settings"), report);

@@ -35,9 +35,9 @@ std::vector<CommandOption> titan_options(Words words) {
 
 /// Returns the words that override the file, for sections that a plan reads.
 std::vector<std::string> settings_over(const std::vector<CommandOption>& options) {
-  static constexpr std::array<std::string_view, 10> kSections = {
+  static constexpr std::array<std::string_view, 11> kSections = {
       "model",  "training",     "parallelism", "optimizer", "compile", "activation_checkpoint",
-      "float8", "experimental", "quantize",    "mx"};
+      "float8", "experimental", "quantize",    "mx",        "debug"};
   std::vector<std::string> settings;
   for (const auto& [name, value] : options) {
     const std::size_t dot = name.find('.');

@@ -22,6 +22,7 @@
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/targets/code.h"
 #include "stepwright/framework_files/torchtune/models.h"
 #include "stepwright/framework_files/torchtune/overrides.h"
@@ -220,7 +221,8 @@ Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
 void read_tune_loss(const Fields& root, PartialPlan& settled) {
   const auto loss = root.section("loss").node().find("_component_");
   const std::string name = loss ? loss->text() : "";
-  if (name.find("rlhf") != std::string::npos) {
+  const bool own = !name.empty() && !name.starts_with("torchtune.") && !name.starts_with("torch.");
+  if (own || name.find("rlhf") != std::string::npos) {
     root.leave_out("loss._component_", *loss,
                    "a second model or another loss: one of tokens is counted");
   }
@@ -316,6 +318,14 @@ Draft read_tune_script(Sources files, const UserFacts& given, Draft draft, Impor
   std::vector<ShellWord> words = draft.start.launchers;
   words.push_back({.text = draft.start.program});
   take_one_process(words, draft.start.source, draft.extent);
+  const std::vector<ShellWord> recipe = {words.back(), {.text = "--config"}};
+  if (draft.start.program.ends_with(".py") &&
+      !command_matches_target_rules("torchtune", recipe, "recipe")) {
+    report.not_read.push_back({printable(draft.start.program), "", draft.start.source, 0,
+                               SettingImpact::kMaybe,
+                               "a recipe of its own: the settings are read as torchtune's recipes "
+                               "read them"});
+  }
   const SourceFile& file = run.files.front();
   std::vector<std::string> over = run.words;
   over.insert(over.end(), run.given.settings.begin(), run.given.settings.end());

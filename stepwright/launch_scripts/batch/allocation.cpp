@@ -155,7 +155,8 @@ void apply_slurm_options(std::span<const GivenOption> options, BatchAllocation& 
     const auto tasks = allocation.tasks_per_node ? allocation.tasks_per_node
                        : one_each                ? std::optional<std::int64_t>(1)
                                                  : std::nullopt;
-    if (tasks) allocation.devices_per_node = gpus_in(*each, false).value_or(1) * *tasks;
+    allocation.devices_per_task = gpus_in(*each, false).value_or(1);
+    if (tasks) allocation.devices_per_node = *allocation.devices_per_task * *tasks;
   }
   if (const auto name = last_option_value(options, "-J --job-name")) allocation.name = *name;
   if (const auto array = last_option_value(options, "-a --array")) allocation.array = *array;

@@ -31,6 +31,7 @@ struct BatchAllocation {
   std::optional<std::int64_t> tasks;
   std::optional<std::int64_t> tasks_per_node;
   std::optional<std::int64_t> cpus_per_task;
+  std::optional<std::int64_t> devices_per_task;
   std::string array;  ///< Indices of a job array: "0-3,7"; empty: no array.
   /// Options as they were written: those of the script first, those of the command line last.
   BatchWords options;

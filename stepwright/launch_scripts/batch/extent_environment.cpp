@@ -85,6 +85,9 @@ BatchVariables slurm_extent(const BatchAllocation& allocation) {
     variables["SLURM_CPUS_PER_TASK"] = std::to_string(cpus);
     variables["SLURM_CPUS_ON_NODE"] = std::to_string(cpus * slots_of_node(allocation));
   }
+  if (allocation.devices_per_task) {
+    variables["SLURM_GPUS_PER_TASK"] = std::to_string(*allocation.devices_per_task);
+  }
   if (allocation.devices_per_node) {
     const std::int64_t devices = *allocation.devices_per_node;
     variables["SLURM_GPUS_ON_NODE"] = variables["SLURM_GPUS_PER_NODE"] = std::to_string(devices);

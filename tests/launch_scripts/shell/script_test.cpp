@@ -259,6 +259,13 @@ TEST(ShellScriptResult, KeepsWhatProgramsSee) {
   EXPECT_EQ(script.commands.at(0).job->devices_per_node, 8);
 }
 
+TEST(ShellScriptResult, SaysTheDevicesOfATask) {
+  const ShellScriptResult script = script_of(
+      "#SBATCH --nodes=8 --ntasks-per-node=1 --gpus-per-task=4\n"
+      "srun bash -c \"run --n \\$SLURM_GPUS_PER_TASK\"\n");
+  EXPECT_THAT(words(script), ElementsAre("run", "--n", "4"));
+}
+
 TEST(ShellScriptResult, CountsTheHostsAndDevicesOfAJob) {
   const std::string head = "#SBATCH --nodes=4 --gres=gpu:8\n";
   const std::vector<std::pair<std::string, std::string>> cases = {
