@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "stepwright/core/error.h"
@@ -52,6 +53,16 @@ void refuse_command_start(const SourceFile& file, std::string_view started) {
                     start->line, printable(start->call),
                     launch_scripts::started_command_capture_advice(start->call, started)));
   }
+}
+
+/// Fails if a file is a Python program that has a service run another program.
+void refuse_hosted_program(const SourceFile& file) {
+  const auto service = hosting_service(file);
+  if (!service) return;
+  fail_unsupported(fmt::format(
+      "{}: has {} run a command, which reading alone does not follow: write the command that runs "
+      "there into a script, and give that script with the files that it names",
+      file.name, *service));
 }
 
 /// Advice for jobs of frameworks that are not read.
@@ -580,11 +591,15 @@ std::vector<std::string> framework_refusal_reasons(const plan::Framework& framew
 
 ImportedPlan import_plan_files(std::string_view word, std::span<const SourceFile> files,
                                const UserFacts& given, bool as_it_is) {
-  std::vector<SourceFile> sources(files.begin(), files.end());
-  for (SourceFile& file : sources) {
-    if (auto script = launch_scripts::scheduler_file_script(file)) file = std::move(*script);
+  std::vector<SourceFile> sources;
+  for (const SourceFile& file : files) {
+    auto script = launch_scripts::scheduler_file_script(file);
+    std::vector<SourceFile> inside = launch_scripts::config_map_files(file);
+    if (script || inside.empty()) sources.push_back(script ? std::move(*script) : file);
+    std::ranges::move(inside, std::back_inserter(sources));
   }
   if (!is_python_form(word, sources.front())) {
+    refuse_hosted_program(sources.front());
     refuse_command_start(sources.front(), sources.front().name);
   }
   const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);

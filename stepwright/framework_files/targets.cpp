@@ -94,8 +94,10 @@ bool may_be_named(const LaunchTarget& target, const SourceFile& file) {
 
 bool is_target_file(const LaunchTarget& target, const SourceFile& file) {
   if (!may_be_named(target, file)) return false;
-  return (target.recognises != nullptr && target.recognises(file)) ||
-         file_matches_target_rules(target.word, file);
+  if (target.recognises != nullptr && target.recognises(file)) return true;
+  // A program may name the arguments of another one that it starts.
+  const bool other = target.recognises != nullptr && file.name.ends_with(".py");
+  return !other && file_matches_target_rules(target.word, file);
 }
 
 bool can_recognise_target_command(const LaunchTarget& target) {

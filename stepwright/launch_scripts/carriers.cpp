@@ -13,6 +13,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/launch_scripts/makefile.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::launch_scripts {
@@ -32,16 +33,31 @@ std::string text_below(const std::optional<Node>& node, std::string_view key) {
   return found && found->is_scalar() ? found->text() : "";
 }
 
+/// True for a text such as "${NODES}", for which a template (envsubst, Compose) has a value.
+bool is_place(std::string_view text) { return text.starts_with("${") && text.ends_with('}'); }
+
 std::int64_t count_below(const std::optional<Node>& node, std::string_view key) {
   const IntegerParseResult number = read_integer(text_below(node, key));
   return number.status == IntegerParseResult::Status::kGood ? number.value : 0;
 }
 
-bool is_variable_name(std::string_view name) {
-  static constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-  return !name.empty() && (name.front() < '0' || name.front() > '9') &&
-         name.find_first_not_of(kLetters) == std::string_view::npos;
+/// Returns a text as a word of a shell in which "${NAME}" of a template, and "$(NAME)" of
+/// Kubernetes, are variables.
+std::string as_shell_word(std::string_view text) {
+  std::string word;
+  for (std::size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+    const std::string_view rest = text.substr(at);
+    if (rest.size() < 4 || (rest[1] != '{' && rest[1] != '(')) continue;
+    const std::size_t end = rest.find(rest[1] == '{' ? '}' : ')');
+    if (end == std::string_view::npos) continue;
+    const std::string_view name = rest.substr(2, end - 2);
+    if (!is_variable_name(name)) continue;
+    if (at > 0) word += in_shell_quotes(text.substr(0, at));
+    word += fmt::format("\"${{{}}}\"", name);
+    text.remove_prefix(at + end + 1);
+    at = std::string_view::npos;  // The search goes on at the start of the rest.
+  }
+  return text.empty() && !word.empty() ? word : word + in_shell_quotes(text);
 }
 
 /// Builds a script whose lines have the same numbers as in the file, as far as possible.
@@ -50,14 +66,21 @@ class ScriptLines {
   explicit ScriptLines(std::uint32_t before) : line_(before + 1) {}
 
   void extent(std::int64_t nodes, std::int64_t devices) {
-    std::string options;
-    if (nodes > 0) options += fmt::format(" --nodes={}", nodes);
-    if (devices > 0) options += fmt::format(" --gpus-per-node={}", devices);
-    if (!options.empty()) options_ = "#SBATCH" + options;
+    if (nodes > 0) options_ += fmt::format(" --nodes={}", nodes);
+    if (devices > 0) options_ += fmt::format(" --gpus-per-node={}", devices);
+  }
+  /// Requests numbers that are expressions of a shell, because they are open in a template.
+  void open_extent(const std::string& nodes, const std::string& devices) {
+    open_ = true;
+    options_ = fmt::format(" --nodes={}", nodes);
+    if (!devices.empty()) options_ += fmt::format(" --gpus-per-node={}", devices);
   }
   void variable(const std::string& name, std::string_view value) {
     if (is_variable_name(name))
-      variables_ += fmt::format("export {}={}; ", name, in_shell_quotes(value));
+      variables_ += fmt::format("export {}={}; ", name, as_shell_word(value));
+  }
+  void computed_variable(std::string_view name, std::string_view expression) {
+    variables_ += fmt::format("export {}={}; ", name, expression);
   }
   /// Adds a text that a shell runs; a YAML block starts on the line below its key.
   void text(Node node, std::string_view text) {
@@ -70,7 +93,7 @@ class ScriptLines {
     bool first = true;
     for (const Node& node : nodes) {
       go_to(node.line(), !first);
-      add((first ? "" : " ") + in_shell_quotes(node.text()));
+      add((first ? "" : " ") + as_shell_word(node.text()));
       first = false;
     }
     add("\n");
@@ -78,7 +101,12 @@ class ScriptLines {
   [[nodiscard]] bool empty() const { return text_.empty(); }
   [[nodiscard]] std::string take() const {
     // The script always starts with these three lines, even if options and variables are empty.
-    return fmt::format("#!/bin/bash\n{}\n{}\n{}", options_, variables_, text_);
+    if (open_) {
+      return fmt::format("#!/bin/bash\n\n{}sbatch{} <<'END OF JOB'\n{}\nEND OF JOB\n", variables_,
+                         options_, text_);
+    }
+    return fmt::format("#!/bin/bash\n{}{}\n{}\n{}", options_.empty() ? "" : "#SBATCH", options_,
+                       variables_, text_);
   }
 
  private:
@@ -91,6 +119,7 @@ class ScriptLines {
   }
 
   std::string options_, variables_, text_;
+  bool open_ = false;  ///< True if an extent is open in a template.
   std::uint32_t line_;
 };
 
@@ -151,7 +180,13 @@ void add_command(const std::vector<Node>& words, ScriptLines& script) {
 /// Finds the containers of one or several pods, and the devices that they request.
 class Containers {
  public:
-  void walk(Node node, std::int64_t replicas, int depth) {
+  /// A number of replicas: a factor, and factors that are open in a template ("*${WORKERS}").
+  struct Replicas {
+    std::int64_t count = 1;
+    std::string open;
+  };
+
+  void walk(Node node, Replicas replicas, int depth) {
     if (depth == 0) return;
     if (node.is_sequence()) {
       for (std::size_t i = 0; i < node.size(); ++i) walk(node.at(i), replicas, depth - 1);
@@ -160,7 +195,9 @@ class Containers {
     const auto containers = below(node, "containers");
     if (containers && containers->is_sequence()) return take(*containers, replicas);
     for (const std::string_view key : {"replicas", "parallelism"}) {
-      if (const std::int64_t count = count_below(node, key)) replicas *= count;
+      if (const std::int64_t count = count_below(node, key)) replicas.count *= count;
+      if (const std::string text = text_below(node, key); is_place(text))
+        replicas.open += "*" + text;
     }
     for (const auto& [key, value] : node.members()) {
       if (key == "initContainers") continue;
@@ -171,19 +208,28 @@ class Containers {
   std::vector<Node> found;
   std::int64_t pods = 0;  ///< Number of pods that request devices.
   std::int64_t devices = 0;
+  std::string open_pods;     ///< Terms of pods whose number is open: "+1*${WORKERS}".
+  std::string open_devices;  ///< Number of devices that is open: "${GPUS}".
 
  private:
-  void take(Node containers, std::int64_t replicas) {
+  void take(Node containers, const Replicas& replicas) {
     for (std::size_t i = 0; i < containers.size(); ++i) {
       const Node container = containers.at(i);
       const auto resources = below(container, "resources");
       for (const std::string_view kind : {"limits", "requests"}) {
         const auto amounts = below(resources, kind);
-        std::int64_t count = count_below(amounts, "nvidia.com/gpu");
-        if (count == 0) count = count_below(amounts, "amd.com/gpu");
-        if (count == 0) continue;
-        pods += replicas;
+        std::int64_t count = 0;
+        std::string open;
+        for (const std::string_view device : {"nvidia.com/gpu", "amd.com/gpu"}) {
+          if (count == 0) count = count_below(amounts, device);
+          if (const std::string text = text_below(amounts, device); is_place(text)) open = text;
+        }
+        if (count == 0 && open.empty()) continue;
+        if (replicas.open.empty()) pods += replicas.count;
+        if (!replicas.open.empty())
+          open_pods += fmt::format("+{}{}", replicas.count, replicas.open);
         devices = std::max(devices, count);
+        if (!open.empty()) open_devices = open;
         break;
       }
       if (below(container, "command") || below(container, "args")) found.push_back(container);
@@ -194,15 +240,18 @@ class Containers {
 void read_kubernetes(Node root, ScriptLines& script) {
   const auto spec = below(root, "spec");
   Containers containers;
-  if (spec) containers.walk(*spec, 1, kDeepestContainer);
-  std::int64_t devices = containers.devices;
-  if (const std::int64_t processes = count_below(spec, "nprocPerNode")) devices = processes;
-  script.extent(containers.pods, devices);
+  if (spec) containers.walk(*spec, {}, kDeepestContainer);
+  std::int64_t count = containers.devices;
+  if (const std::int64_t processes = count_below(spec, "nprocPerNode")) count = processes;
+  const std::string devices = count > 0 ? std::to_string(count) : containers.open_devices;
+  const std::string pods = fmt::format("$(({}{}))", containers.pods, containers.open_pods);
+  const bool open = !containers.open_pods.empty() || (count == 0 && !devices.empty());
+  open ? script.open_extent(pods, devices) : script.extent(containers.pods, count);
   // Variables that torchrun uses as defaults (kubeflow/training-operator
   // pkg/controller.v1/pytorch/envvar.go).
-  if (text_below(root, "kind") == "PyTorchJob" && containers.pods > 0) {
-    script.variable("PET_NNODES", std::to_string(containers.pods));
-    if (devices > 0) script.variable("PET_NPROC_PER_NODE", std::to_string(devices));
+  if (text_below(root, "kind") == "PyTorchJob" && (containers.pods > 0 || open)) {
+    script.computed_variable("PET_NNODES", pods);
+    if (!devices.empty()) script.computed_variable("PET_NPROC_PER_NODE", devices);
   }
   for (const Node& container : containers.found) add_environment(below(container, "env"), script);
   // MPI and Ray jobs start a command that is outside of the containers.
@@ -282,6 +331,29 @@ void read_azure(Node root, ScriptLines& script) {
   script.text(command, text);
 }
 
+/// Reads an experiment of Determined, whose launchers start a process for each slot
+/// (determined-ai/determined harness/determined/launch/).
+void read_determined(Node root, ScriptLines& script) {
+  constexpr std::int64_t kMostSlots = 8;  // Of one agent; a trial with more has several agents.
+  const std::int64_t slots = count_below(below(root, "resources"), "slots_per_trial");
+  const std::int64_t nodes = slots % kMostSlots == 0 ? slots / kMostSlots : 1;
+  const std::int64_t devices = std::max<std::int64_t>(slots, 1) / std::max<std::int64_t>(nodes, 1);
+  script.extent(std::max<std::int64_t>(nodes, 1), devices);
+  add_environment(below(below(root, "environment"), "environment_variables"), script);
+  const Node entry = root.get("entrypoint");
+  if (!entry.is_scalar()) return add_command(scalars_of(entry), script);
+  std::string text = entry.text();
+  for (const std::string_view launcher : {"deepspeed", "torch_distributed", "horovod"}) {
+    const std::string module = fmt::format("determined.launch.{} ", launcher);
+    const std::size_t at = text.find(module);
+    if (at == std::string::npos) continue;
+    text.replace(at, module.size(),
+                 fmt::format("torch.distributed.run --nnodes={} --nproc_per_node={} ",
+                             std::max<std::int64_t>(nodes, 1), devices));
+  }
+  script.text(entry, text);
+}
+
 /// Reads the services of docker/compose, each with its command.
 void read_compose(Node root, ScriptLines& script) {
   for (const auto& [name, service] : root.get("services").members()) {
@@ -301,6 +373,8 @@ Reader reader_of(const std::optional<Node>& root) {
   const bool sky = below(root, "resources") || below(root, "num_nodes") || below(root, "setup");
   if (run && run->is_scalar() && sky) return read_sky;
   if (text_below(root, "type") == "task" && below(root, "commands")) return read_dstack;
+  if (below(root, "entrypoint") && below(below(root, "resources"), "slots_per_trial"))
+    return read_determined;
   const auto command = below(root, "command");
   const bool azure = text_below(root, "$schema").find("azureml") != std::string::npos;
   if (azure && command && command->is_scalar()) return read_azure;
@@ -329,9 +403,10 @@ std::vector<std::pair<std::uint32_t, std::string>> documents_of(std::string_view
 }  // namespace
 
 std::optional<SourceFile> scheduler_file_script(const SourceFile& file) {
+  if (auto script = makefile_script(file)) return script;
   const bool named = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
   const bool may = holds(file, "apiVersion:") || holds(file, "run:") || holds(file, "commands:") ||
-                   holds(file, "command:");
+                   holds(file, "command:") || holds(file, "slots_per_trial:");
   if (!named || !may || is_shell_script(file)) return std::nullopt;
   for (const auto& [before, text] : documents_of(file.text)) {
     try {
@@ -348,6 +423,28 @@ std::optional<SourceFile> scheduler_file_script(const SourceFile& file) {
     }
   }
   return std::nullopt;
+}
+
+std::vector<SourceFile> config_map_files(const SourceFile& file) {
+  std::vector<SourceFile> files;
+  if (!holds(file, "kind: ConfigMap")) return files;
+  for (const auto& [before, text] : documents_of(file.text)) {
+    try {
+      const Document document = Document::parse(std::string(before, '\n') + text, file.name);
+      const std::optional<Node> root = document.root();
+      const auto data = below(root, "data");
+      if (text_below(root, "kind") != "ConfigMap" || !data || !data->is_mapping()) continue;
+      for (const auto& [name, value] : data->members()) {
+        if (!value.is_scalar()) continue;
+        // The text is preceded by as many lines as in the file, so that line numbers agree.
+        files.push_back({fmt::format("{}/{}", file.name, name),
+                         std::string(value.line(), '\n') + value.text()});
+      }
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return files;
 }
 
 }  // namespace stepwright::launch_scripts

@@ -34,6 +34,14 @@ inline std::string_view last_path_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+/// True if a text can be the name of a variable of a shell.
+inline bool is_variable_name(std::string_view name) {
+  static constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  return !name.empty() && (name.front() < '0' || name.front() > '9') &&
+         name.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
 /// True if a file is a shell script, by its first line or its name.
 inline bool is_shell_script(const launch_scripts::SourceFile& file) {
   const std::string_view text = file.text;

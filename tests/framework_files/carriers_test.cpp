@@ -116,5 +116,92 @@ TEST(Carriers, NodesOfWhichAPartIsUsedAreCutDown) {
   EXPECT_EQ(plan.planned.job.cluster.nics_per_node, 4);
 }
 
+TEST(Carriers, RecipesOfAMakefileAreCommands) {
+  const std::string text =
+      "TP ?= 4 # of a node\nSIZES = --num-layers 32 --hidden-size 4096 \\\n  --num-attention-heads "
+      "32\n"
+      ".PHONY: train\n\ntrain: data.txt\n\t@echo $(shell date)\n"
+      "\tfor n in 1; do echo $$n; done\n\ttorchrun --nproc_per_node=8 pretrain_gpt.py $(SIZES) \\\n"
+      "\t  --tensor-model-parallel-size ${TP} --seq-length 4096 --max-position-embeddings 4096 \\\n"
+      "\t  --micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 --bf16\n";
+  UserFacts given;
+  given.cluster = "dgx-h100";
+  const ImportedPlan plan = import_text("", "Makefile", text, given);
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
+  EXPECT_EQ(plan.planned.plan.parallel.data, 2);
+  const auto at = std::ranges::find(plan.report.read, "--seq-length", &ReadSetting::name);
+  ASSERT_NE(at, plan.report.read.end());
+  EXPECT_EQ(at->line, 10U);
+  given.settings = {"TP=2"};
+  EXPECT_EQ(import_text("", "Makefile", text, given).planned.plan.parallel.tensor, 2);
+}
+
+TEST(Carriers, RecipesOfAJustfileAreCommands) {
+  const std::string text =
+      "tp := \"4\"\n\ntrain name='x':\n  torchrun --nproc_per_node=8 pretrain_gpt.py "
+      "--tensor-model-parallel-size {{tp}} " +
+      std::string(kCarriedWords).substr(std::string("--tensor-model-parallel-size 4 ").size()) +
+      "\n";
+  UserFacts given;
+  given.cluster = "dgx-h100";
+  EXPECT_EQ(import_text("", "justfile", text, given).planned.plan.parallel.tensor, 4);
+}
+
+TEST(Carriers, AnExperimentOfDeterminedHasItsSlots) {
+  const std::string text =
+      "name: x\nresources:\n  slots_per_trial: 16\nentrypoint: python -m "
+      "determined.launch.torch_distributed pretrain_gpt.py " +
+      std::string(kCarriedWords) + "\n";
+  const ImportedPlan plan = carried_plan(text);
+  EXPECT_EQ(plan.planned.job.cluster.nodes, 2);
+  EXPECT_EQ(plan.planned.job.cluster.devices(), 16);
+}
+
+constexpr const char* kTemplate =
+    "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n"
+    "      replicas: ${WORKERS}\n      template:\n        spec:\n          containers:\n"
+    "          - name: pytorch\n            command: [bash, -c, \"torchrun pretrain_gpt.py "
+    "$WORDS\"]\n"
+    "            resources: {limits: {nvidia.com/gpu: \"${DEVICES}\"}}\n"
+    "            env:\n            - {name: WORDS, value: \"${WORDS}\"}\n";
+
+TEST(Carriers, AScriptFillsTheTemplateOfAJob) {
+  const std::string script = std::string("export WORKERS=2 DEVICES=4\nexport WORDS=\"") +
+                             kCarriedWords + "\"\nenvsubst < job.tpl.yaml | kubectl apply -f -\n";
+  const std::vector<launch_scripts::SourceFile> files = {{"submit.sh", script},
+                                                         {"job.tpl.yaml", kTemplate}};
+  UserFacts given;
+  given.cluster = "dgx-h100";
+  const ImportedPlan plan = import_plan_files("", files, given);
+  EXPECT_EQ(plan.planned.job.cluster.nodes, 2);
+  EXPECT_EQ(plan.planned.job.cluster.devices_per_node, 4);
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
+}
+
+TEST(Carriers, AConfigMapHoldsFiles) {
+  const std::string text =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  train.yaml: |\n"
+      "    model_name_or_path: meta-llama/Meta-Llama-3-8B\n    stage: sft\n    cutoff_len: 2048\n"
+      "    per_device_train_batch_size: 2\n    bf16: true\n---\napiVersion: batch/v1\nkind: Job\n"
+      "spec:\n  template:\n    spec:\n      containers:\n      - name: train\n"
+      "        command: [llamafactory-cli, train, /config/train.yaml]\n"
+      "        resources: {limits: {nvidia.com/gpu: 2}}\n";
+  const ImportedPlan plan = carried_plan(text);
+  EXPECT_EQ(plan.target, "llama-factory");
+  EXPECT_EQ(plan.planned.job.cluster.devices(), 2);
+  const auto at = std::ranges::find(plan.report.read, "stage", &ReadSetting::name);
+  ASSERT_NE(at, plan.report.read.end());
+  EXPECT_EQ(at->line, 7U);
+}
+
+TEST(Carriers, AProgramThatAServiceRunsIsRefusedByTheService) {
+  const std::string text =
+      "from google.cloud import aiplatform\n"
+      "job = aiplatform.CustomContainerTrainingJob(command=[\"trl\", \"sft\",\n"
+      "    \"--per_device_train_batch_size=2\"])\n";
+  EXPECT_THAT([&] { import_text("", "job.py", text); },
+              testing::ThrowsMessage<Error>(HasSubstr("has Vertex AI run a command")));
+}
+
 }  // namespace
 }  // namespace stepwright::framework_files

@@ -556,6 +556,35 @@ TEST(HubScripts, EasyR1IsNotTakenForVerl) {
       HasSubstr("EasyR1"));
 }
 
+TEST(HubScripts, AConfigurationThatSedMakesIsReadAsItsSource) {
+  const std::vector<launch_scripts::SourceFile> files = {
+      {"run.sh",
+       "sed \"s/seed: .*/seed: $1/\" base.yaml > made.yaml\nllamafactory-cli train made.yaml\n"},
+      {"base.yaml",
+       "model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: sft\ncutoff_len: 2048\n"
+       "per_device_train_batch_size: 2\nbf16: true\n"}};
+  const ImportedPlan plan = import_plan_files("", files, {.cluster = "dgx-h100"});
+  EXPECT_EQ(plan.planned.plan.micro_batch, 2);
+  EXPECT_THAT(plan.report.not_read, lists("sed base.yaml", SettingImpact::kMaybe));
+}
+
+TEST(HubScripts, AConfigurationThatIsAnArgumentIsAskedFor) {
+  EXPECT_THAT(
+      [] { import_text("", "run.sh", "CONFIG=$1\nllamafactory-cli train $CONFIG\n"); },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("the script leaves it open: --set ")));
+}
+
+TEST(HubScripts, TheModuleOfAccelerateIsItsLauncher) {
+  const ImportedPlan plan =
+      import_text("", "run.sh",
+                  "python -m accelerate.commands.launch --num_machines 2 --num_processes 8 sft.py "
+                  "--model_name_or_path meta-llama/Meta-Llama-3-8B --per_device_train_batch_size 2 "
+                  "--max_length 512 --bf16\n",
+                  {.cluster = "dgx-h100"});
+  EXPECT_EQ(plan.planned.job.cluster.nodes, 2);
+  EXPECT_EQ(plan.planned.job.cluster.devices_per_node, 4);
+}
+
 TEST(Verl, TheMethodIsTheObjective) {
   const std::string script =
       "A=actor_rollout_ref\nargs=(\n  algorithm.adv_estimator=grpo\n"

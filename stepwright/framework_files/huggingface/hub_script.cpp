@@ -14,12 +14,14 @@ TransformersScriptRun read_transformers_script(const SourceFile& script, Sources
                                                const StartedProgramRule& program,
                                                StartedTrainingProgram& start,
                                                ImportReport& report) {
-  std::vector<SourceFile> scripts = {script};
+  std::vector<SourceFile> scripts;
+  // A person starts the first file, if it is a script.
+  const bool starts = is_shell_script(files.front());
+  if (!starts) scripts.push_back(script);
   std::vector<const SourceFile*> beside;
   for (const SourceFile& file : files) {
-    if (&file == &script) continue;
-    if (is_shell_script(file)) {
-      scripts.push_back(file);
+    if (is_shell_script(file) || &file == &script) {
+      if (starts || &file != &script) scripts.push_back(file);
     } else {
       beside.push_back(&file);
     }
@@ -39,10 +41,14 @@ TransformersScriptRun read_transformers_script(const SourceFile& script, Sources
 
 void set_program_settings_file(const ShellWord& path, TransformersScriptRun& script) {
   const std::string name(last_path_part(path.text));
-  for (const SourceFile* file : script.files.programs) {
-    if (last_path_part(file->name) != name) continue;
-    script.files.program = file;
-    return;
+  const auto copy = script.command.copies.find(name);
+  const std::string& source = copy == script.command.copies.end() ? name : copy->second.source;
+  for (const std::string& one : {name, source}) {
+    for (const SourceFile* file : script.files.programs) {
+      if (last_path_part(file->name) != one) continue;
+      script.files.program = file;
+      return;
+    }
   }
   const auto written = script.command.written.find(name);
   if (written == script.command.written.end()) {

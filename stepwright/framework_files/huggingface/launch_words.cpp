@@ -15,13 +15,16 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Returns the words after `accelerate launch`, up to the program.
+/// Returns the words after `accelerate launch` or the module `accelerate.commands.launch`, up to
+/// the program.
 std::vector<ShellWord> words_of_launch(const StartedCommand& command) {
   std::vector<ShellWord> words = command.launchers;
   words.insert(words.end(), command.words.begin(), command.words.end());
-  const auto launch = std::ranges::adjacent_find(words, [](const auto& one, const auto& next) {
+  auto launch = std::ranges::adjacent_find(words, [](const auto& one, const auto& next) {
     return one.text.ends_with("accelerate") && next.text == "launch";
   });
+  const auto module = std::ranges::find(words, "accelerate.commands.launch", &ShellWord::text);
+  if (module != words.end()) launch = module - 1;
   if (launch == words.end()) return {};
   const auto is_program = [](const ShellWord& word) {
     return word.text == "-m" || word.text == "--module" || word.text.ends_with(".py");

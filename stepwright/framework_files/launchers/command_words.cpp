@@ -52,8 +52,12 @@ void check_hydra_words(const StartedCommand& command) {
 
 const SourceFile* find_command_file(std::string_view name, Sources files,
                                     const StartedCommand& command) {
-  for (const SourceFile& file : files) {
-    if (launch_scripts::base_name(file.name) == name) return &file;
+  const auto copy = command.copies.find(std::string(name));
+  const std::string_view source = copy == command.copies.end() ? name : copy->second.source;
+  for (const std::string_view one : {name, source}) {
+    for (const SourceFile& file : files) {
+      if (launch_scripts::base_name(file.name) == one) return &file;
+    }
   }
   const auto written = command.written.find(std::string(name));
   return written == command.written.end() ? nullptr : &written->second;

@@ -468,7 +468,8 @@ StartedCommand parted(const ShellScriptResult& script, const ShellCommand& comma
   StartedCommand made{.file = script.files[command.file],
                       .script = script.files.front(),
                       .job = command.job,
-                      .environment = command.environment};
+                      .environment = command.environment,
+                      .copies = script.copies};
   const auto first =
       command.words.begin() + static_cast<std::ptrdiff_t>(place_of_program(command.words));
   made.launchers.assign(command.words.begin(), first);
@@ -488,7 +489,7 @@ StartedCommand parted(const ShellScriptResult& script, const ShellCommand& comma
   };
   for (auto at = first; at != command.words.end(); ++at) made.words.push_back(placed(*at));
   for (const ShellWord& word : command.open_arguments) {
-    leave_out(placed(word), made, script, report);
+    leave_out(made.left_out.emplace_back(placed(word)), made, script, report);
   }
   // Unknown parts are named by the variable that a person can set.
   const auto name_open = [&](ShellWord& word) {
@@ -498,6 +499,7 @@ StartedCommand parted(const ShellScriptResult& script, const ShellCommand& comma
   };
   std::ranges::for_each(made.words, name_open);
   std::ranges::for_each(made.launchers, name_open);
+  std::ranges::for_each(made.left_out, name_open);
   for (auto& [name, value] : made.environment) name_open(value);
   return made;
 }
@@ -615,6 +617,13 @@ StartedCommand find_started_command(Sources files, const UserFacts& given,
     if (!listed.insert(printable(one.path)).second) continue;
     report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
                                SettingImpact::kMaybe, "it is not among the files: give it, too"});
+  }
+  for (const auto& [made, copy] : script.copies) {
+    const bool data = made.ends_with(".json") || made.ends_with(".yaml") || made.ends_with(".yml");
+    if (!data || copy.program == "cp" || copy.program == "mv" || copy.program == "ln") continue;
+    report.not_read.push_back({fmt::format("{} {}", copy.program, printable(copy.source)), "",
+                               script.files[copy.file], copy.line, SettingImpact::kMaybe,
+                               fmt::format("what it changes in {}", printable(made))});
   }
   StartedCommand command = parted(script, taken, report);
   note_array(command, files, given, report);

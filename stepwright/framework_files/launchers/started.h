@@ -61,6 +61,11 @@ struct StartedCommand {
   /// Files that the script writes (`cat > FILE <<EOF`), by file name without folders; line numbers
   /// are those in the script.
   std::map<std::string, SourceFile> written;
+  /// Files that the script makes of others (`cp A B`, `sed EXPR A > B`), by file name without
+  /// folders.
+  std::map<std::string, launch_scripts::ShellFileCopy> copies;
+  /// Words that were left out of the command, as the script does not set what they hold.
+  std::vector<ShellWord> left_out;
   /// Unknown parts of the files that the script writes, each with the shell variable that would set
   /// it: "$GBS", "GBS".
   std::vector<std::pair<std::string, std::string>> open_written;

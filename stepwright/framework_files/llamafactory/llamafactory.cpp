@@ -268,6 +268,10 @@ Draft read_factory_script(Sources files, const SourceFile& script, const UserFac
   read_self_started_ranks(command, draft.extent, report);
   const std::vector<ShellWord> words = command.all_command_words();
   const auto first = static_cast<std::size_t>(place_of_start(words)) + 1;
+  // The only argument names a file, also where the script leaves open which one.
+  if (first == words.size() && command.left_out.size() == 1) {
+    fail_for_missing_file(command.left_out.front(), command);
+  }
   const bool named = first < words.size() && is_yaml_or_json_path(words[first].text);
   if (!named) {
     read.files.program = &script;

@@ -195,4 +195,9 @@ std::optional<std::string> unread_file(const SourceFile& file) {
   return std::nullopt;
 }
 
+std::optional<std::string> hosting_service(const SourceFile& file) {
+  if (!file.name.ends_with(".py")) return std::nullopt;
+  return owner_in("services", "\n" + file.text);
+}
+
 }  // namespace stepwright::framework_files

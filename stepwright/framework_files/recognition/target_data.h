@@ -109,5 +109,8 @@ std::optional<UnsupportedProgram> find_unsupported_program_word(Words words);
 /// Returns the name of the framework that a configuration or a Python program belongs to by what it
 /// contains or imports, if it is known to be one that cannot be read here; nullopt otherwise.
 std::optional<std::string> unread_file(const SourceFile& file);
+/// Returns the name of the service on whose machines a Python program has another program run, by
+/// what it imports; nullopt if it imports nothing of a known one.
+std::optional<std::string> hosting_service(const SourceFile& file);
 
 }  // namespace stepwright::framework_files

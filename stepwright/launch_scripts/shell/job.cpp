@@ -66,9 +66,11 @@ void ShellInterpreter::enter_job(std::string_view text, const Words& submission)
     for (const ShellWord& word : submission) words.push_back(text_as_written(word.text));
     const std::string program = base_name(words.front());
     words.erase(words.begin());
+    const bool step = program == "srun";
     if (!asked)
-      asked = BatchAllocation{.scheduler =
-                                  std::string(scheduler_of_submission_program(program, words))};
+      asked =
+          BatchAllocation{.scheduler = std::string(
+                              step ? "slurm" : scheduler_of_submission_program(program, words))};
     apply_scheduler_options(words, *asked);
   }
   for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) {

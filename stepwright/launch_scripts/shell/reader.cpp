@@ -282,6 +282,7 @@ ShellExitStatus ShellInterpreter::count(const ShellNode& node) {
 
 ShellExitStatus ShellInterpreter::loop(const ShellNode& node) {
   const bool endless = node.source == "true" || node.source == ":" || node.source == "((1))";
+  const std::size_t before = undetermined_;
   for (int turn = 0; flow_ == Flow::kNext; ++turn) {
     budget_.step(place(node.line));
     ShellExitStatus status = run(node.children[0]);
@@ -289,7 +290,9 @@ ShellExitStatus ShellInterpreter::loop(const ShellNode& node) {
     // An unknown condition ends the loop; else it would never end.
     if (!status.known) status.ok = false;
     const bool goes_on = decide({node.source, node.line}, status, false, false);
-    if (!goes_on || (turn >= kMostTurns && (endless || !status.known))) break;
+    // A body with undetermined conditions, such as `ps -p $PID`, may never end the loop.
+    const bool open = endless || !status.known || undetermined_ != before;
+    if (!goes_on || (turn >= kMostTurns && open)) break;
     run(node.children[1]);
     if (leaves_loop()) break;
   }
@@ -358,6 +361,7 @@ bool ShellInterpreter::decide(const BranchCondition& condition, const ShellExitS
 
 std::size_t ShellInterpreter::way(UndeterminedCondition open) {
   open.file = expansion_.file();
+  ++undetermined_;
   budget_.condition(open.condition, place(open.line));
   for (const std::string& one : open.open) budget_.condition(one, place(open.line));
   const std::string key = fmt::format("{}:{:06}:{}", open.file, open.line, open.condition);

@@ -73,6 +73,7 @@ class ShellInterpreter {
   ShellExitStatus bracket(const Words& words);
   ShellExitStatus call(const ShellNode& function, std::uint32_t file, const Words& words);
   void write_file(const ShellNode& node, const Words& words);
+  void record_copy(const ShellNode& node, const Words& words);
   void print_into(const Words& words);
   bool read_words(const ShellNode& node, const Words& words);
   void read_lines(const ShellNode& node, const Words& words);
@@ -141,6 +142,7 @@ class ShellInterpreter {
   /// Texts of the host files (such as PBS_NODEFILE) that the batch scheduler would write, by file
   /// name.
   std::map<std::string, std::string> host_files_;
+  std::size_t undetermined_ = 0;  ///< Number of undetermined conditions met so far.
   std::size_t functions_made_ = 0;
   /// Characters of texts that the script evaluated (`eval`, not files) and that are kept because
   /// they define functions.

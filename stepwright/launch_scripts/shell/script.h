@@ -67,6 +67,14 @@ struct ShellWrittenFile {
   std::vector<std::string> open{};
 };
 
+/// A file that a shell script makes of another one, or changes: `cp A B`, `sed EXPR A > B`.
+struct ShellFileCopy {
+  std::string source;   ///< Name of the file that the script copies, without folders.
+  std::string program;  ///< Program that makes the copy: "cp", "sed".
+  std::uint32_t line = 0;
+  std::uint32_t file = 0;
+};
+
 /// The result of interpreting shell scripts: the programs that they start. Nothing was executed.
 struct ShellScriptResult {
   /// Names of the script files, in the order in which the caller passed them in.
@@ -77,6 +85,8 @@ struct ShellScriptResult {
   std::vector<MissingScript> missing;
   /// Files that the script writes, by file name without folders.
   std::map<std::string, ShellWrittenFile> written;
+  /// Files that the script makes of others or changes, by file name without folders.
+  std::map<std::string, ShellFileCopy> copies;
   std::size_t effort = 0;  ///< Work that interpreting the scripts took, in interpretation steps.
   /// Maps an unknown part of the scripts ("$2", "$(nvidia-smi -L)") to the variable whose whole
   /// value it is.

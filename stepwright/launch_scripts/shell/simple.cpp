@@ -379,12 +379,12 @@ void ShellInterpreter::write_file(const ShellNode& node, const Words& words) {
   if (!text && name == "printf" && words.size() > 1) {
     text = shell_formatted(words[1].text, word_texts_from(words, 2));
   }
-  if (!text) return;
+  if (!text) return record_copy(node, words);
   std::string path;
   bool appends = node.appends;
   if (node.output) path = text_as_written(expansion_.text(*node.output));
   if (name == "tee" && words.size() > 1) {
-    path = words.back().text;
+    path = text_as_written(words.back().text);
     appends = words[1].text == "-a";
   }
   if (path.empty()) return;
@@ -393,6 +393,38 @@ void ShellInterpreter::write_file(const ShellNode& node, const Words& words) {
     made = {.line = node.input ? node.input->line : node.line, .file = expansion_.file()};
   }
   made.text += *text;
+}
+
+/// Records the file that a command makes of another one, or changes: `cp A B`, `envsubst < A > B`,
+/// `sed EXPR A > B`, `sed -i EXPR A`.
+void ShellInterpreter::record_copy(const ShellNode& node, const Words& words) {
+  static constexpr std::array<std::string_view, 3> kCopies = {"cp", "mv", "ln"};
+  static constexpr std::array<std::string_view, 4> kFilters = {"cat", "sed", "envsubst", "yq"};
+  const auto name_in = [](const std::string& text) { return base_name(text_as_written(text)); };
+  const std::string program = base_name(words.front().text);
+  const bool copies = is_one_of(program, kCopies);
+  if (!copies && !is_one_of(program, kFilters)) return;
+  std::vector<std::string> named;
+  bool in_place = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    in_place = in_place || text.starts_with("-i") || text.starts_with("--in-place");
+    if (!text.starts_with('-')) named.push_back(name_in(text));
+  }
+  if (node.source_file) named.push_back(name_in(expansion_.text(*node.source_file)));
+  if (named.empty() || (copies && named.size() != 2)) return;
+  std::string source = copies ? named.front() : named.back();
+  std::string made = in_place ? source : "";
+  if (copies) made = named.back();
+  if (!copies && node.output) made = name_in(expansion_.text(*node.output));
+  if (source.empty() || made.empty()) return;
+  if (const auto text = written_.find(source); text != written_.end()) {
+    written_[made] = text->second;
+    return;
+  }
+  const auto first = script_.copies.find(source);
+  if (first != script_.copies.end() && !in_place) source = first->second.source;
+  script_.copies[made] = {std::move(source), program, node.line, expansion_.file()};
 }
 
 }  // namespace stepwright::launch_scripts

@@ -90,6 +90,7 @@ void ShellInterpreter::take_out_wrappers(Words& words, std::uint32_t line) {
 }
 
 ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
+  record_copy(node, words);
   if (node.output) {
     if (const auto text = printed_of_job(words)) {
       written_[base_name(text_as_written(expansion_.text(*node.output)))] = {
@@ -105,11 +106,20 @@ ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
   const auto front = static_cast<std::size_t>(program - words.begin());
   for (std::size_t i = 0; i < front; ++i) {
     if (is_shell(words[i].text)) return within_shell(node, words, i);
+    const std::string name = base_name(text_as_written(words[i].text));
     // A file that the script wrote can be the value of an option: `--hostfile /tmp/hosts`.
-    const bool option =
-        i > 0 && words[i - 1].text.starts_with('-') && written_.contains(base_name(words[i].text));
-    const bool ours = !option && !is_data(words[i].text) && has_file(base_name(words[i].text));
+    const bool option = i > 0 && words[i - 1].text.starts_with('-') && written_.contains(name);
+    // Data files among the scripts are job files: `kubectl apply -f job.yaml`.
+    const bool job = is_data(name) && find_passed_script(name);
+    const bool ours = !option && (job || (!is_data(name) && has_file(name)));
     if (ours || is_script(words[i].text)) return within_shell(node, words, i);
+  }
+  if (node.source_file && base_name(words.front().text) == "envsubst") {
+    const std::string path = text_as_written(expansion_.text(*node.source_file));
+    if (find_passed_script(path)) {
+      const ShellWord job{.text = path, .line = node.line, .file = expansion_.file()};
+      return within_shell(node, {job}, 0);
+    }
   }
   const bool submits = !scheduler_of_submission_program(base_name(words.front().text), {}).empty();
   if (submits && (node.input || node.source_file)) return within_shell(node, words, words.size());
@@ -169,10 +179,17 @@ ShellExitStatus ShellInterpreter::within_shell(const ShellNode& node, const Word
       text = text || (words[at].text[1] != '-' && words[at].text.find('c') != std::string::npos);
     }
   }
-  std::map<std::string, ShellWord> seen = environment(node);
   const auto outer = job_;
-  const Words submission =
-      batch_submission_part({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell)});
+  const Words before(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell));
+  const Words submission = batch_submission_part(before);
+  // Outside of a job, `srun` makes one.
+  const auto step = std::ranges::find(before, "srun", &ShellWord::text);
+  const bool makes_job = job_ == nullptr && submission.empty() && step != before.end();
+  if (makes_job) {
+    variables_.enter_subshell();
+    enter_job("", {step, before.end()});
+  }
+  std::map<std::string, ShellWord> seen = environment(node);
   add_exported_variables(submission, seen);
   // Variables of `docker run -e NAME=VALUE IMAGE bash -c TEXT`.
   for (std::size_t i = 0; i + 1 < shell; ++i) {
@@ -210,6 +227,7 @@ ShellExitStatus ShellInterpreter::within_shell(const ShellNode& node, const Word
     }
   }
   launchers_.resize(outside);
+  if (makes_job) variables_.leave_subshell();
   job_ = outer;
   return {.known = false, .open = {text_as_written(words[std::min(shell, words.size() - 1)].text)}};
 }
@@ -238,23 +256,26 @@ void ShellInterpreter::in_shell_of_its_own(const std::map<std::string, ShellWord
 }
 
 bool ShellInterpreter::has_file(const std::string& name) const {
-  return written_.contains(name) || std::ranges::any_of(sources_, [&](const ShellSource& source) {
-           return base_name(source.name) == name;
-         });
+  return written_.contains(name) || find_passed_script(name).has_value();
 }
 
 std::optional<std::size_t> ShellInterpreter::find_passed_script(std::string_view path) const {
-  std::optional<std::size_t> found;
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    const std::string_view name = sources_[i].name;
-    if (base_name(name) != base_name(path)) continue;
-    const auto end = std::mismatch(name.rbegin(), name.rend(), path.rbegin(), path.rend());
-    const auto alike = static_cast<std::size_t>(end.first - name.rbegin());
-    if (!found || alike > most) found = i;
-    most = std::max(most, alike);
-  }
-  return found;
+  const auto find_source = [&](std::string_view wanted) {
+    std::optional<std::size_t> found;
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      const std::string_view name = sources_[i].name;
+      if (base_name(name) != base_name(wanted)) continue;
+      const auto end = std::mismatch(name.rbegin(), name.rend(), wanted.rbegin(), wanted.rend());
+      const auto alike = static_cast<std::size_t>(end.first - name.rbegin());
+      if (!found || alike > most) found = i;
+      most = std::max(most, alike);
+    }
+    return found;
+  };
+  const auto found = find_source(path);
+  const auto copy = found ? script_.copies.end() : script_.copies.find(base_name(path));
+  return copy == script_.copies.end() ? found : find_source(copy->second.source);
 }
 
 /// Runs a given or written file of this name; false if there is none.
@@ -263,7 +284,7 @@ bool ShellInterpreter::go_on_with(NestedShellScript next) {
   const std::string name = base_name(path);
   const std::uint32_t line = next.line;
   std::optional<std::size_t> source = find_passed_script(path);
-  const auto written = written_.find(name);
+  const auto written = written_.find(base_name(text_as_written(next.path)));
   // A job that submits itself again would repeat itself; the same name under another path can be
   // another file.
   const bool again = source && std::ranges::count(running_, *source) > 1;

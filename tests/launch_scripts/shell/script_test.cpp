@@ -489,5 +489,53 @@ TEST(ShellScriptResult, ASequenceMayHaveSteps) {
   EXPECT_THAT(words("run $(seq 1 0 40)\n").size(), 2);
 }
 
+/// Returns the words of the last command named `run` that two scripts start, of which the first one
+/// is called.
+std::vector<std::string> words_of_two(std::string_view first, const std::string& name,
+                                      std::string_view second) {
+  const std::vector<ShellSource> sources = {{"script", first}, {name, second}};
+  return words(read_shell_scripts(sources, {}));
+}
+
+TEST(ShellScriptResult, ACopyOfAScriptIsTheScript) {
+  EXPECT_THAT(
+      words_of_two("cp train.sh /app/copy.sh\ncd /app\nA=2 bash copy.sh\n", "train.sh", "run $A\n"),
+      ElementsAre("run", "2"));
+  const ShellScriptResult script = script_of("sed 's/a/b/' base.yaml > \"$D/made.yaml\"\n");
+  ASSERT_TRUE(script.copies.contains("made.yaml"));
+  EXPECT_EQ(script.copies.at("made.yaml").source, "base.yaml");
+  EXPECT_EQ(script.copies.at("made.yaml").program, "sed");
+}
+
+TEST(ShellScriptResult, AWrittenScriptMayHaveAnOpenName) {
+  EXPECT_THAT(
+      words("F=job_${SLURM_JOB_ID}.sh\ncat > /tmp/$F <<EOF\nrun a\nEOF\nsrun bash /tmp/$F\n"),
+      ElementsAre("run", "a"));
+}
+
+TEST(ShellScriptResult, ALoopThatWaitsForAProgramEnds) {
+  EXPECT_THAT(words("A=0\nwhile [ $A -lt 1 ]; do\n  if ! ps -p $P > /dev/null; then A=0; fi\ndone\n"
+                    "run $A\n"),
+              ElementsAre("run", "0"));
+}
+
+TEST(ShellScriptResult, SrunOutsideOfAJobMakesOne) {
+  const std::vector<ShellSource> sources = {
+      {"submit.sh", "srun --nodes 2 --gpus-per-node 4 bash -c \"./train.sh\" &\n"},
+      {"train.sh", "run $SLURM_NNODES\n"}};
+  const ShellScriptResult script = read_shell_scripts(sources, {});
+  EXPECT_THAT(words(script), ElementsAre("run", "2"));
+  EXPECT_EQ(script.commands.back().job->nodes, 2);
+}
+
+TEST(ShellScriptResult, AGivenJobFileIsStartedByItsName) {
+  for (const char* line : {"kubectl apply -f k8s/job.yaml", "envsubst < k8s/job.yaml > /tmp/x"}) {
+    EXPECT_THAT(words_of_two(std::string("export A=3\n") + line + "\n", "job.yaml",
+                             "#!/bin/bash\nrun $A\n"),
+                ElementsAre("run", "3"))
+        << line;
+  }
+}
+
 }  // namespace
 }  // namespace stepwright::launch_scripts
