@@ -92,10 +92,14 @@ std::optional<std::string> unread_owner(const TrainingCommandCandidate& look, So
   if (const auto word = find_unsupported_program_word(look.words); word && program.empty())
     program = word->first;
   const bool own = !owner && program.ends_with(".py");
-  const std::string advice =
+  std::string advice =
       own ? fmt::format("where it makes TrainingArguments itself, give {}, too; else ",
                         printable(last_path_part(program)))
           : "";
+  if (look.takes_script_arguments) {
+    advice.insert(0,
+                  "some of its arguments are the script's, of which --set 1=VALUE is the first; ");
+  }
   fail_unsupported(
       fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}; {}{}",
                   script.name, printable(program), owner ? fmt::format(" (of {})", *owner) : "",

@@ -43,6 +43,38 @@ const launch_scripts::SourceFile kSftStages{
     "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_machines: 1\n"
     "num_processes: 8\ndeepspeed_config: {zero_stage: 3}\n"};
 
+TEST(TrainerScript, LearnsFromPairsWithoutAReference) {
+  const ImportedPlan plan = read_with(
+      {{"run.sh",
+        "accelerate launch --config_file stages.yaml run_simpo.py conf/sft.yaml --beta=2.5 "
+        "--per_device_train_batch_size=1 --use_flash_attn True\n"},
+       kSftSettings,
+       kSftStages});
+  EXPECT_EQ(plan.planned.job.method.kind, plan::TrainingMethodKind::kDpo);
+  EXPECT_EQ(plan.planned.job.method.reference.place, plan::SecondModelPlace::kNone);
+  EXPECT_EQ(plan.planned.job.sequences, 2 * 8 * 8);
+  EXPECT_EQ(plan.planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
+  // The command's arguments stand in the script, not in the settings that they override.
+  EXPECT_THAT(plan.report.read,
+              Contains(AllOf(Field(&ReadSetting::name, "beta"), Field(&ReadSetting::file, "run.sh"),
+                             Field(&ReadSetting::line, 1U))));
+}
+
+TEST(TrainerScript, SaysWhatAScriptsArgumentsLeaveOpen) {
+  EXPECT_THAT(refusal_with({{"run.sh", "torchrun --nproc_per_node 8 main.py --deepspeed=$1\n"}}),
+              HasSubstr("--set 1=VALUE is the first"));
+}
+
+TEST(TrainerScript, SaysWhoseDefaultsAdaptersHave) {
+  const ImportedPlan plan = read_with(
+      {{"run.sh",
+        "torchrun --nproc_per_node 8 tune.py --model_name_or_path Qwen/Qwen2.5-7B "
+        "--per_device_train_batch_size 1 --model_max_length 512 --bf16 True --use_lora\n"}});
+  EXPECT_THAT(plan.report.assumed,
+              Contains(AllOf(Field(&AssumedPlanField::field, "job.adapters.rank"),
+                             Field(&AssumedPlanField::why, HasSubstr("Qwen finetune.py")))));
+}
+
 // CPython Lib/argparse.py: allow_abbrev, which transformers' HfArgumentParser leaves on.
 TEST(TrainerScript, TakesAnArgumentByTheBeginningOfItsName) {
   const auto plan = [](const std::string& words) {

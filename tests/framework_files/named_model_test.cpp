@@ -25,6 +25,7 @@ TEST(NamedModel, ModelsTrainedFurtherHaveTheSizesThatTheyBeganWith) {
   EXPECT_EQ(named_as("deepseek-ai/DeepSeek-R1"), "deepseek-v3");
   EXPECT_EQ(named_as("unsloth/DeepSeek-V3-0324-BF16"), "deepseek-v3");
   EXPECT_EQ(named_as("axolotl-ai-co/gpt-oss-120b-dequantized"), "gpt-oss-120b");
+  EXPECT_EQ(named_as("unsloth/Qwen3-1.7B-Base-unsloth-bnb-4bit"), "qwen3-1.7b");
   EXPECT_EQ(named_as("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-Base-BF16"), "nemotron-3-nano-30b-a3b");
   EXPECT_EQ(named_as("meta-llama/Llama-3.3-70B-Instruct"), "llama-3.1-70b");
   EXPECT_EQ(named_as("allenai/OLMo-2-1124-7B"), "olmo-2-7b");

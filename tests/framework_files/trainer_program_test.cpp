@@ -181,6 +181,119 @@ if __name__ == "__main__":
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
 }
 
+constexpr const char* kDataclassProgram = R"(import torch, transformers
+from dataclasses import dataclass, field
+from peft import LoraConfig, get_peft_model
+
+@dataclass
+class Sizes:
+    max_seq_len: int = field(default=4096, metadata={"help": "tokens"})
+
+@dataclass
+class Own(transformers.TrainingArguments):
+    per_device_train_batch_size: int = field(default=6)
+    gradient_accumulation_steps: int = 4
+    bf16: bool = field(default=True)
+    adapted: bool = False
+
+@dataclass
+class Adapters:
+    lora_r: int = 24
+    lora_target_modules: list = field(default_factory=lambda: ["q_proj", "v_proj"])
+
+def main():
+    parser = transformers.HfArgumentParser((Sizes, Own, Adapters))
+    sizes, args, adapters = parser.parse_args_into_dataclasses()
+    model = transformers.AutoModelForCausalLM.from_pretrained(args.base, torch_dtype=torch.bfloat16)
+    model.gradient_checkpointing_enable()
+    if args.adapted:
+        model = get_peft_model(model, LoraConfig(r=adapters.lora_r, lora_alpha=12,
+                                                 target_modules=adapters.lora_target_modules))
+    args.max_seq_length = 100000
+
+main()
+)";
+
+constexpr const char* kDataclassCommand =
+    "accelerate launch --num_processes 4 tune.py --model_path Qwen/Qwen2.5-7B ";
+
+TEST(TrainerProgram, FillsClassesOfArguments) {
+  const ImportedPlan plan =
+      program_with({{"run.sh", std::string(kDataclassCommand) + "--gradient_accumulation_steps 2"},
+                    {"tune.py", kDataclassProgram}},
+                   "dgx-a100-80g");
+  EXPECT_EQ(plan.planned.plan.micro_batch, 6);
+  EXPECT_EQ(plan.planned.job.sequences, 6 * 2 * 4);
+  EXPECT_EQ(plan.planned.job.length, 4096);
+  EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_FALSE(plan.planned.job.model.adapters.has_value());
+  const auto batch =
+      std::ranges::find(plan.report.read, "per_device_train_batch_size", &ReadSetting::name);
+  ASSERT_NE(batch, plan.report.read.end());
+  EXPECT_EQ(batch->file, "tune.py");
+  EXPECT_EQ(batch->line, 11U);
+}
+
+TEST(TrainerProgram, FollowsASwitchOfItsOwnToAdapters) {
+  const ImportedPlan plan =
+      program_with({{"run.sh", std::string(kDataclassCommand) + "--adapted True --lora_r 16"},
+                    {"tune.py", kDataclassProgram}},
+                   "dgx-a100-80g");
+  ASSERT_TRUE(plan.planned.job.model.adapters.has_value());
+  EXPECT_EQ(plan.planned.job.model.adapters->rank, 16);
+  EXPECT_EQ(plan.planned.job.model.adapters->alpha, 12);
+  EXPECT_FALSE(
+      plan.planned.job.model.adapters->targets[model::place_of(model::AdapterTarget::kUp)]);
+}
+
+TEST(TrainerProgram, FillsClassesWithoutACommand) {
+  const ImportedPlan plan = program_with({{"tune.py", kDataclassProgram}}, "dgx-a100-80g",
+                                         {"model_name_or_path=Qwen/Qwen2.5-7B"});
+  EXPECT_EQ(plan.planned.job.sequences, 6 * 4 * 8);
+  EXPECT_EQ(plan.planned.job.length, 4096);
+}
+
+TEST(TrainerProgram, TakesParametersOfFire) {
+  constexpr const char* kProgram = R"(import fire
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+def train(base: str = "meta-llama/Llama-2-7b-hf", batch: int = 4, cutoff_len: int = 256):
+    model = AutoModelForCausalLM.from_pretrained(base)
+    def encode(text):
+        return tokenizer(text, truncation=True, max_length=cutoff_len)
+    Trainer(model=model, args=TrainingArguments("out", per_device_train_batch_size=batch))
+if __name__ == "__main__":
+    fire.Fire(train)
+)";
+  const std::string script =
+      "torchrun --nproc_per_node 8 train.py --base Qwen/Qwen2.5-7B --cutoff_len 1024\n";
+  const ImportedPlan plan =
+      program_with({{"run.sh", script}, {"train.py", kProgram}}, "dgx-a100-80g");
+  EXPECT_EQ(plan.planned.job.model_name, "qwen2.5-7b");
+  EXPECT_EQ(plan.planned.plan.micro_batch, 4);
+  EXPECT_EQ(plan.planned.job.length, 1024);
+}
+
+TEST(TrainerProgram, TakesTheLengthFromAnOptionOfItsOwn) {
+  std::string program = with_words(
+      kParsedProgram, R"(tokenizer(rows["text"], truncation=True, max_length=2048))", "rows");
+  program = with_words(program, R"(    parser.add_argument("--recompute")",
+                       R"(    parser.add_argument("--block_size", type=int, default=512)
+    parser.add_argument("--recompute")");
+  EXPECT_EQ(program_of(program).planned.job.length, 512);
+  EXPECT_EQ(program_of(program, "dgx-a100-80g", {"block_size=8192"}).planned.job.length, 8192);
+}
+
+TEST(TrainerProgram, LearnsFromPairsWithoutAReference) {
+  const ImportedPlan plan = program_of(R"(from trl import CPOConfig, CPOTrainer
+args = CPOConfig(output_dir="out", per_device_train_batch_size=2, loss_type="simpo", max_length=2048)
+CPOTrainer(model="Qwen/Qwen2.5-7B", args=args)
+)");
+  EXPECT_EQ(plan.planned.job.method.kind, plan::TrainingMethodKind::kDpo);
+  EXPECT_EQ(plan.planned.job.method.reference.place, plan::SecondModelPlace::kNone);
+  EXPECT_EQ(plan.planned.plan.micro_batch, 4);
+}
+
 TEST(TrainerProgram, ReadsUnsloth) {
   const ImportedPlan plan =
       program_of(kUnslothProgram, "{profile: dgx-a100-80g, nodes: 1, devices_per_node: 1}");

@@ -425,7 +425,11 @@ plan::PlannedJob stated_plan_even_if_illegal(Draft draft, ImportReport& report,
   }
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
-  if (draft.adapters) apply_adapters(*draft.adapters, file, job, report);
+  if (draft.adapters) {
+    StatedLoraAdapters adapters = *draft.adapters;
+    if (draft.stored_in_4_bits && adapters.base == DType::kBf16) adapters.base = DType::kNf4;
+    apply_adapters(adapters, file, job, report);
+  }
   take_frozen(draft, job.model);
   if (draft.trained) plan::read_adapters_and_frozen_parts(draft.trained->root(), job);
   keep_held_modules(draft.plan, report, job.model);

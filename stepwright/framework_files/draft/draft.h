@@ -93,6 +93,8 @@ struct StatedModel {
   /// vocabulary (--set vocab-size=N)".
   std::string lacks;
   std::optional<StatedLoraAdapters> adapters;
+  /// True if the named weights are stored in 4 bits, in which frozen weights beside adapters stay.
+  bool stored_in_4_bits = false;
   /// Parts of the model that files freeze (ignored if there are adapters); nullopt: none.
   std::optional<model::FrozenModelParts> frozen;
   /// Adapters and frozen parts in the format of a job file; nullopt: not stated.

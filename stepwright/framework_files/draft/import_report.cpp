@@ -230,7 +230,9 @@ void complete_import_report(const plan::PlannedJob& planned, ImportReport& repor
         report.read, [&, at = &place](const ReadSetting& one) { return covers(one.field, *at); });
     // A reason for a whole mapping does not apply to parts of it that files state.
     auto reason = reasons.find(place);
-    if (reason == reasons.end() && !(read && place.starts_with("job.adapters."))) {
+    const bool stated =
+        std::ranges::find(report.read, place, &ReadSetting::field) != report.read.end();
+    if (reason == reasons.end() && !(stated && place.starts_with("job.adapters."))) {
       reason = std::ranges::find_if(
           reasons, [&, at = &place](const auto& one) { return covers(one.first, *at); });
     }

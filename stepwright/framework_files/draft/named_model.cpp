@@ -15,6 +15,9 @@
 namespace stepwright::framework_files {
 namespace {
 
+/// Ending of the name of a copy whose weights bitsandbytes has stored in 4 bits.
+constexpr std::string_view kFourBits = "-bnb-4bit";
+
 /// Returns the built-in model that a Hugging Face id without owner names, or of which the named
 /// model is a fine-tuned copy with equal sizes; nullopt if there is none.
 std::optional<std::string_view> model_of_id(std::string_view last) {
@@ -22,8 +25,9 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   std::string small(last);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
   // A copy of the weights in another type has the same sizes: unsloth/DeepSeek-V3-0324-BF16,
-  // axolotl-ai-co/gpt-oss-120b-dequantized.
-  for (const std::string_view copy : {"-bf16", "-fp16", "-dequantized"}) {
+  // axolotl-ai-co/gpt-oss-120b-dequantized, unsloth/Qwen3-1.7B-unsloth-bnb-4bit.
+  constexpr std::string_view kCopies[] = {"-bf16", "-fp16", "-dequantized", kFourBits, "-unsloth"};
+  for (const std::string_view copy : kCopies) {
     if (small.ends_with(copy)) return model_of_id(last.substr(0, last.size() - copy.size()));
   }
   for (const auto& [head, like] : table_section_words("huggingface/models", "like")) {
@@ -78,6 +82,7 @@ bool set_built_in_model(std::string_view id, const UserFacts& given, StatedModel
     return false;
   }
   model_words.model = model::built_in_model(*known);
+  model_words.stored_in_4_bits = id.ends_with(kFourBits);
   report.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(id), *known));
   // Gemma 3 models, except the smallest one, have an encoder of images.
   if (known->starts_with("gemma-3-") && *known != "gemma-3-1b") {

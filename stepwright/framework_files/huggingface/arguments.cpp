@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <string>
 #include <utility>
@@ -118,6 +119,19 @@ void leave_out_other_loss(const std::string& named, const std::string& file, std
   }
 }
 
+/// Returns the plan fields that arguments set, as far as the table of arguments has their names.
+std::vector<std::string_view> said_fields(const Tree& arguments,
+                                          std::span<const KnownSetting> known) {
+  std::vector<std::string_view> fields;
+  for (std::size_t i = 0; i + 1 < arguments.items.size(); i += 2) {
+    const KnownSetting* one = find_known_setting(known, arguments.items[i].text);
+    if (one != nullptr && arguments.items[i + 1].kind != Tree::Kind::kNull) {
+      fields.push_back(one->field);
+    }
+  }
+  return fields;
+}
+
 /// Adds the values that TRL sets in TrainingArguments (trl 1.16.0 trl/trainer/base_config.py,
 /// sft_config.py, dpo_config.py, grpo_config.py). A sequence of GRPO is as long as prompt and
 /// completion may be.
@@ -125,6 +139,11 @@ void add_trl_defaults(std::string_view method, Tree& fields) {
   constexpr int kUsualLength = 1024;
   constexpr std::int64_t kUsualPart = 512;
   const auto says = [&](std::string_view key) { return fields.find(key) != nullptr; };
+  const auto known = known_settings("huggingface/arguments");
+  const auto says_field = [&](std::string_view field) {
+    return std::ranges::any_of(said_fields(fields, known),
+                               [&](std::string_view one) { return one == field; });
+  };
   if (!says("gradient_checkpointing")) fields.set("gradient_checkpointing", true);
   if (method == "grpo" && !says("max_length")) {
     const auto part = [&](std::string_view key) {
@@ -134,9 +153,7 @@ void add_trl_defaults(std::string_view method, Tree& fields) {
     };
     fields.set("max_length", part("max_prompt_length") + part("max_completion_length"));
   }
-  if (!says("max_length") && !says("max_seq_length") && !says("max_seq_len")) {
-    fields.set("max_length", kUsualLength);
-  }
+  if (!says_field("job.batch.length")) fields.set("max_length", kUsualLength);
   if (!says("bf16") && !says("fp16")) fields.set("bf16", true);
 }
 
@@ -165,6 +182,18 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
   fields.set(std::string(way), true);
 }
 
+/// True if a program's name has a word of a loss of pairs without a reference: "run_simpo".
+bool learns_from_pairs_alone(std::string_view script) {
+  const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto rows = table_section_words("huggingface/trl", "pairs_alone");
+  return std::ranges::any_of(rows, [&](const WordRow& row) {
+    const std::size_t at = script.find(row.first);
+    const std::size_t end = at + row.first.size();
+    return at != std::string_view::npos && (at == 0 || !letter(script[at - 1])) &&
+           (end >= script.size() || !letter(script[end]));
+  });
+}
+
 }  // namespace
 
 void read_trl_method(std::string_view script, const Fields& arguments, PartialPlan& settled,
@@ -176,6 +205,10 @@ void read_trl_method(std::string_view script, const Fields& arguments, PartialPl
     arguments.mark_setting_read("beta");
     method.kind = plan::TrainingMethodKind::kDpo;
     method.reference.place = ahead ? plan::SecondModelPlace::kHost : plan::SecondModelPlace::kSame;
+  }
+  if (learns_from_pairs_alone(script)) {
+    arguments.mark_setting_read("beta");
+    method.kind = plan::TrainingMethodKind::kDpo;
   }
   if (script.find("grpo") == std::string_view::npos) return;
   constexpr double kUsualPrompt = 512;
@@ -278,6 +311,13 @@ Draft read_program(const TransformersProgramFiles& files, const std::vector<std:
   }
   TrainerProgram program =
       read_trainer_program(file, seen_cluster(draft.extent, given, file.name), of_command);
+  if (!program.has_arguments) {
+    fail_input(fmt::format(
+        "{}: makes no TrainingArguments that can be followed: `stepwright check --capture "
+        "-- COMMAND` reads what its command says, stepwright.check(ARGUMENTS) in the "
+        "program the object itself",
+        file.name));
+  }
   take_visible_devices(program.visible_devices, file.name, draft.extent, report);
   if (program.trl_defaults) add_trl_defaults(program.method, program.config.tree);
   if (!program.method.empty()) {
@@ -311,6 +351,65 @@ Draft read_started_program(TransformersScriptRun& script, const SourceFile& prog
   return draft;
 }
 
+/// True if a mapping turns adapters on by one of the arguments that are a switch.
+bool turns_adapters_on(const Tree& arguments, std::span<const KnownSetting> known) {
+  for (std::size_t i = 0; i + 1 < arguments.items.size(); i += 2) {
+    const KnownSetting* one = find_known_setting(known, arguments.items[i].text);
+    const bool on = lower_case(arguments.items[i + 1].text) == "true";
+    if (on && one != nullptr && one->field == "job.adapters") return true;
+  }
+  return false;
+}
+
+/// Adds to a command's arguments what a given program states of those that the command leaves out:
+/// defaults of the classes that its parser fills, and how it loads the model. Returns what the
+/// program states.
+TrainerProgram add_program_values(const SourceFile& file, const cluster::Cluster& cluster,
+                                  Tree& fields, ImportReport& report) try {
+  const auto known = known_settings("huggingface/arguments");
+  launch_scripts::ArgparseOptions options;
+  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
+    if (fields.items[i + 1].kind != Tree::Kind::kScalar) continue;
+    options.set(fields.items[i].text, fields.items[i + 1].text);
+  }
+  const TrainerProgram program = read_trainer_program(file, cluster, options);
+  const Tree& told = program.config.tree;
+  const std::vector<std::string_view> said = said_fields(fields, known);
+  const bool adapted = turns_adapters_on(fields, known) || turns_adapters_on(told, known);
+  for (std::size_t i = 0; i + 1 < told.items.size(); i += 2) {
+    const std::string& name = told.items[i].text;
+    const KnownSetting* one = find_known_setting(known, name);
+    const bool matters =
+        one != nullptr && (!one->field.empty() || one->matters != SettingImpact::kNo);
+    if (!matters || told.items[i + 1].kind == Tree::Kind::kNull || fields.find(name) != nullptr)
+      continue;
+    if (!one->field.empty() && std::ranges::find(said, one->field) != said.end()) continue;
+    if (!adapted && one->field.starts_with("job.adapters")) continue;
+    fields.set(name, without_lines(told.items[i + 1]));
+  }
+  if (program.trl_defaults) add_trl_defaults(program.method, fields);
+  return program;
+} catch (const Error& error) {
+  if (error.kind() != ErrorKind::kInput) throw;
+  report.notes.push_back(
+      fmt::format("Only the arguments of the command were read: {}.", error.what()));
+  return {};
+}
+
+/// Replaces the file of settings without a line in a report by `file`, if that is where they are
+/// stated.
+void place_settings(const Tree& stated, const std::string& settings, const std::string& file,
+                    ImportReport& report) {
+  const auto place = [&](auto& one) {
+    const Tree* said = one.line == 0 && one.file == settings ? stated.find(one.name) : nullptr;
+    if (said == nullptr) return;
+    one.file = file;
+    one.line = said->line;
+  };
+  std::ranges::for_each(report.read, place);
+  std::ranges::for_each(report.not_read, place);
+}
+
 /// Reads a script that starts a program built on transformers' Trainer.
 Draft read_trainer_script(Sources files, const SourceFile& file, const UserFacts& given,
                           Draft draft, ImportReport& report) {
@@ -326,20 +425,31 @@ Draft read_trainer_script(Sources files, const SourceFile& file, const UserFacts
   TransformersScriptRun script =
       read_transformers_script(file, files, given, program, draft.start, report);
   const StartedCommand& command = script.command;
-  if (const SourceFile* own = started_trainer_program(command.words, files)) {
+  const SourceFile* const own = started_trainer_program(command.words, files);
+  if (own != nullptr && makes_own_arguments(*own)) {
     return read_started_program(script, *own, given, std::move(draft), report);
   }
-  const TrainerCommand started = trainer_command(command.words);
+  TrainerCommand started = trainer_command(command.words);
   script.files.program = &file;
   if (script.files.model)
     draft.model = model::read_huggingface_config(*script.files.model, &report.notes);
-  const Document said = said_by(started, command.all_command_words(), script);
+  const std::vector<ShellWord> words = command.all_command_words();
+  const Document said = said_by(started, words, script);
   read_launcher_rank_counts(command, draft.extent, report);
   apply_accelerate_launch_options(command, script.files, report);
   Tree fields = said.root().tree_with_positions();
   if (started.trl) {
     add_trl_defaults(started.method, fields);
     draft.framework.variant = kTrl;
+  }
+  TrainerProgram program_says;
+  if (own != nullptr) {
+    program_says =
+        add_program_values(*own, seen_cluster(draft.extent, given, own->name), fields, report);
+    if (!program_says.method.empty()) {
+      started.method = program_says.method;
+      draft.framework.variant = kTrl;
+    }
   }
   add_named_adapters(started, command, fields);
   leave_out_other_loss(started.method, command.file, command.words.front().line, report);
@@ -349,6 +459,11 @@ Draft read_trainer_script(Sources files, const SourceFile& file, const UserFacts
   refuse_other_settings(started, command, arguments);
   draft = read_method_arguments(started.method, arguments, script.files, given, std::move(draft),
                                 report);
+  if (started.settings) {
+    place_settings(command_arguments_as_mapping(words, known_settings("huggingface/arguments")),
+                   said.name(), command.file, report);
+  }
+  if (own != nullptr) place_settings(program_says.config.tree, said.name(), own->name, report);
   read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }

@@ -37,15 +37,13 @@ bool is_fsdp_config(const SourceFile& file) {
          std::ranges::any_of(kKeys, [&](std::string_view key) { return holds(file, key); });
 }
 
-/// Returns the values of a file without line numbers, which would be taken for lines of the file
-/// that names it.
+}  // namespace
+
 Tree without_lines(Tree tree) {
   tree.line = tree.column = 0;
   for (Tree& item : tree.items) item = without_lines(std::move(item));
   return tree;
 }
-
-}  // namespace
 
 TransformersProgramFiles sort_transformers_files(std::span<const SourceFile* const> files) {
   TransformersProgramFiles sorted;

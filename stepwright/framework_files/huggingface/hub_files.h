@@ -36,6 +36,9 @@ TransformersProgramFiles sort_transformers_files(Sources files);
 /// `kInput`.
 TransformersProgramFiles sort_transformers_files(std::span<const SourceFile* const> files);
 
+/// Returns a value without line numbers, for a document that is named after another file.
+Tree without_lines(Tree tree);
+
 /// Returns the settings `said` with the path under `fsdp_config` replaced by the contents of that
 /// file. Fails with `kInput` if the user did not give the file.
 Document with_fsdp_file(Document said, const TransformersProgramFiles& files);

@@ -15,6 +15,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/launch_scripts/python/call.h"
 #include "stepwright/launch_scripts/python/program.h"
@@ -56,11 +57,51 @@ CallKind loaded_kind(std::string_view path) {
   return has("Config") ? CallKind::kDescribed : CallKind::kModel;
 }
 
+/// True if a name is that of a parser that fills classes of arguments: HfArgumentParser,
+/// H4ArgumentParser, TrlParser. argparse's name has no letter before "ArgumentParser".
+bool is_class_parser(std::string_view name) {
+  return name != "ArgumentParser" &&
+         (name.ends_with("ArgumentParser") || name.ends_with("TrlParser"));
+}
+
+/// True if a text calls a parser that fills classes of arguments.
+bool calls_class_parser(std::string_view text) {
+  constexpr std::string_view kEnd = "Parser(";
+  for (std::size_t at = text.find(kEnd); at != text.npos; at = text.find(kEnd, at + 1)) {
+    const std::size_t end = at + kEnd.size() - 1;
+    std::size_t begin = end;
+    while (begin > 0 && launch_scripts::is_python_name_char(text[begin - 1])) --begin;
+    if (is_class_parser(text.substr(begin, end - begin))) return true;
+  }
+  return false;
+}
+
+/// Returns the text between the brackets after the first place of `head` ("class Own("); nullopt if
+/// the text has no such place.
+std::optional<std::string_view> bracketed_after(std::string_view text, std::string_view head) {
+  const std::size_t at = text.find(head);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::size_t open = at + head.size() - 1;
+  const std::size_t close = launch_scripts::closing_python_bracket(text, open);
+  return text.substr(open + 1, close - open - 1);
+}
+
+/// Returns the names of a function's parameters, "name: type = default".
+std::vector<std::string> parameter_names(std::string_view parameters) {
+  std::vector<std::string> names;
+  for (const std::string_view part : launch_scripts::split_at_python_commas(parameters)) {
+    names.emplace_back(launch_scripts::python_trimmed(part.substr(0, part.find_first_of(":="))));
+  }
+  return names;
+}
+
 /// Interprets a program and records the calls that decide how it trains.
 class TrainerCalls final : public launch_scripts::LiteralPythonHost {
  public:
-  TrainerCalls(const cluster::Cluster& cluster, launch_scripts::ArgparseOptions& options)
-      : options_(options),
+  TrainerCalls(std::string_view text, const cluster::Cluster& cluster,
+               launch_scripts::ArgparseOptions& options)
+      : text_(text),
+        options_(options),
         brain_floats_(cluster::device_generation_of(cluster.device).compute_capability != kVolta) {
     const std::string devices = fmt::to_string(cluster.devices());
     for (const auto& [name, value] : {std::pair<const char*, std::string>("RANK", "0"),
@@ -80,10 +121,20 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
   [[nodiscard]] const PythonObject* environment_variable(std::string_view name) const {
     return environment_.body->find(name);
   }
+  /// Objects of classes of the program that its parser fills from the command, other than those of
+  /// training arguments.
+  [[nodiscard]] const std::vector<PythonObject>& filled_objects() const { return others_; }
+  void interpret(launch_scripts::PythonProgram& program) {
+    program_ = &program;
+    program.bind("__name__", PythonObject::string("__main__", 0));
+    program.begin(0);
+  }
 
   PythonObject named(const std::string& path, const std::string& full,
                      std::uint32_t line) override {
-    return full == "os.environ" ? environment_ : LiteralPythonHost::named(path, full, line);
+    if (full == "os.environ") return environment_;
+    return is_arguments_class(full) ? PythonObject::string(full, line)
+                                    : LiteralPythonHost::named(path, full, line);
   }
 
   std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) override {
@@ -94,11 +145,72 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
     if (call.full == "os.getenv") return variable(call.given);
     if (name == "parse_args") return options_.parsed_arguments();
     if (name == "add_argument") options_.add(call.given);
+    if (call.full == "fire.Fire") return called_by_fire(call.given);
+    if (is_class_parser(name)) keep_classes(call.given);
+    const std::string_view parses = program_word_meaning(kTable, "parses", name);
+    if (!parses.empty() && !classes_.empty()) return filled(parses == "one");
     if (const auto kind = kind_of(call, name)) return kept(*kind, call);
     return LiteralPythonHost::result_of_undefined_call(call);
   }
 
  private:
+  static bool is_arguments_class(std::string_view full) {
+    return !program_word_meaning(kTable, "arguments", launch_scripts::last_python_name(full))
+                .empty();
+  }
+
+  /// Returns the class of training arguments from which a class of the program derives, with its
+  /// module ("trl.SFTConfig"); empty if there is none.
+  std::string arguments_class(std::string path) {
+    constexpr int kDeepestBase = 10;
+    for (int depth = 0; depth < kDeepestBase; ++depth) {
+      const auto bases = bracketed_after(text_, fmt::format("class {}(", path));
+      const auto parts = launch_scripts::split_at_python_commas(bases.value_or(""));
+      if (parts.empty()) break;
+      path = std::string(parts.front());
+    }
+    const std::string full = program_->value(path, 0).text;
+    return is_arguments_class(full) ? full : "";
+  }
+
+  void keep_classes(const launch_scripts::PythonArguments& given) {
+    const PythonObject* said = given.find("dataclass_types", 0);
+    if (said == nullptr) return;
+    classes_ = said->is(ObjectKind::kList) ? said->body->items : std::vector<PythonObject>{*said};
+  }
+
+  /// Returns an object of each class of the parser, with defaults and the command's options.
+  PythonObject filled(bool alone) {
+    PythonObject all = PythonObject::list();
+    for (const PythonObject& type : std::exchange(classes_, {})) {
+      const bool earlier = first(CallKind::kArguments) != nullptr;
+      const std::string base = arguments_class(type.text);
+      PythonObject made = program_->call(type.text, {});
+      if (made.is(ObjectKind::kRecord)) {
+        options_.fill(made, !base.empty());
+        PythonObject copy = launch_scripts::copy_python_value(made);
+        copy.body->made_by = base;
+        if (base.empty()) {
+          others_.push_back(copy);
+        } else if (!earlier) {
+          calls_.insert_or_assign(CallKind::kArguments, copy);
+        }
+      }
+      all.body->add(made);
+    }
+    return alone && all.body->items.size() == 1 ? all.body->items.front() : all;
+  }
+
+  /// Calls the function that `fire.Fire` is given, with the command's options:
+  /// google/python-fire docs/guide.md.
+  PythonObject called_by_fire(const launch_scripts::PythonArguments& given) {
+    if (given.unnamed.empty()) return {};
+    const std::string name = given.unnamed.front().text;
+    const auto parameters = bracketed_after(text_, fmt::format("def {}(", name));
+    if (!parameters) return {};
+    return program_->call(name, options_.call_arguments(parameter_names(*parameters), given.line));
+  }
+
   [[nodiscard]] PythonObject variable(const launch_scripts::PythonArguments& given) const {
     const PythonObject* name = given.find("key", 0);
     const PythonObject* usual = given.find("default", 1);
@@ -130,10 +242,14 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
     return made;
   }
 
+  std::string_view text_;
   launch_scripts::ArgparseOptions& options_;
+  launch_scripts::PythonProgram* program_ = nullptr;
   /// Variables that a launcher sets for rank 0, and those that the program sets.
   PythonObject environment_ = PythonObject::record();
   bool brain_floats_;
+  std::vector<PythonObject> classes_;  ///< Classes of the parser that was made last.
+  std::vector<PythonObject> others_;
   std::map<CallKind, PythonObject> calls_;
 };
 
@@ -144,7 +260,9 @@ class Told {
 
   /// Sets a value unless an earlier call has set it.
   void add(std::string_view name, Tree value) {
-    if (fields_.find(name) == nullptr) fields_.set(name, std::move(value));
+    if (fields_.find(name) != nullptr) return;
+    names_.emplace_back(name);
+    fields_.set(name, std::move(value));
   }
   void add(std::string_view name, const PythonObject& value) {
     Tree tree = launch_scripts::tree_of_python_value(value, file_);
@@ -167,11 +285,17 @@ class Told {
       if (name != "quantization_config" && name != "model_init_kwargs") add(name, value);
     }
   }
+  /// True if a value is set whose name fulfils a condition.
+  template <class Condition>
+  [[nodiscard]] bool any(const Condition& condition) const {
+    return std::ranges::any_of(names_, condition);
+  }
   Tree take() { return fields_.take(); }
 
  private:
   const std::string& file_;
   MappingBuilder fields_;
+  std::vector<std::string> names_;
 };
 
 /// Returns an object among the arguments of a call; null if the argument is none.
@@ -240,8 +364,9 @@ std::string method_of(std::string_view section, const PythonObject& call) {
 }
 
 /// Returns the first call of a class of training arguments in a text, if interpreting the program
-/// reached none. Fails with `kInput` if no such call can be read.
-PythonObject standing_call(const SourceFile& file, launch_scripts::PythonProgram& program) {
+/// reached none; nullopt if no such call can be read.
+std::optional<PythonObject> standing_call(const SourceFile& file,
+                                          launch_scripts::PythonProgram& program) {
   for (const auto& [name, method] : table_section_words(kTable, "arguments")) {
     if (launch_scripts::find_python_call(file.text, name) == std::string_view::npos) continue;
     PythonObject made = launch_scripts::first_python_call_arguments(file.text, name, program);
@@ -249,17 +374,42 @@ PythonObject standing_call(const SourceFile& file, launch_scripts::PythonProgram
     made.body->made_by = name;
     return made;
   }
-  fail_input(fmt::format(
-      "{}: makes no TrainingArguments that can be followed: `stepwright check --capture "
-      "-- COMMAND` reads what its command says, stepwright.check(ARGUMENTS) in the "
-      "program the object itself",
-      file.name));
+  return std::nullopt;
+}
+
+/// Adds the first of the program's options whose name says the length of a sequence, unless another
+/// argument says it.
+void add_length_of_options(const launch_scripts::ArgparseOptions& options, Told& told) {
+  const auto says_length = [](std::string_view name) {
+    const KnownSetting* known = find_known_setting(known_settings("huggingface/arguments"), name);
+    return known != nullptr && known->field == "job.batch.length";
+  };
+  if (told.any(says_length)) return;
+  const PythonObject all = options.parsed_arguments();
+  const auto length = std::ranges::find_if(all.body->members,
+                                           [&](const auto& one) { return says_length(one.first); });
+  if (length != all.body->members.end()) told.add(length->first, length->second);
+}
+
+/// Adds arguments that classes of the program's own state, as far as a Trainer's arguments or those
+/// of known scripts have their names.
+void add_of_own_classes(const std::vector<PythonObject>& objects, bool adapted, Told& told) {
+  const auto known = known_settings("huggingface/arguments");
+  for (const PythonObject& object : objects) {
+    for (const auto& [name, value] : object.body->members) {
+      const KnownSetting* one = find_known_setting(known, name);
+      if (one == nullptr || one->field.empty() || value.open()) continue;
+      if (!adapted && one->field.starts_with("job.adapters.")) continue;
+      told.add(name, value);
+    }
+  }
 }
 
 /// Returns the length at which a tokenizer cuts (`max_length`), from the first call that states it,
 /// for use if nothing else states the length: huggingface/transformers
 /// src/transformers/tokenization_utils_base.py.
 std::optional<PythonObject> cut_length(const SourceFile& file,
+                                       const launch_scripts::ArgparseOptions& options,
                                        launch_scripts::PythonProgram& program) {
   const std::string_view text = file.text;
   const std::size_t call = launch_scripts::find_python_call(text, "tokenizer");
@@ -275,7 +425,14 @@ std::optional<PythonObject> cut_length(const SourceFile& file,
     if (equals == std::string_view::npos) continue;
     if (launch_scripts::python_trimmed(part.substr(0, equals)) != "max_length") continue;
     const auto line = static_cast<std::uint32_t>(1 + std::ranges::count(text.substr(0, at), '\n'));
-    return program.evaluate(part.substr(equals + 1), line);
+    const PythonObject length = program.evaluate(part.substr(equals + 1), line);
+    if (!length.open()) return length;
+    // A function that has ended knew the name.
+    const std::string_view name =
+        launch_scripts::last_python_name(launch_scripts::python_trimmed(part.substr(equals + 1)));
+    const PythonObject all = options.parsed_arguments();
+    const PythonObject* option = all.body->find(name);
+    return option == nullptr ? length : *option;
   }
   return std::nullopt;
 }
@@ -283,10 +440,17 @@ std::optional<PythonObject> cut_length(const SourceFile& file,
 }  // namespace
 
 bool is_trainer_program(const SourceFile& file) {
-  return file.name.ends_with(".py") &&
-         std::ranges::any_of(table_section_words(kTable, "arguments"), [&](const WordRow& row) {
-           return launch_scripts::find_python_call(file.text, row.first) != std::string_view::npos;
-         });
+  if (!file.name.ends_with(".py")) return false;
+  if (makes_own_arguments(file)) return true;
+  return calls_class_parser(file.text) &&
+         std::ranges::any_of(table_section_words(kTable, "arguments"),
+                             [&](const WordRow& row) { return holds(file, row.first); });
+}
+
+bool makes_own_arguments(const SourceFile& file) {
+  return std::ranges::any_of(table_section_words(kTable, "arguments"), [&](const WordRow& row) {
+    return launch_scripts::find_python_call(file.text, row.first) != std::string_view::npos;
+  });
 }
 
 const SourceFile* started_trainer_program(Words words, Sources files) {
@@ -303,16 +467,20 @@ const SourceFile* started_trainer_program(Words words, Sources files) {
 TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Cluster& cluster,
                                     launch_scripts::ArgparseOptions& options) {
   using enum CallKind;
-  TrainerCalls calls(cluster, options);
+  TrainerCalls calls(file.text, cluster, options);
   const launch_scripts::PythonFileText texts[] = {{file.text, file.name}};
   launch_scripts::PythonProgram program(texts, calls);
-  program.bind("__name__", PythonObject::string("__main__", 0));
-  program.begin(0);
+  calls.interpret(program);
   const PythonObject* followed = calls.first(kArguments);
-  const PythonObject arguments = followed != nullptr ? *followed : standing_call(file, program);
+  const auto standing = followed != nullptr ? *followed : standing_call(file, program);
   TrainerProgram told_by;
+  told_by.has_arguments = standing.has_value();
+  const PythonObject arguments = standing.value_or(PythonObject::record());
   told_by.method = method_of("arguments", arguments);
-  told_by.trl_defaults = !told_by.method.empty();
+  // Classes of other modules can have a name of TRL's.
+  const std::string& made_by = arguments.body->made_by;
+  const bool elsewhere = made_by.find('.') != std::string::npos && !made_by.starts_with("trl.");
+  told_by.trl_defaults = !told_by.method.empty() && !elsewhere;
   Told told(file.name);
   told.add_all(arguments);
   if (const PythonObject* words = record_below(arguments, "model_init_kwargs")) {
@@ -333,9 +501,9 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
   if (calls.first(kCheckpointed) != nullptr || (kbit != nullptr && recomputes_for_kbit(*kbit))) {
     told.add("gradient_checkpointing", true);
   }
-  if (const auto length = cut_length(file, program)) {
-    told.add("max_length", *length);
-  }
+  add_of_own_classes(calls.filled_objects(), calls.first(kAdapters) != nullptr, told);
+  if (const auto length = cut_length(file, options, program)) told.add("max_length", *length);
+  add_length_of_options(options, told);
   const PythonObject* visible = calls.environment_variable("CUDA_VISIBLE_DEVICES");
   if (visible != nullptr && visible->is(ObjectKind::kText)) {
     told_by.visible_devices = {.text = visible->text, .line = visible->line};

@@ -21,15 +21,21 @@ struct TrainerProgram {
   bool trl_defaults = false;
   /// CUDA_VISIBLE_DEVICES as the program sets it; empty text: it does not.
   ShellWord visible_devices;
+  /// True if the program makes training arguments that can be followed.
+  bool has_arguments = false;
 };
 
 /// True if a file is a Python program that configures transformers' Trainer in its code: it calls a
-/// class of training arguments (TrainingArguments, SFTConfig, ...).
+/// class of training arguments (TrainingArguments, SFTConfig, ...), or has a parser fill one.
 bool is_trainer_program(const SourceFile& file);
+
+/// True if a program calls a class of training arguments itself, so that its command alone does not
+/// say them.
+bool makes_own_arguments(const SourceFile& file);
 
 /// Reads the training arguments of a Python program that configures transformers' Trainer, as far
 /// as literals determine them, without executing it. `options` are its command-line options; those
-/// that it declares are added. Fails with `kInput` if it makes no arguments that can be read.
+/// that it declares are added.
 TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Cluster& cluster,
                                     launch_scripts::ArgparseOptions& options);
 

@@ -59,7 +59,7 @@ void read_loaded_type(const Fields& arguments, TrainerDistribution& trainer, Par
 
 void read_length(const Fields& arguments, StatedStepBatch& batch) {
   for (const std::string_view key : {"max_length", "max_seq_length", "max_seq_len", "block_size",
-                                     "model_max_length", "pack_length"}) {
+                                     "model_max_length", "cutoff_len", "pack_length"}) {
     if (!batch.length) batch.length = arguments.size(key);
   }
   // A sequence is as long as prompt and completion may be: trl/trainer/grpo_config.py.
@@ -92,6 +92,11 @@ std::optional<StatedLoraAdapters> script_adapters(const Fields& arguments, Impor
   }
   const bool enabled = arguments.flag("lora_enable", false);
   if (!arguments.flag("use_lora", peft || enabled)) return {};
+  if (!peft && (!said.find("lora_r") || !said.find("lora_target_modules"))) {
+    report.add_assumption("job.adapters",
+                          "the defaults of QwenLM/Qwen finetune.py where the arguments are silent: "
+                          "give the program for its own");
+  }
   return read_lora_adapter_settings(arguments, kTable, peft ? "trl" : "scripts");
 }
 
@@ -268,7 +273,9 @@ void read_trainer_settings(const Fields& arguments, const TransformersProgramFil
   settled.plan.micro_batch =
       arguments.integer("per_device_train_batch_size", settled.plan.micro_batch);
   batch.micro_batches = arguments.integer("gradient_accumulation_steps", 1);
-  for (const std::string_view key : {"gradient_checkpointing", "activation_checkpointing"}) {
+  for (const std::string_view key :
+       {"gradient_checkpointing", "activation_checkpointing", "use_gradient_checkpointing",
+        "fsdp_activation_checkpointing"}) {
     if (arguments.flag(key, false)) settled.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
   if (arguments.flag(kOffloadInputsKey, false)) {
@@ -281,7 +288,7 @@ void read_trainer_settings(const Fields& arguments, const TransformersProgramFil
   const std::string_view key = arguments.has("deepspeed_config") ? "deepspeed_config" : "deepspeed";
   if (!trainer.deepspeed) trainer.deepspeed = deepspeed_config_of_setting(arguments, key, files);
   if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer);
-  if (arguments.flag("use_flash_attention_2", false))
+  if (arguments.flag("use_flash_attention_2", arguments.flag("use_flash_attn", false)))
     settled.attention = cluster::AttentionKernel::kFlash2;
   apply_attention_kernel(arguments, "attn_implementation", settled);
   read_accelerate_parallelism(arguments.section("parallelism_config"), trainer, settled.plan);

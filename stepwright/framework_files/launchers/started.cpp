@@ -655,10 +655,16 @@ std::vector<TrainingCommandCandidate> find_training_commands(Sources files,
   for (const ShellCommand* command : scripts.jobs(script)) {
     const std::size_t place = place_of_program(command->words);
     const bool python = place > 0 || command->words.front().text.ends_with(".py");
+    const bool takes = std::ranges::any_of(command->words, [&](const ShellWord& word) {
+      return std::ranges::any_of(word.open, [&](const std::string& open) {
+        return is_argument_number(variable_of(open, script));
+      });
+    });
     looks.push_back({.words = command->words,
                      .program = python ? command->words[place].text : "",
                      .place = fmt::format("{}:{}", script.files[command->file], command->line),
-                     .open_arguments = !command->open_arguments.empty()});
+                     .open_arguments = !command->open_arguments.empty(),
+                     .takes_script_arguments = takes});
   }
   return looks;
 } catch (const Error&) {

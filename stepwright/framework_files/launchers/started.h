@@ -92,6 +92,8 @@ struct TrainingCommandCandidate {
   std::string program;
   std::string place;            ///< Position of the command in a script: "run.sh:12".
   bool open_arguments = false;  ///< True if some arguments of the command are unknown.
+  /// True if some arguments hold the script's own, which are unknown ("--config $1").
+  bool takes_script_arguments = false;
 };
 
 /// Returns the commands that scripts run and that may start a training program of any framework;

@@ -199,6 +199,17 @@ std::optional<PythonObject> of_nothing(std::string_view name, std::uint32_t line
   return std::nullopt;
 }
 
+/// Returns the default value of a dataclass field, "field(default=4)" or
+/// "field(default_factory=list)"; nullopt if it is not known.
+std::optional<PythonObject> default_of_field(const PythonArguments& given) {
+  for (const auto& [name, value] : given.named) {
+    if (name == "default") return value;
+    if (name != "default_factory") continue;
+    return value.is(ObjectKind::kUnknown) ? of_nothing(value.text, given.line) : value;
+  }
+  return std::nullopt;
+}
+
 PythonObject path_of(const PythonArguments& given) {
   PythonObject path = given.unnamed.front();
   for (std::size_t i = 1; i < given.unnamed.size(); ++i) {
@@ -275,6 +286,7 @@ std::optional<PythonObject> call_python_library_function(std::string_view name,
     return std::nullopt;
   }
   if (name == "dict") return mapping_of(given);
+  if (name == "dataclasses.field") return default_of_field(given);
   if (given.unnamed.empty()) return of_nothing(name, given.line);
   const PythonObject& first = given.unnamed.front();
   if (name == "str") return PythonObject::string(python_str(first), given.line);

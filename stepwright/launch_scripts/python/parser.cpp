@@ -188,10 +188,15 @@ class ExpressionParser {
     return made;
   }
 
-  /// Skips "lambda a, b: c", which is not interpreted.
+  /// Parses "lambda: c" as the value that its call returns; skips "lambda a, b: c".
   PythonNode function() {
     const Start start = begin();
     const std::size_t colon = end_of_python_item(text_, at_, ":");
+    if (colon < text_.size() && python_trimmed(text_.substr(at_, colon - at_)) == "lambda") {
+      at_ = colon + 1;
+      const Level level(*this);
+      return finished(start, branch());
+    }
     return unread(start, end_of_python_item(text_, std::min(colon + 1, text_.size()), ","));
   }
 

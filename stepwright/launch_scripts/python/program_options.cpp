@@ -85,6 +85,26 @@ void ArgparseOptions::add(const PythonArguments& given) {
   defaults_[name] = std::move(value);
 }
 
+void ArgparseOptions::fill(PythonObject& object, bool all) const {
+  for (const auto& [name, text] : said_) {
+    const PythonObject* usual = object.body->find(name);
+    if (usual == nullptr && !all) continue;
+    const PythonObject before = usual == nullptr ? PythonObject() : *usual;
+    object.body->set(name, text.empty() ? PythonObject::boolean(true) : value_of(text, before));
+  }
+}
+
+PythonArguments ArgparseOptions::call_arguments(const std::vector<std::string>& parameters,
+                                                std::uint32_t line) {
+  PythonArguments given{.unnamed = {}, .named = {}, .line = line};
+  for (const std::string& name : parameters) {
+    const auto said = said_.find(name);
+    if (said != said_.end()) given.named.emplace_back(name, value_of(said->second, {}));
+    defaults_[name] = said == said_.end() ? PythonObject() : given.named.back().second;
+  }
+  return given;
+}
+
 PythonObject ArgparseOptions::parsed_arguments() const {
   PythonObject options = PythonObject::record();
   for (const auto& [name, usual] : defaults_) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -25,6 +26,12 @@ class ArgparseOptions {
   /// Adds the option that a call of `add_argument` declares; `given`: the call's arguments, of
   /// which the first is the parser object.
   void add(const PythonArguments& given);
+  /// Fills an object whose attributes are options, as a parser of dataclasses does; `all`: also
+  /// with options that the object does not have yet.
+  void fill(PythonObject& object, bool all) const;
+  /// Returns the arguments with which a function is called whose parameters are the options
+  /// (google/python-fire), and adds these options.
+  PythonArguments call_arguments(const std::vector<std::string>& parameters, std::uint32_t line);
   /// True if the program has an option of that name.
   [[nodiscard]] bool has(std::string_view name) const { return defaults_.contains(name); }
   /// Returns the object that the program gets from `parse_args`; an option with neither a value nor

@@ -98,6 +98,23 @@ TEST(PythonConfig, FollowsAssignmentsAndCalls) {
   EXPECT_EQ(document.root().get("training").get("length").line(), 21U);
 }
 
+TEST(PythonConfig, FieldsOfDataclassesHaveDefaults) {
+  const PythonConfig config = config_of(R"(from dataclasses import dataclass, field
+@dataclass
+class Parts(Config):
+    size: int = field(default=3, metadata={"help": "of it"})
+    names: list = field(default_factory=lambda: ["a", "b"])
+    none: list = field(default_factory=list)
+    made: list = field(default_factory=lambda x: x)
+def only() -> Config:
+    return Parts()
+)");
+  EXPECT_EQ(config_value(config, "size"), "3");
+  EXPECT_EQ(config_value(config, "names"), "more");
+  EXPECT_EQ(config_value(config, "none"), "more");
+  EXPECT_TRUE(has_unread(config, "made"));
+}
+
 TEST(PythonConfig, ReplacesInACopy) {
   const PythonConfig config = config_of(kRegistry, "changed");
   EXPECT_EQ(config_value(config, "deep"), "false");
