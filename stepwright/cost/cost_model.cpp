@@ -19,11 +19,14 @@
 namespace stepwright::cost {
 namespace {
 
-/// Returns the number of calls by which each expert of a product fetches and releases the
-/// parameters of its modules.
-double fetch_calls(const step::Operator& op) {
-  if (op.purpose != step::Purpose::kFetchedExperts) return 0;
-  return constants::kFetchCalls.value * (op.gated ? 2 : 1);
+/// Returns the host's microseconds of fetching and releasing the parameters of an operator's
+/// modules; a grouped product has those of each expert.
+double fetch_us(const step::Operator& op) {
+  const double once_us = step::is_backward(op.phase) ? constants::kModuleFetchBackward.value
+                                                     : constants::kModuleFetch.value;
+  const bool grouped = op.kind == step::OperatorKind::kGroupedLinear;
+  return once_us * static_cast<double>(op.module_fetches) *
+         static_cast<double>(grouped ? op.shape.batch : 1);
 }
 
 /// Returns the host's launches for an operator, in units of kernels issued by the framework. The
@@ -38,7 +41,7 @@ double launches(const step::Operator& op, const ComputationCostModel& compute) {
     case step::OperatorKind::kGroupedLinear:
       // A loop over experts gathers, multiplies, weighs and adds the rows of each expert.
       if (compute.kernels(op) > 1) {
-        return compute.kernels(op) * (1 + casts + constants::kLoopKernels.value + fetch_calls(op));
+        return compute.kernels(op) * (1 + casts + constants::kLoopKernels.value);
       }
       return 1 + casts + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
     case step::OperatorKind::kAttention:
@@ -266,7 +269,8 @@ double CostModel::cast_s(const step::Operator& op) const {
 double CostModel::host_launch_s(const step::Operator& op) const {
   if (in_graph(graphs_, op)) return 0;
   const double issued_us = step::is_communication(op.kind) ? framework_.message_us : 0;
-  return 1e-6 * (framework_.host_us * launches(op, compute_) + issued_us) * op.repeats;
+  return 1e-6 * (framework_.host_us * launches(op, compute_) + issued_us + fetch_us(op)) *
+         op.repeats;
 }
 
 std::optional<double> CostModel::deepep_all_to_all_s(const step::Operator& op,

@@ -115,19 +115,29 @@ TensorId create_message_buffer(BlockBuildContext& e, std::string_view name, std:
                        .extents = {rows, columns, 1}});
 }
 
+namespace {
+
+/// Returns the number of modules whose sharded parameters a framework fetches for a product.
+std::uint8_t module_fetches(const Setting& s, Phase phase, const Product& p) {
+  if (phase == Phase::kWeightGradient || p.part == LayerPart::kHead) return 0;
+  if (p.groups == 0) return s.fetches_modules ? static_cast<std::uint8_t>(p.parts) : 0;
+  if (!s.fetches_experts) return 0;
+  return s.model->gated && p.part == LayerPart::kExpertFc1 ? 2 : 1;
+}
+
+}  // namespace
+
 Operator matrix_product_operator(const BlockBuildContext& e, Phase phase, const Product& p) {
-  const bool fetches = e.s.fetches_experts && p.groups > 0 && phase != Phase::kWeightGradient;
   return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
           .phase = phase,
           .dtype = p.exact  ? e.s.exact
                    : p.wide ? e.s.storage
                             : e.s.matrix,
           .routed = p.groups > 0,
-          .gated = fetches && e.s.model->gated && p.part == LayerPart::kExpertFc1,
           .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},
           .rows = e.rows,
           .part = p.part,
-          .purpose = fetches ? Purpose::kFetchedExperts : Purpose::kPlain,
+          .module_fetches = module_fetches(e.s, phase, p),
           .parameter = e.out.parameter(p.part)};
 }
 

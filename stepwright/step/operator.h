@@ -310,9 +310,6 @@ enum class Purpose : std::uint8_t {
   /// kLinear: the head's product if its logits stay on chip, with the loss or gradients computed
   /// from them.
   kOnChip,
-  /// kGroupedLinear: product of experts whose parameters are fetched expert by expert; a gated MLP
-  /// fetches for two modules.
-  kFetchedExperts,
 };
 
 /// True if a message carries parameters, gradients or numbers that ranks share at the end of a
@@ -401,6 +398,9 @@ struct Operator {
   LayerPart part{};
   std::string_view name{};  ///< Name of the operator in reports; empty: the name of its layer part.
   Purpose purpose = Purpose::kPlain;
+  /// Number of PyTorch modules (of each expert, in a grouped product) whose sharded parameters the
+  /// host fetches before the operator and releases after it, each by separate calls.
+  std::uint8_t module_fetches = 0;
   /// In a template that interleaves two micro-batches: 0 for operators of the forward's
   /// micro-batch, 1 for operators of the backward's.
   std::uint8_t strand = 0;

@@ -138,8 +138,9 @@ void set_apart(Setting& s, const plan::Job& job, const plan::Plan& plan) {
   }
   s.copies_layouts =
       crosses && apart[static_cast<std::size_t>(plan::UnfusedWork::kPositionLayouts)];
-  s.fetches_experts = s.gather_expert && !s.kernels.grouped_experts &&
-                      apart[static_cast<std::size_t>(plan::UnfusedWork::kExpertFetches)];
+  const bool fetches = apart[static_cast<std::size_t>(plan::UnfusedWork::kModuleFetches)];
+  s.fetches_modules = fetches && s.gather_dense;
+  s.fetches_experts = fetches && s.gather_expert && !s.kernels.grouped_experts;
 }
 
 }  // namespace

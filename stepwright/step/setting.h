@@ -103,7 +103,9 @@ struct Setting {
   /// True if rows gathered over tensor ranks are copied into the order of sequence positions, and
   /// rows to be reduced are copied out of that order.
   bool copies_layouts = false;
-  /// True if a separate call fetches each expert's sharded parameters.
+  /// True if separate calls fetch the sharded parameters of each module outside of experts.
+  bool fetches_modules = false;
+  /// True if separate calls fetch the sharded parameters of each module of each expert.
   bool fetches_experts = false;
   /// True if the loss is the policy loss of a reinforcement-learning method, which generates its
   /// data.

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/step/layer.h"
 #include "stepwright/step/program.h"
 #include "stepwright/step/setting.h"
 #include "tests/step/jobs.h"
@@ -131,8 +132,9 @@ TEST(Experts, MegatronCoreMultipliesWeightsInTheActivationSinceAPointRelease) {
   EXPECT_EQ(where("megatron-core", ""), plan::RouterWeightPlacement::kBefore);
   EXPECT_EQ(where("megatron-core", "0.12.1"), plan::RouterWeightPlacement::kBefore);
   EXPECT_EQ(where("megatron-core", "0.12.0"), plan::RouterWeightPlacement::kAfter);
-  EXPECT_EQ(where("torchtitan", "0.1"), plan::RouterWeightPlacement::kAfter);
+  EXPECT_EQ(where("torchtitan", "0.2.2"), plan::RouterWeightPlacement::kAfter);
   EXPECT_EQ(where("torchtitan", "0.2"), plan::RouterWeightPlacement::kAfterExact);
+  EXPECT_EQ(where("torchtitan", "0.3"), plan::RouterWeightPlacement::kAfterExact);
   EXPECT_EQ(where("accelerate", ""), plan::RouterWeightPlacement::kAfterRows);
 }
 
@@ -310,6 +312,24 @@ TEST(Experts, ContextRanksHoldTwoRunsOfASequence) {
   EXPECT_FALSE(build_program(job, plan).even_routing);
 }
 
+// In fused layers there are four products; norms stay whole.
+TEST(Experts, EachModuleOfADenseLayerFetchesItsParametersWhereTheFrameworkDoes) {
+  const auto fetches = [](const char* framework, const char* sharding) {
+    plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
+    job.framework.name = framework;
+    plan::Plan plan = plan_of(job, 1, 1);
+    plan.sharding = *plan::sharding_of(sharding);
+    int modules = 0;
+    const BlockTemplatePair layer =
+        build_layer(make_setting(job, plan), job.model.layer_class(0), {});
+    for (const Operator& op : layer.forward.operators) modules += op.module_fetches;
+    return modules;
+  };
+  EXPECT_EQ(fetches("deepspeed", "GGG"), 4);
+  EXPECT_EQ(fetches("deepspeed", "NGG"), 0);
+  EXPECT_EQ(fetches("fsdp", "GGG"), 0);
+}
+
 // DeepSpeed's ZeRO-3 fetches parameters by module; a loop has three modules for each expert.
 TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
   const auto fetching = [](const char* framework, bool grouped, const char* sharding) {
@@ -318,15 +338,16 @@ TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
     job.kernels.grouped_experts = grouped;
     plan::Plan plan = plan_of(job, 1, 1);
     plan.sharding = *plan::sharding_of(sharding);
-    std::vector<bool> gated;
+    std::vector<int> fetches;
     for (const Template& piece : build_program(job, plan).templates) {
       for (const Operator& op : piece.operators) {
-        if (op.purpose == Purpose::kFetchedExperts) gated.push_back(op.gated);
+        const bool expert = op.kind == OperatorKind::kGroupedLinear;
+        if (expert && op.module_fetches > 0) fetches.push_back(op.module_fetches);
       }
     }
-    return gated;
+    return fetches;
   };
-  EXPECT_THAT(fetching("deepspeed", false, "GGG"), ::testing::ElementsAre(true, false, false, true))
+  EXPECT_THAT(fetching("deepspeed", false, "GGG"), ::testing::ElementsAre(2, 1, 1, 2))
       << "the first product is two modules, forward and in the data gradient";
   EXPECT_THAT(fetching("deepspeed", true, "GGG"), ::testing::IsEmpty());
   EXPECT_THAT(fetching("deepspeed", false, "NGG"), ::testing::IsEmpty());

@@ -117,9 +117,9 @@ enum class UnfusedWork : std::uint8_t {
   /// Rows are copied between the rank order, in which tensor parallelism gathers and reduces them,
   /// and the order of sequence positions.
   kPositionLayouts,
-  /// If experts run one after the other, each expert's sharded parameters are gathered by separate
-  /// calls when it runs.
-  kExpertFetches,
+  /// Separate calls fetch the sharded parameters of each module when it runs (of each expert's
+  /// modules, if experts run one after the other).
+  kModuleFetches,
   /// Unfused norms multiply by their weight in fp32.
   kWideNorms,
   /// Parameters are gathered, cast and reduced even in groups of one rank.
@@ -142,7 +142,7 @@ inline constexpr Named<UnfusedWork> kUnfusedWorkNames[] = {
     {UnfusedWork::kCastsForStep, "casts_for_step"},
     {UnfusedWork::kExpertRowGathers, "expert_row_gathers"},
     {UnfusedWork::kPositionLayouts, "position_layouts"},
-    {UnfusedWork::kExpertFetches, "expert_fetches"},
+    {UnfusedWork::kModuleFetches, "module_fetches"},
     {UnfusedWork::kWideNorms, "wide_norms"},
     {UnfusedWork::kSingleRankGroups, "single_rank_groups"},
     {UnfusedWork::kExpandedHeads, "expanded_heads"},
