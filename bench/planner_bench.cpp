@@ -46,15 +46,16 @@ void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::R
                 std::vector<std::pair<double, std::int64_t>>& groups) {
   using Clock = std::chrono::steady_clock;
   simulate::PlanPricer pricer(job, cost);
-  plan::Plan plan = tune::plan_of_rank_grid(job, grid.parallel, grid.order);
+  plan::Plan plan = tune::default_plan_of_rank_grid(job, grid.parallel, grid.order);
   for (const auto& [micro_batch, choices] : grid.stages->by_micro_batch) {
-    for (const tune::BlockChoice& block : grid.blocks) {
-      for (const tune::StageChoice& choice : choices) {
+    for (const tune::ModelBlockChoice& block : grid.blocks) {
+      for (const tune::PipelineStageChoice& choice : choices) {
         const auto start = Clock::now();
         plan.micro_batch = micro_batch;
         tune::write_choice_into_plan(block, plan);
         tune::write_choice_into_plan(choice, plan);
-        const simulate::PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+        const simulate::PipelineCost pipeline =
+            pricer.pipeline_cost_of_plan(pricer.blocks(plan), plan);
         for (const tune::DataParallelChoice& data : grid.data->choices) {
           tune::write_choice_into_plan(data, plan);
           benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
@@ -77,7 +78,7 @@ void price_one_shape(benchmark::State& state) {
                     .shape = {.rows = 8192, .columns = 7168, .inner = 8192}};
   for (auto _ : state) {
     op.shape.rows = op.shape.rows % 32768 + 128;
-    benchmark::DoNotOptimize(cost.seconds(op));
+    benchmark::DoNotOptimize(cost.operator_run_seconds(op));
   }
 }
 BENCHMARK(price_one_shape);
@@ -85,9 +86,9 @@ BENCHMARK(price_one_shape);
 /// Reads and parses the built-in profiles, which a process does once.
 void read_profiles(benchmark::State& state) {
   for (auto _ : state) {
-    for (const EmbeddedFile& file : cost::embedded_profiles()) {
+    for (const EmbeddedFile& file : cost::embedded_operator_profiles()) {
       benchmark::DoNotOptimize(
-          cost::read_operator_profile(Document::parse(file.text, std::string(file.name))));
+          cost::read_operator_profile(YamlJsonDocument::parse(file.text, std::string(file.name))));
     }
   }
 }
@@ -99,7 +100,7 @@ void price_one_plan(benchmark::State& state) {
   const plan::Plan plan = plan_of(job, 8, 16);
   const cost::CostModel cost(job);
   simulate::PlanPricer pricer(job, cost);
-  const simulate::PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+  const simulate::PipelineCost pipeline = pricer.pipeline_cost_of_plan(pricer.blocks(plan), plan);
   for (auto _ : state) benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
 }
 BENCHMARK(price_one_plan);
@@ -121,7 +122,7 @@ BENCHMARK(price_one_plan_from_nothing)->Unit(benchmark::kMicrosecond);
 void price_a_space(benchmark::State& state) {
   const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const cost::CostModel cost(job);
-  const tune::SpaceDimensions space = tune::search_space_dimensions(job);
+  const tune::SearchSpaceDimensions space = tune::search_space_dimensions(job);
   const tune::LegalPlanCounter enumeration(job, space);
   double median_s = 0;
   double mean_s = 0;
@@ -151,7 +152,8 @@ BENCHMARK(price_a_space)->Unit(benchmark::kMillisecond)->Iterations(1);
 void predict_llama_70b(benchmark::State& state) {
   const plan::Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
   const plan::PlannedJob planned{job, plan_of(job, 8, 4)};
-  for (auto _ : state) benchmark::DoNotOptimize(simulate::predict(planned).simulation.step_time_s);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(simulate::predict_plan(planned).simulation.step_time_s);
 }
 BENCHMARK(predict_llama_70b)->Unit(benchmark::kMillisecond);
 
@@ -160,8 +162,8 @@ void simulate_deep_pipeline(benchmark::State& state) {
   const plan::Job job = job_of("gpt-1t", "dgx-a100-80g", 64, 512, 2048);
   const plan::Plan plan = plan_of(job, 8, 64);
   const cost::CostModel cost(job);
-  const step::StepProgram program = step::build_program(job, plan);
-  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
+  const step::StepProgram program = step::build_step_program(job, plan);
+  const auto layouts = cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan));
   for (auto _ : state) {
     benchmark::DoNotOptimize(simulate::simulate(program, cost, layouts, plan).step_time_s);
   }

@@ -7,7 +7,7 @@ function(stepwright_embed output)
   get_filename_component(room "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   string(CONCAT code "#include \"stepwright/core/embedded.h\"\n\nnamespace stepwright::${room} {\n"
     "using namespace std::string_view_literals;\n")
-  string(REPEAT " " 64 blanks)  # kEmbeddedPaddingBytes
+  string(REPEAT " " 64 blanks)  # kEmbeddedFilePaddingBytes
   foreach(pair ${ARGN})
     string(REGEX REPLACE "[=,]" ";" folders "${pair}")
     list(POP_FRONT folders function)
@@ -39,7 +39,7 @@ function(stepwright_embed output)
         string(PREPEND name "${folder}/")
       endif()
       file(READ "${path}" text)
-      string(APPEND code "      {\"${name}\", embedded(R\"yaml(${text}${blanks})yaml\"sv)},\n")
+      string(APPEND code "      {\"${name}\", text_without_padding(R\"yaml(${text}${blanks})yaml\"sv)},\n")
     endforeach()
     string(APPEND code "  };\n  return kFiles;\n}\n")
   endforeach()

@@ -31,7 +31,7 @@ class Port {
   [[nodiscard]] std::string text() const { return std::to_string(number_); }
 
  private:
-  Descriptor socket_;
+  FileDescriptor socket_;
   int number_ = 0;
 };
 

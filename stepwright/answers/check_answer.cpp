@@ -16,7 +16,7 @@ namespace stepwright::answers {
 namespace {
 
 /// Reads a plan file, or the files of a framework.
-framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
+framework_files::ImportedPlan read_plan_or_files(const JobCheckRequest& request) {
   const UserFile& first = request.job.files.front();
   if (declares_job(first)) {
     fail_input(
@@ -36,7 +36,7 @@ framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
 }
 
 /// Checks a job; errors of the search are prefixed with the name of the job's file.
-check::JobCheck checked(framework_files::ImportedPlan imported, const std::string& name) {
+check::JobCheckResult checked(framework_files::ImportedPlan imported, const std::string& name) {
   try {
     return check::check_job(std::move(imported));
   } catch (const Error& error) {
@@ -49,30 +49,31 @@ std::optional<double> read_gain(const std::string& gain) {
   if (gain.empty()) return std::nullopt;
   const bool percent = gain.ends_with('%');
   const std::string number = percent ? gain.substr(0, gain.size() - 1) : gain;
-  const Document document = Document::from(Tree::scalar(number, false), "--gain");
+  const YamlJsonDocument document =
+      YamlJsonDocument::from_tree(DocumentTree::make_scalar(number, false), "--gain");
   const double value = document.root().number(0, percent ? 100 : 1);
   return percent ? value / 100 : value;
 }
 
 }  // namespace
 
-CheckAnswer check_job_before_queueing(const CheckRequest& request) {
+JobCheckAnswer check_job_before_queueing(const JobCheckRequest& request) {
   const std::optional<double> most_gain = read_gain(request.gain);
   framework_files::ImportedPlan imported = read_plan_or_files(request);
   request.reserve.replace_memory_margin_of_job(imported.planned.job);
-  CheckAnswer answer{.check = checked(std::move(imported), request.job.files.front().name)};
-  if (!request.logs.empty() && answer.check.legal()) {
+  JobCheckAnswer answer{.check = checked(std::move(imported), request.job.files.front().name)};
+  if (!request.logs.empty() && answer.check.is_plan_legal()) {
     answer.run = compare_prediction_with_logs(*answer.check.prediction, request.logs);
   }
-  answer.fault = check::reason_not_to_queue(answer.check, most_gain);
+  answer.fault = check::reason_not_to_submit_job(answer.check, most_gain);
   if (answer.fault.empty() && answer.run && answer.run->differs()) {
     answer.fault = "its run sent something else than the plan says";
   }
   return answer;
 }
 
-nlohmann::ordered_json check_answer_json(const CheckAnswer& answer) {
-  nlohmann::ordered_json json = check::check_json(answer.check, answer.fault);
+nlohmann::ordered_json check_command_answer_json(const JobCheckAnswer& answer) {
+  nlohmann::ordered_json json = check::job_check_json(answer.check, answer.fault);
   json["made_by"] = producer_version_json();
   if (answer.run)
     json["log"] = prediction_run_comparison_json(*answer.run, *answer.check.prediction);

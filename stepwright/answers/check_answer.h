@@ -14,7 +14,7 @@ namespace stepwright::answers {
 
 /// The arguments of the command `check`: a job to check before it is queued, and from which gain on
 /// a better plan makes the check fail.
-struct CheckRequest {
+struct JobCheckRequest {
   /// Files that describe the job: a framework's configuration or launch script, or one plan file.
   ImportRequest job;
   /// Gain from which on a better plan makes the check fail, as a share of the step time ('5%' or
@@ -25,8 +25,8 @@ struct CheckRequest {
 };
 
 /// The result of the command `check`: what the check found, and whether the job should be queued.
-struct CheckAnswer {
-  check::JobCheck check;
+struct JobCheckAnswer {
+  check::JobCheckResult check;
   /// Comparison of the plan with the logs of its run; nullopt: no logs were given, or the job does
   /// not start.
   std::optional<PredictionRunComparison> run;
@@ -36,9 +36,9 @@ struct CheckAnswer {
 /// Reads a job's files, predicts its plan and searches for a better one, to decide whether the job
 /// should be queued. Fails with `kInput` for unreadable files and `kUnsupported` for features that
 /// cannot be modelled.
-CheckAnswer check_job_before_queueing(const CheckRequest& request);
+JobCheckAnswer check_job_before_queueing(const JobCheckRequest& request);
 
 /// Returns the JSON document that `check --json` prints (docs/formats.md).
-nlohmann::ordered_json check_answer_json(const CheckAnswer& answer);
+nlohmann::ordered_json check_command_answer_json(const JobCheckAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -11,7 +11,7 @@ namespace stepwright::answers {
 
 LogComparisonAnswer compare_plan_with_logs(const plan::PlannedJob& planned,
                                            const std::vector<std::string>& logs) {
-  simulate::Prediction prediction = simulate::predict(planned);
+  simulate::PlanPrediction prediction = simulate::predict_plan(planned);
   PredictionRunComparison run = compare_prediction_with_logs(prediction, logs);
   const bool differs = run.differs();
   return {.prediction = std::move(prediction),
@@ -25,9 +25,9 @@ nlohmann::ordered_json log_comparison_answer_json(const LogComparisonAnswer& ans
 
 std::string log_comparison_report(const LogComparisonAnswer& answer) {
   const plan::PlannedJob& planned = answer.prediction.planned;
-  return report_page_html("compare", plan::job_summary_line(planned.job),
-                          log_comparison_answer_json(answer),
-                          {{"name", plan_name_json(planned.plan, planned.job)}});
+  return command_report_page("compare", plan::job_summary_line(planned.job),
+                             log_comparison_answer_json(answer),
+                             {{"name", plan_code_and_words_json(planned.plan, planned.job)}});
 }
 
 }  // namespace stepwright::answers

@@ -10,7 +10,7 @@ namespace stepwright::answers {
 
 /// The result of the command `compare`: a plan compared with the log files of its run.
 struct LogComparisonAnswer {
-  simulate::Prediction prediction;
+  simulate::PlanPrediction prediction;
   PredictionRunComparison run;
   /// Sentence for the user that the run's communication differs from the plan's; empty: it agrees.
   std::string fault;

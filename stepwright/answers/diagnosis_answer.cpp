@@ -39,7 +39,7 @@ void set_once(std::optional<UserFile>& place, const UserFile& file, std::string_
 SortedFiles sorted(const std::vector<UserFile>& files) {
   SortedFiles result;
   for (const UserFile& file : files) {
-    switch (job_file_role(file)) {
+    switch (recognise_user_file_role(file)) {
       case JobFileRole::kPlan: set_once(result.plan, file, "plan"); break;
       case JobFileRole::kJob: set_once(result.job, file, "job"); break;
       case JobFileRole::kLaunch: result.launch.push_back(file); break;
@@ -87,7 +87,7 @@ std::optional<plan::PlannedJob> planned_job(const SortedFiles& files, const std:
   if (files.plan && !cluster.empty()) {
     fail_input(fmt::format("--cluster: is said by the plan {}", files.plan->name));
   }
-  if (files.plan) return read_resolved_plan(*files.plan);
+  if (files.plan) return read_plan_with_resolved_schedule(*files.plan);
   if (files.launch.empty()) return std::nullopt;
   return imported_job(files, cluster);
 }
@@ -99,8 +99,8 @@ std::optional<diagnose::MessageClusterAndPlan> network_of(
   if (planned) return {{.cluster = planned->job.cluster, .plan = planned->plan}};
   if (files.job) return {{.cluster = read_job(*files.job).cluster, .plan = {}}};
   if (cluster.empty()) return std::nullopt;
-  const Document document =
-      Document::parse(fmt::format("cluster: {}", nlohmann::json(cluster).dump()), "--cluster");
+  const YamlJsonDocument document = YamlJsonDocument::parse(
+      fmt::format("cluster: {}", nlohmann::json(cluster).dump()), "--cluster");
   return {{.cluster = cluster::read_job_cluster(document.root().get("cluster"),
                                                 std::filesystem::current_path()),
            .plan = {}}};
@@ -108,7 +108,7 @@ std::optional<diagnose::MessageClusterAndPlan> network_of(
 
 /// Adds findings about messages that are slower than the network's law predicts.
 void add_messages(const diagnose::MessageClusterAndPlan& network, diagnose::Diagnosis& diagnosis) {
-  std::vector<diagnose::Finding> slow;
+  std::vector<diagnose::FaultFinding> slow;
   for (const diagnose::MeasuredMessages& measured : diagnosis.messages) {
     std::ranges::move(diagnose::slow_message_findings(measured, network, diagnosis.findings),
                       std::back_inserter(slow));
@@ -117,7 +117,7 @@ void add_messages(const diagnose::MessageClusterAndPlan& network, diagnose::Diag
 }
 
 nlohmann::ordered_json planned_json(const PredictionAndMeasurements& planned) {
-  const simulate::Prediction& prediction = planned.prediction;
+  const simulate::PlanPrediction& prediction = planned.prediction;
   nlohmann::ordered_json json;
   json["framework"] = prediction.planned.job.framework.name;
   json["step_time_s"] = prediction.step_time_s();
@@ -136,7 +136,7 @@ JobDiagnosisAnswer diagnose_job_files(const std::vector<UserFile>& files,
   const SortedFiles given = sorted(files);
   const std::optional<plan::PlannedJob> planned = planned_job(given, cluster);
   const auto network = network_of(given, planned, cluster);
-  std::vector<logs::ByteSource> opened;
+  std::vector<logs::FileByteReader> opened;
   for (const UserFile& file : given.left) {
     if (file.text) {
       opened.emplace_back(*file.text, file.name);
@@ -144,7 +144,7 @@ JobDiagnosisAnswer diagnose_job_files(const std::vector<UserFile>& files,
       opened.emplace_back(std::filesystem::path(file.name));
     }
   }
-  JobDiagnosisAnswer answer{.diagnosis = diagnose::diagnose(opened), .planned = {}};
+  JobDiagnosisAnswer answer{.diagnosis = diagnose::diagnose_files(opened), .planned = {}};
   if (network) {
     add_messages(*network, answer.diagnosis);
   } else if (!answer.diagnosis.messages.empty()) {
@@ -161,16 +161,17 @@ std::string measured_run_row(const JobDiagnosisAnswer& answer, const std::string
     fail_input("--row: needs the plan of the run, or the files that started it, beside its logs");
   }
   const auto& events = answer.diagnosis.out_of_memory;
-  const bool full = std::ranges::find(events, false, &diagnose::OutOfMemory::host) != events.end();
+  const bool full =
+      std::ranges::find(events, false, &diagnose::OutOfMemoryReport::host) != events.end();
   if (!full && !answer.planned->measured_s) {
     fail_input(
         "--row: no log says how long a step took, or that a device had no memory left: nothing is "
         "known of the run");
   }
   const std::string& file = answer.diagnosis.files.front().path;
-  const auto row =
-      validate::run_as_table_row(answer.planned->prediction.planned, file, full ? "oom" : "ok",
-                                 full ? std::nullopt : answer.planned->measured_s);
+  const auto row = validate::run_to_table_row_cells(
+      answer.planned->prediction.planned, file, full ? "oom" : "ok",
+      full ? std::nullopt : answer.planned->measured_s);
   return validate::table_row_csv_line(row, table, name);
 }
 
@@ -183,8 +184,9 @@ nlohmann::ordered_json diagnosis_answer_json(const JobDiagnosisAnswer& answer) {
 
 std::string diagnosis_report(const JobDiagnosisAnswer& answer) {
   const auto& findings = answer.diagnosis.findings;
-  return report_page_html("diagnose", findings.empty() ? "Nothing is found" : findings.front().what,
-                          diagnosis_answer_json(answer), nlohmann::ordered_json::object());
+  return command_report_page("diagnose",
+                             findings.empty() ? "Nothing is found" : findings.front().what,
+                             diagnosis_answer_json(answer), nlohmann::ordered_json::object());
 }
 
 }  // namespace stepwright::answers

@@ -48,16 +48,16 @@ std::optional<tune::TunedPlan> best_expert_parallel_plan(const tune::TuneResult&
     if (counts && (!best || tuned.step_time_s < best->step_time_s)) best = tuned;
   }
   if (!best) best = searched(result, options);
-  if (best) best->lost = tune::slower_plan_reason(first, *best);
+  if (best) best->lost = tune::reason_plan_is_slower(first, *best);
   return best;
 }
 
 std::string uncommon_sharding_note(const plan::Job& job, const plan::Plan& plan) {
   if (job.framework.name.empty()) return "";
   const plan::Sharding recipe = plan::framework_defaults(job.framework).recipe_sharding;
-  const bool whole =
-      recipe.optimizer != plan::Spread::kNone && recipe.parameters == plan::Spread::kNone;
-  if (!whole || plan.sharding.parameters == plan::Spread::kNone) return "";
+  const bool whole = recipe.optimizer != plan::StateShardingScope::kNone &&
+                     recipe.parameters == plan::StateShardingScope::kNone;
+  if (!whole || plan.sharding.parameters == plan::StateShardingScope::kNone) return "";
   return fmt::format(
       "Few people run this: the published recipes of {} shard optimizer states alone, and this "
       "plan "

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 /// it.
 void refuse_script(const std::string& name) {
   constexpr std::size_t kStart = 4096;
-  const std::string start = read_regular_file_start(name, kStart).value_or("");
+  const std::string start = read_first_bytes_of_regular_file(name, kStart).value_or("");
   if (!launch_scripts::is_shell_script({name, start})) return;
   fail_input(fmt::format("{0}: is a launch script: `stepwright import {1}` makes a plan of it, "
                          "`stepwright check {1}` says whether it starts",
@@ -32,14 +32,16 @@ void refuse_script(const std::string& name) {
              {.file = name});
 }
 
-Document loaded(const std::string& name) try { return Document::load(name); } catch (const Error&) {
+YamlJsonDocument loaded(const std::string& name) try {
+  return YamlJsonDocument::load(name);
+} catch (const Error&) {
   refuse_script(name);
   throw;
 }
 
-Document document_of(const UserFile& file) {
-  if (file.text) return Document::parse(*file.text, file.name);
-  Document document = loaded(file.name);
+YamlJsonDocument document_of(const UserFile& file) {
+  if (file.text) return YamlJsonDocument::parse(*file.text, file.name);
+  YamlJsonDocument document = loaded(file.name);
   if (!document.root().is_mapping()) refuse_script(file.name);
   return document;
 }
@@ -55,12 +57,12 @@ bool says(const std::string& text, std::string_view kind) {
 }
 
 /// Replaces the framework; a release or variant of another framework is removed.
-Document with_framework(Document document, const std::string& framework) {
+YamlJsonDocument with_framework(YamlJsonDocument document, const std::string& framework) {
   const auto own = document.root().find("framework");
-  if (!own || own->is_scalar()) return document.with("framework", framework);
-  Tree tree = document.root().tree();
+  if (!own || own->is_scalar()) return document.copy_with_replaced_scalar("framework", framework);
+  DocumentTree tree = document.root().copy_tree();
   tree.set("framework", framework);
-  return Document::from(std::move(tree), document.name());
+  return YamlJsonDocument::from_tree(std::move(tree), document.document_name());
 }
 
 }  // namespace
@@ -70,8 +72,8 @@ std::string read_user_file_text(const UserFile& file) {
 }
 
 plan::Job read_job(const UserFile& file, const std::string& framework) {
-  Document document = document_of(file);
-  if (plan::is_file_of_kind(document, "plan")) {
+  YamlJsonDocument document = document_of(file);
+  if (plan::is_stepwright_file_of_kind(document, "plan")) {
     fail_input(
         fmt::format("{0}: is a plan, and tune looks for one: give it a job, or ask what this plan "
                     "costs with `stepwright predict {1}`",
@@ -82,9 +84,9 @@ plan::Job read_job(const UserFile& file, const std::string& framework) {
   return plan::read_job(document, folder_of(file));
 }
 
-plan::PlannedJob read_plan(const UserFile& file, const plan::Framework& unsaid) {
-  const Document document = document_of(file);
-  if (plan::is_file_of_kind(document, "job")) {
+plan::PlannedJob read_plan(const UserFile& file, const plan::TrainingFramework& unsaid) {
+  const YamlJsonDocument document = document_of(file);
+  if (plan::is_stepwright_file_of_kind(document, "job")) {
     fail_input(
         fmt::format("{0}: is a job, and a plan is needed: run `stepwright tune {1} -o plan.yaml`, "
                     "then give plan.yaml",
@@ -101,12 +103,13 @@ plan::PlannedJob with_resolved_schedule(plan::PlannedJob planned, const std::str
   return simulate::resolve_schedule_order(std::move(planned));
 }
 
-plan::PlannedJob read_resolved_plan(const UserFile& file, const plan::Framework& unsaid) {
+plan::PlannedJob read_plan_with_resolved_schedule(const UserFile& file,
+                                                  const plan::TrainingFramework& unsaid) {
   return with_resolved_schedule(read_plan(file, unsaid), file.name);
 }
 
-bool is_plan_document(const UserFile& file) {
-  return plan::is_file_of_kind(document_of(file), "plan");
+bool file_contains_plan(const UserFile& file) {
+  return plan::is_stepwright_file_of_kind(document_of(file), "plan");
 }
 
 bool declares_plan(const UserFile& file) { return says(read_user_file_text(file), "plan"); }

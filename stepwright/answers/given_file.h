@@ -29,7 +29,7 @@ plan::Job read_job(const UserFile& file, const std::string& framework = "");
 
 /// Reads a plan file. `unsaid`: the framework to assume if the plan's job names none. Fails with
 /// `kInput` if the file is a job without a plan.
-plan::PlannedJob read_plan(const UserFile& file, const plan::Framework& unsaid = {});
+plan::PlannedJob read_plan(const UserFile& file, const plan::TrainingFramework& unsaid = {});
 
 /// Returns the plan with a pipeline schedule chosen, if its schedule is `auto` and states no order.
 /// `file`: name of the plan's file in messages. Fails with `kInput` if the plan is not legal,
@@ -37,11 +37,12 @@ plan::PlannedJob read_plan(const UserFile& file, const plan::Framework& unsaid =
 plan::PlannedJob with_resolved_schedule(plan::PlannedJob planned, const std::string& file);
 
 /// Reads a plan file and chooses its pipeline schedule if that is `auto`.
-plan::PlannedJob read_resolved_plan(const UserFile& file, const plan::Framework& unsaid = {});
+plan::PlannedJob read_plan_with_resolved_schedule(const UserFile& file,
+                                                  const plan::TrainingFramework& unsaid = {});
 
 /// True if the file contains a plan, false if it contains a job without a plan. Fails with `kInput`
 /// if it cannot be read.
-bool is_plan_document(const UserFile& file);
+bool file_contains_plan(const UserFile& file);
 
 /// `declares_plan`, `declares_job`: true if the text of a file declares itself a plan, or a job.
 /// Both work for files of any format and fail with `kInput` if the file cannot be read.

@@ -24,12 +24,12 @@ void reject_options_with_plan(const ImportRequest& request) {
     if (!is_said) continue;
     fail_input(
         fmt::format("{}: is only for files of a framework; {} is a plan, which says it itself",
-                    option, printable(request.files.front().name)));
+                    option, one_line_printable_text(request.files.front().name)));
   }
   if (request.files.size() > 1) {
     fail_input(fmt::format("{}: is a plan, which stands alone; {} stands beside it",
-                           printable(request.files.front().name),
-                           printable(request.files[1].name)));
+                           one_line_printable_text(request.files.front().name),
+                           one_line_printable_text(request.files[1].name)));
   }
 }
 

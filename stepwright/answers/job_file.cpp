@@ -26,8 +26,9 @@ std::optional<std::string> beginning_of(const UserFile& file) {
   if (file.text) return file.text->substr(0, kMostLooked);
   try {
     if (!is_plain_file(file.name)) return std::nullopt;
-    return std::string(
-        logs::ByteSource(std::filesystem::path(file.name)).peek_beginning().substr(0, kMostLooked));
+    return std::string(logs::FileByteReader(std::filesystem::path(file.name))
+                           .peek_first_bytes()
+                           .substr(0, kMostLooked));
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -35,7 +36,7 @@ std::optional<std::string> beginning_of(const UserFile& file) {
 
 /// True if a JSON document has the form of a log in a known format.
 bool is_known_log(const launch_scripts::SourceFile& file) try {
-  logs::ByteSource bytes(file.text, file.name);
+  logs::FileByteReader bytes(file.text, file.name);
   logs::recognise_log_format(bytes);
   return true;
 } catch (const Error&) {
@@ -52,12 +53,12 @@ bool is_left_json(const launch_scripts::SourceFile& file) {
     return std::ranges::find(outline.keys, key) != outline.keys.end();
   });
   return left || outline.list ||
-         (is_known_log(file) && !framework_files::has_framework_typical_text(file));
+         (is_known_log(file) && !framework_files::looks_like_framework_file(file));
 }
 
 }  // namespace
 
-JobFileRole job_file_role(const UserFile& file) {
+JobFileRole recognise_user_file_role(const UserFile& file) {
   const std::optional<std::string> read = beginning_of(file);
   if (!read || read->starts_with('\x80') || !non_text_file_kind(*read, file.name).empty())
     return JobFileRole::kLeft;

@@ -20,6 +20,6 @@ enum class JobFileRole : std::uint8_t {
 /// have a matching file name or contain a framework's typical keys, because a few lines of a log
 /// can also be read as YAML. Files that cannot be read, and pipes (which can be read only once),
 /// count as outputs of the job.
-JobFileRole job_file_role(const UserFile& file);
+JobFileRole recognise_user_file_role(const UserFile& file);
 
 }  // namespace stepwright::answers

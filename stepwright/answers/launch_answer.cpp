@@ -38,17 +38,19 @@ constexpr double kAlike = 1.05;
 constexpr std::size_t kMostCompared = 4;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-std::vector<plan::Framework> starter_frameworks() {
-  std::vector<plan::Framework> frameworks;
-  for (const RoundTripFramework& starter : framework_files::round_trip_frameworks()) {
+std::vector<plan::TrainingFramework> starter_frameworks() {
+  std::vector<plan::TrainingFramework> frameworks;
+  for (const RoundTripFramework& starter :
+       framework_files::importable_and_exportable_frameworks()) {
     frameworks.push_back(starter.framework);
   }
   return frameworks;
 }
 
-/// Index of a framework in `framework_files::round_trip_frameworks()`.
+/// Index of a framework in `framework_files::importable_and_exportable_frameworks()`.
 std::size_t place_of(const RoundTripFramework& starter) {
-  return static_cast<std::size_t>(&starter - framework_files::round_trip_frameworks().data());
+  return static_cast<std::size_t>(&starter -
+                                  framework_files::importable_and_exportable_frameworks().data());
 }
 
 /// Returns the index of the first plan that a framework's files start, among the first `most`;
@@ -67,12 +69,12 @@ std::optional<std::size_t> first_started(const RoundTripFramework& starter,
 /// frameworks start. Returns its index.
 std::size_t most_started(LaunchablePlans& started, const std::vector<tune::TunedPlan>& plans,
                          std::size_t place, std::size_t level) {
-  const PlanComplexity least = plan_complexity(started.job(), plans[place].plan);
+  const PlanComplexity least = complexity_of_running_plan(started.job(), plans[place].plan);
   const std::size_t end = std::min(level, place + kMostCompared);
-  std::size_t most = started.frameworks(plans[place].plan).size();
-  for (std::size_t i = place + 1; i < end && plan_complexity(started.job(), plans[i].plan) == least;
-       ++i) {
-    const std::size_t here = started.frameworks(plans[i].plan).size();
+  std::size_t most = started.frameworks_running_exported_plan(plans[place].plan).size();
+  for (std::size_t i = place + 1;
+       i < end && complexity_of_running_plan(started.job(), plans[i].plan) == least; ++i) {
+    const std::size_t here = started.frameworks_running_exported_plan(plans[i].plan).size();
     if (here > most) {
       most = here;
       place = i;
@@ -85,8 +87,9 @@ std::size_t most_started(LaunchablePlans& started, const std::vector<tune::Tuned
 std::string job_refusal(const plan::Job& job) {
   const plan::FrameworkSupport law(job.framework);
   for (const auto& [ability, name] : plan::kAbilityNames) {
-    const bool of_job = !plan::of_plan(ability) && ability != plan::Ability::kAttention;
-    if (of_job && !law.runs(ability, job, {})) return law.framework_support_sentence(ability);
+    const bool of_job = !plan::of_plan(ability) && ability != plan::FrameworkProperty::kAttention;
+    if (of_job && !law.supports_plan(ability, job, {}))
+      return law.supported_property_values_sentence(ability);
   }
   return "";
 }
@@ -108,7 +111,7 @@ struct Turn {
   /// that plans fit both or none; else the framework itself.
   [[nodiscard]] std::string_view base() const {
     const std::string_view base = plan::base_framework(starter->framework);
-    const auto stores = [](const plan::Framework& framework) {
+    const auto stores = [](const plan::TrainingFramework& framework) {
       return plan::framework_defaults(framework).stored_gradients;
     };
     return stores({.name = std::string(base)}) == stores(starter->framework) ? base : name();
@@ -133,13 +136,15 @@ class LaunchSearch {
     answer_.started = LaunchablePlans(answer_.result.job);
     if (job_.framework.name.empty()) {
       const std::vector<tune::TunedPlan> first = {answer_.result.plans.front()};
-      for (const RoundTripFramework& starter : framework_files::round_trip_frameworks()) {
+      for (const RoundTripFramework& starter :
+           framework_files::importable_and_exportable_frameworks()) {
         if (answer_.launch || !may_run(first)) break;
         if (first_started(starter, answer_.started, first)) answer_.launch = launch_of(starter);
       }
       return std::move(answer_);
     }
-    for (const RoundTripFramework& starter : framework_files::round_trip_frameworks()) {
+    for (const RoundTripFramework& starter :
+         framework_files::importable_and_exportable_frameworks()) {
       const std::string& variant = starter.framework.variant;
       if (starter.framework.name != job_.framework.name) continue;
       if (!variant.empty() && variant != job_.framework.variant) continue;
@@ -197,7 +202,7 @@ class LaunchSearch {
   }
 
   static FrameworkLaunch launch_of(const RoundTripFramework& starter) {
-    return {std::string(starter.name()), std::string(starter.target)};
+    return {std::string(starter.framework_or_variant_name()), std::string(starter.target)};
   }
 
   /// Moves one plan to the front: among the plans that the framework's files start and that are
@@ -212,9 +217,9 @@ class LaunchSearch {
     if (!fastest) return std::nullopt;
     plans.erase(plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(*fastest));
     const double fastest_s = plans.front().step_time_s;
-    const std::size_t level = order_ties_by_complexity(result.job, plans);
+    const std::size_t level = move_simplest_of_fastest_plans_first(result.job, plans);
     const std::size_t place = first_started(starter, started, plans, level).value();
-    tune::promote_plan(result, most_started(started, plans, place, level), options_.top);
+    tune::select_plan_as_best(result, most_started(started, plans, place, level), options_.top);
     return fastest_s;
   }
 
@@ -222,7 +227,8 @@ class LaunchSearch {
   /// of the rule-of-thumb plan. Variants of a framework follow it.
   [[nodiscard]] std::vector<Turn> all_turns() const {
     std::vector<Turn> turns;
-    for (const RoundTripFramework& starter : framework_files::round_trip_frameworks())
+    for (const RoundTripFramework& starter :
+         framework_files::importable_and_exportable_frameworks())
       turns.push_back({&starter, kNever});
     const auto rule =
         tune::rule_of_thumb_plan(job_, cost::CostModel(job_), simulate::plan_memory_limit(job_));
@@ -269,7 +275,8 @@ class LaunchSearch {
       std::string refusal;
       const std::optional<plan::Job> job = job_of(*turn.starter, refusal);
       if (!job || !job_refusal(*job).empty()) return;
-      turn.near_s = std::min(turn.near_s, tune::likely_search_step_s(*job, turn.near));
+      turn.near_s =
+          std::min(turn.near_s, tune::step_seconds_likely_found_by_search(*job, turn.near));
     });
   }
 
@@ -280,13 +287,13 @@ class LaunchSearch {
   /// in `refusal`: the framework lacks a feature of the job.
   std::optional<plan::Job> job_of(const RoundTripFramework& starter, std::string& refusal) const {
     try {
-      plan::Job job = job_for_(std::string(starter.name()));
+      plan::Job job = job_for_(std::string(starter.framework_or_variant_name()));
       job.use_all = job.use_all || job_.use_all;
       job.kernels = plan::configured_kernels(job);
       return job;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kRuntime) throw;
-      refusal = fmt::format("{}: {}", starter.name(), error.what());
+      refusal = fmt::format("{}: {}", starter.framework_or_variant_name(), error.what());
       return std::nullopt;
     }
   }
@@ -297,7 +304,7 @@ class LaunchSearch {
     const std::optional<plan::Job> job = job_of(starter, refusal);
     if (!job) return answer_.refusals.push_back(std::move(refusal));
     if (const std::string why = job_refusal(*job); !why.empty()) {
-      answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), why));
+      answer_.refusals.push_back(fmt::format("{}: {}", starter.framework_or_variant_name(), why));
       return;
     }
     if (answer_.launch || turn.near_s == kNever) {
@@ -340,13 +347,13 @@ class LaunchSearch {
     if (answer_.launch) return;
     std::string why;
     if (found.plans.empty()) {
-      why = tune::empty_space_reason(job);
+      why = tune::explain_empty_search_space(job);
     } else if (may_run(found.plans)) {
       why = framework_files::plan_not_run_unchanged_reason(starter,
                                                            {found.job, found.plans.front().plan});
     }
     if (why.empty()) why = "no plan that it runs fits";
-    answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), why));
+    answer_.refusals.push_back(fmt::format("{}: {}", starter.framework_or_variant_name(), why));
   }
 
   /// Stores the fastest plan without framework limits, unless a framework starts it after all.
@@ -354,9 +361,11 @@ class LaunchSearch {
     const tune::TunedPlan& fastest = free.plans.front();
     const plan::PlannedJob planned{free.job, fastest.plan};
     if (!framework_files::framework_names_running_plan(planned).empty()) return;
-    const auto starter = std::ranges::find_if(
-        framework_files::round_trip_frameworks(),
-        [&](const RoundTripFramework& one) { return one.name() == answer_.launch->framework; });
+    const auto starter =
+        std::ranges::find_if(framework_files::importable_and_exportable_frameworks(),
+                             [&](const RoundTripFramework& one) {
+                               return one.framework_or_variant_name() == answer_.launch->framework;
+                             });
     answer_.unbound = {free.job, fastest,
                        framework_files::plan_not_run_unchanged_reason(*starter, planned)};
   }
@@ -390,17 +399,17 @@ LaunchablePlanAnswer choose_framework_to_launch(const plan::Job& job,
 const std::vector<tune::NearestFrameworkPlan>& find_launchable_plans(LaunchablePlans& started,
                                                                      const plan::Plan& plan,
                                                                      int threads) {
-  static const std::vector<plan::Framework> kFrameworks = starter_frameworks();
-  if (const auto* known = started.stored_nearest_framework_plans(plan)) return *known;
+  static const std::vector<plan::TrainingFramework> kFrameworks = starter_frameworks();
+  if (const auto* known = started.cached_nearest_framework_plans(plan)) return *known;
   std::vector<tune::NearestFrameworkPlan> runs =
       tune::nearest_framework_plans(started.job(), plan, kFrameworks, threads);
   std::vector<std::optional<plan::Plan>> plans(runs.size());
   std::ranges::transform(runs, plans.begin(), &tune::NearestFrameworkPlan::plan);
-  started.write(plans, threads);
+  started.export_plans_into_cache(plans, threads);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].plan && !started.does_framework_start_plan(i, *runs[i].plan)) runs[i].plan.reset();
   }
-  return started.store_nearest_framework_plans(plan, std::move(runs));
+  return started.cache_nearest_framework_plans(plan, std::move(runs));
 }
 
 }  // namespace stepwright::answers

@@ -19,7 +19,7 @@ PlanMemoryAnswer compute_plan_peak_memory(plan::PlannedJob planned,
   request.reserve.replace_memory_margin_of_job(planned.job);
   plan::PlannedJob changed = with_resolved_schedule(
       plan::plan_with_fields(std::move(planned), request.changes), request.name);
-  const step::StepProgram program = step::build_program(changed.job, changed.plan);
+  const step::StepProgram program = step::build_step_program(changed.job, changed.plan);
   PlanMemoryAnswer answer{.planned = {},
                           .report = memory::memory_report(changed.job, program),
                           .allocated = memory::pytorch_allocated_memory(changed.job, program),
@@ -36,7 +36,8 @@ PlanMemoryAnswer compute_plan_peak_memory(plan::PlannedJob planned,
 
 void write_predicted_memory_snapshot(const plan::PlannedJob& planned, const std::string& path) {
   OutputFile file(path);
-  snapshot::write_predicted_snapshot(planned.job, step::build_program(planned.job, planned.plan),
+  snapshot::write_predicted_snapshot(planned.job,
+                                     step::build_step_program(planned.job, planned.plan),
                                      [&](std::string_view bytes) { file.write(bytes); });
   file.finish();
 }

@@ -24,6 +24,6 @@ struct MemoryHeadroom {
 };
 
 /// Upper limit for the share of device memory that a user may ask to keep free.
-inline constexpr double kMaxMemoryHeadroom = 0.99;
+inline constexpr double kMaxMemoryHeadroomShare = 0.99;
 
 }  // namespace stepwright::answers

@@ -5,7 +5,7 @@
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::answers {
-std::string json_text(const nlohmann::ordered_json& json) {
+std::string indented_json_text(const nlohmann::ordered_json& json) {
   constexpr int kIndent = 2;
   return terminal_safe_text(
              json.dump(kIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +

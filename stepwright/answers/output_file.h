@@ -6,6 +6,6 @@
 namespace stepwright::answers {
 
 /// Returns a JSON document as indented text that ends with a newline.
-std::string json_text(const nlohmann::ordered_json& json);
+std::string indented_json_text(const nlohmann::ordered_json& json);
 
 }  // namespace stepwright::answers

@@ -20,7 +20,7 @@ plan::PlannedJob read_user_plan(const UserFile& file, const std::string& job_fil
                     job_file));
   }
   plan::PlannedJob planned = read_plan(file);
-  if (const auto field = tune::differing_field(job, planned.job)) {
+  if (const auto field = tune::first_differing_job_field(job, planned.job)) {
     fail_input(fmt::format("{}: is no plan of {}: {}", file.name, job_file, *field));
   }
   if (const auto refused = plan::find_plan_rejection(job, planned.plan)) {

@@ -9,9 +9,9 @@
 
 namespace stepwright::answers {
 
-learn::MeasuredRunsVerdict learn_from_measured_runs(const plan::Job& given,
-                                                    const MeasuredRunsRequest& request,
-                                                    const tune::TuneOptions& options) {
+learn::MeasuredRunsVerdict calibrate_and_rank_by_measured_runs(const plan::Job& given,
+                                                               const MeasuredRunsRequest& request,
+                                                               const tune::TuneOptions& options) {
   // A row that names no kernel is taken to have run the kernels with which the search's plans are
   // timed.
   const plan::Job job = tune::with_fastest_attention_kernel(given);

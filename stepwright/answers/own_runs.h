@@ -21,9 +21,9 @@ inline constexpr std::int64_t kMaxPlansToMeasureNext = 1000;
 
 /// Calibrates predictions with the user's measured runs, ranks the candidate plans, and suggests
 /// which plans to measure next. Fails with `kInput` if a table cannot be read.
-learn::MeasuredRunsVerdict learn_from_measured_runs(const plan::Job& job,
-                                                    const MeasuredRunsRequest& request,
-                                                    const tune::TuneOptions& options);
+learn::MeasuredRunsVerdict calibrate_and_rank_by_measured_runs(const plan::Job& job,
+                                                               const MeasuredRunsRequest& request,
+                                                               const tune::TuneOptions& options);
 
 /// Returns the reason why no candidate plan can be trained, naming the job's file; empty: at least
 /// one can.

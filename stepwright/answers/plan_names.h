@@ -11,7 +11,7 @@ namespace stepwright::answers {
 
 /// Returns the names of a plan for a report: {`code`: the short code, `words`: a description in
 /// words}.
-nlohmann::ordered_json plan_name_json(const plan::Plan& plan, const plan::Job& job);
+nlohmann::ordered_json plan_code_and_words_json(const plan::Plan& plan, const plan::Job& job);
 
 /// Returns names for the plans in `plans`, `alternatives`, `pareto`, `sweep` and `baseline` of a
 /// `tune` answer, each list in the answer's order.

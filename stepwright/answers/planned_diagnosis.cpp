@@ -30,12 +30,12 @@ constexpr std::size_t kMostNamed = 3;
 constexpr double kUnknownShortage = 0.02;
 
 using diagnose::DiagnosedFaultKind;
-using diagnose::Finding;
-using diagnose::OutOfMemory;
+using diagnose::FaultFinding;
+using diagnose::OutOfMemoryReport;
 
 /// Returns the pipeline position of a rank; nullopt: the plan has no such rank.
 std::optional<std::int64_t> stage_of(const plan::Plan& plan, std::int64_t rank) {
-  const plan::Grid grid(plan);
+  const plan::RankGrid grid(plan);
   if (rank < 0 || rank >= grid.ranks()) return std::nullopt;
   return grid.coordinates(rank).pipeline;
 }
@@ -48,19 +48,19 @@ bool same_size(double asked_bytes, double tensor_bytes) {
 
 /// Returns tensors of a pipeline position that are allocated with the requested size, the most
 /// frequent first: "mlp.fc1: activation (24)".
-std::vector<std::string> tensors_of_size(const simulate::Prediction& prediction, std::int64_t stage,
-                                         double asked_bytes) {
+std::vector<std::string> tensors_of_size(const simulate::PlanPrediction& prediction,
+                                         std::int64_t stage, double asked_bytes) {
   std::map<std::string, std::int64_t> counts;
   const auto& planned = prediction.planned;
-  memory::walk_allocations(planned.job, prediction.program,
-                           prediction.program.stages[static_cast<std::size_t>(stage)],
-                           {.allocate =
-                                [&](std::int64_t, const memory::PredictedAllocation& block) {
-                                  if (same_size(asked_bytes, static_cast<double>(block.bytes)))
-                                    ++counts[memory::allocation_name(block)];
-                                },
-                            .free = [](std::int64_t) {},
-                            .begin_step = [] {}});
+  memory::visit_predicted_allocations(
+      planned.job, prediction.program, prediction.program.stages[static_cast<std::size_t>(stage)],
+      {.allocate =
+           [&](std::int64_t, const memory::PredictedAllocation& block) {
+             if (same_size(asked_bytes, static_cast<double>(block.bytes)))
+               ++counts[memory::allocation_name(block)];
+           },
+       .free = [](std::int64_t) {},
+       .begin_step = [] {}});
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [name, count] : counts) sorted.emplace_back(-count, name);
   std::ranges::sort(sorted);
@@ -72,14 +72,15 @@ std::vector<std::string> tensors_of_size(const simulate::Prediction& prediction,
 
 /// Returns the plan with so much memory reserved that it exceeds the device by the bytes that were
 /// missing.
-plan::PlannedJob with_shortage(const simulate::Prediction& prediction, const OutOfMemory& event) {
+plan::PlannedJob with_shortage(const simulate::PlanPrediction& prediction,
+                               const OutOfMemoryReport& event) {
   plan::PlannedJob planned = prediction.planned;
   const memory::MemoryReport& report = prediction.memory;
   if (!report.fits_devices() || report.capacity_bytes <= 0) return planned;
   double shortage = kUnknownShortage * report.capacity_bytes;
   if (event.asked_bytes >= 0 && event.free_bytes >= 0)
     shortage = std::max(shortage, event.asked_bytes - event.free_bytes);
-  const double usable = std::max(0.0, report.needed_device_bytes() - shortage);
+  const double usable = std::max(0.0, report.device_bytes_needed_by_plan() - shortage);
   planned.job.objective.memory_reserve = std::clamp(1 - usable / report.capacity_bytes, 0.0, 0.99);
   return planned;
 }
@@ -92,7 +93,7 @@ std::string change_text(const check::MemoryRemedyWithFlags& said) {
 
 /// Returns blocks in the fullest rank's snapshot that the plan does not predict.
 std::vector<std::string> unplanned_blocks(const std::vector<diagnose::SnapshotMemory>& snapshots,
-                                          const simulate::Prediction& prediction) {
+                                          const simulate::PlanPrediction& prediction) {
   std::vector<std::string> files;
   for (const diagnose::SnapshotMemory& one : snapshots) {
     if (std::ranges::find(files, one.file) == files.end() && path_exists(one.file))
@@ -111,15 +112,17 @@ std::vector<std::string> unplanned_blocks(const std::vector<diagnose::SnapshotMe
     lines.push_back(fmt::format(
         "{}: not in the plan: {} in {}, at {}", rank.file,
         format_bytes(static_cast<double>(group.bytes)), count_with_noun(group.count, "block"),
-        group.frames.empty() ? "frames that were not recorded" : printable(group.frames.front())));
+        group.frames.empty() ? "frames that were not recorded"
+                             : one_line_printable_text(group.frames.front())));
   }
   return lines;
 }
 
 /// Adds the plan's figures about an out-of-memory device, in front of those from the log.
-void add_memory(const OutOfMemory& event, const std::vector<diagnose::SnapshotMemory>& snapshots,
-                PredictionAndMeasurements& answer, Finding& finding) {
-  const simulate::Prediction& prediction = answer.prediction;
+void add_memory(const OutOfMemoryReport& event,
+                const std::vector<diagnose::SnapshotMemory>& snapshots,
+                PredictionAndMeasurements& answer, FaultFinding& finding) {
+  const simulate::PlanPrediction& prediction = answer.prediction;
   const auto stage = stage_of(prediction.planned.plan, event.rank);
   const std::int64_t shown = stage.value_or(check::fullest_memory_stage(prediction).stage);
   const auto index = static_cast<std::size_t>(shown);
@@ -161,7 +164,7 @@ std::optional<double> measured_time(const plan::PlannedJob& planned,
                                     const diagnose::SteadySteps& steady) {
   if (steady.step_time_s > 0) return steady.step_time_s;
   if (steady.tokens_per_s <= 0) return std::nullopt;
-  const auto ranks = static_cast<double>(plan::Grid(planned.plan).ranks());
+  const auto ranks = static_cast<double>(plan::RankGrid(planned.plan).ranks());
   return step::step_tokens(planned.job, planned.plan).slots / (steady.tokens_per_s * ranks);
 }
 
@@ -171,7 +174,7 @@ std::string of_predicted_rate(double predicted_s, double measured_s) {
 
 void add_step_time(const diagnose::LoggedStepSummary& measured, PredictionAndMeasurements& answer,
                    diagnose::Diagnosis& diagnosis) {
-  const simulate::Prediction& prediction = answer.prediction;
+  const simulate::PlanPrediction& prediction = answer.prediction;
   const double predicted = prediction.step_time_s();
   const double step = *answer.measured_s;
   const double low = predicted * prediction.interval.low;
@@ -184,9 +187,9 @@ void add_step_time(const diagnose::LoggedStepSummary& measured, PredictionAndMea
     diagnosis.notes.push_back(both);
     return;
   }
-  const auto micro_batches =
-      static_cast<double>(plan::micro_batches(prediction.planned.job, prediction.planned.plan));
-  Finding finding{
+  const auto micro_batches = static_cast<double>(
+      plan::micro_batches_per_pipeline(prediction.planned.job, prediction.planned.plan));
+  FaultFinding finding{
       .kind = DiagnosedFaultKind::kStepTime,
       .lost_s = step - predicted,
       .where = {.file = measured.file},
@@ -209,8 +212,8 @@ double allocator_segment_bytes(double tensor_bytes) {
 PredictionAndMeasurements add_plan_prediction(const plan::PlannedJob& planned,
                                               diagnose::Diagnosis& diagnosis) {
   PredictionAndMeasurements answer{
-      .prediction = simulate::predict(planned), .measured_s = {}, .remedies = {}};
-  const auto event = std::ranges::find(diagnosis.out_of_memory, false, &OutOfMemory::host);
+      .prediction = simulate::predict_plan(planned), .measured_s = {}, .remedies = {}};
+  const auto event = std::ranges::find(diagnosis.out_of_memory, false, &OutOfMemoryReport::host);
   if (event != diagnosis.out_of_memory.end() && !diagnosis.findings.empty() &&
       diagnosis.findings.front().kind == DiagnosedFaultKind::kOutOfMemory) {
     add_memory(*event, diagnosis.snapshots, answer, diagnosis.findings.front());

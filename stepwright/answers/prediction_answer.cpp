@@ -35,17 +35,17 @@ Json difference(const Json& before, const Json& after) {
 }
 
 /// Returns all members of a prediction's document except the notes.
-Json figures(const simulate::Prediction& prediction) {
+Json figures(const simulate::PlanPrediction& prediction) {
   Json json = simulate::prediction_json(prediction);
   json.erase("notes");
   return json;
 }
 
-Json with_run(const simulate::Prediction& prediction,
+Json with_run(const simulate::PlanPrediction& prediction,
               const std::optional<tune::TrainingLengthAndPrice>& run) {
   Json json = simulate::prediction_json(prediction);
   if (!run) return json;
-  tune::add_training_run_cost(json, prediction.planned.job, 0, *run);
+  tune::add_training_run_cost_json(json, prediction.planned.job, 0, *run);
   json["whole_run"] = whole_run::requested_run_json(prediction, {.run = run});
   return json;
 }
@@ -58,8 +58,8 @@ PredictionAnswer predict_step_time_and_memory(plan::PlannedJob planned,
   const plan::PlannedJob changed =
       with_resolved_schedule(plan::plan_with_fields(planned, request.changes), request.name);
   PredictionAnswer answer{.before = {}, .prediction = {}, .run = request.run};
-  if (!request.changes.empty()) answer.before = simulate::predict(planned);
-  answer.prediction = simulate::predict(changed, request.timeline);
+  if (!request.changes.empty()) answer.before = simulate::predict_plan(planned);
+  answer.prediction = simulate::predict_plan(changed, request.timeline);
   if (!answer.prediction.memory.fits()) {
     answer.remedies = check::find_memory_remedies_with_flags(answer.prediction.planned);
   }
@@ -89,10 +89,10 @@ Json prediction_answer_json(const PredictionAnswer& answer) {
 std::string prediction_report(const PredictionAnswer& answer) {
   const plan::PlannedJob& planned = answer.prediction.planned;
   Json pictures = report::prediction_charts_json(answer.prediction);
-  pictures["name"] = plan_name_json(planned.plan, planned.job);
+  pictures["name"] = plan_code_and_words_json(planned.plan, planned.job);
   pictures["whole_run"] = whole_run::requested_run_json(answer.prediction, {.run = answer.run});
-  return report_page_html("predict", plan::job_summary_line(planned.job),
-                          prediction_answer_json(answer), pictures);
+  return command_report_page("predict", plan::job_summary_line(planned.job),
+                             prediction_answer_json(answer), pictures);
 }
 
 }  // namespace stepwright::answers

@@ -26,8 +26,8 @@ struct PredictionRequest {
 /// The result of the command `stepwright predict`: step time and memory of a plan.
 struct PredictionAnswer {
   /// Prediction of the plan before the requested changes; nullopt: no changes were requested.
-  std::optional<simulate::Prediction> before;
-  simulate::Prediction prediction;  ///< Prediction of the plan after the requested changes.
+  std::optional<simulate::PlanPrediction> before;
+  simulate::PlanPrediction prediction;  ///< Prediction of the plan after the requested changes.
   std::optional<tune::TrainingLengthAndPrice> run;
   /// Changes that would let the plan fit in memory; empty: it fits.
   std::vector<check::MemoryRemedyWithFlags> remedies;

@@ -6,14 +6,14 @@
 
 namespace stepwright::answers {
 
-std::string report_page_html(std::string_view command, std::string_view title,
-                             const nlohmann::ordered_json& answer,
-                             const nlohmann::ordered_json& pictures) {
-  return report::report_page({{"stepwright", "report/1"},
-                              {"command", command},
-                              {"title", title},
-                              {"answer", answer},
-                              {"pictures", pictures}});
+std::string command_report_page(std::string_view command, std::string_view title,
+                                const nlohmann::ordered_json& answer,
+                                const nlohmann::ordered_json& pictures) {
+  return report::self_contained_report_page({{"stepwright", "report/1"},
+                                             {"command", command},
+                                             {"title", title},
+                                             {"answer", answer},
+                                             {"pictures", pictures}});
 }
 
 }  // namespace stepwright::answers

@@ -25,7 +25,7 @@ auto on_file(const std::string& name, const Work& work) {
   }
 }
 
-void check_played(const whole_run::WholeRunParameters& process, std::int64_t played) {
+void check_played(const whole_run::TrainingRunParameters& process, std::int64_t played) {
   const double checkpoints =
       static_cast<double>(process.steps) / static_cast<double>(process.checkpoint_every);
   if (checkpoints * static_cast<double>(played) <= kMostPlayedCheckpoints) return;
@@ -35,48 +35,49 @@ void check_played(const whole_run::WholeRunParameters& process, std::int64_t pla
                   played, checkpoints, kMostPlayedCheckpoints));
 }
 
-void play(WholeRunAnswer& answer, const WholeRunRequest& request) {
+void play(TrainingRunAnswer& answer, const TrainingRunRequest& request) {
   if (!request.played) return;
-  const whole_run::WholeRunParameters& process = answer.best.run.process;
+  const whole_run::TrainingRunParameters& process = answer.best.run.process;
   check_played(process, *request.played);
   answer.played = whole_run::simulate_whole_runs(process, *request.played, request.seed);
 }
 
 /// Writes the requested settings into a job.
-void settle(plan::Job& job, const WholeRunRequest& request) {
+void settle(plan::Job& job, const TrainingRunRequest& request) {
   request.reserve.replace_memory_margin_of_job(job);
   job.run = read_run_settings(request.settings, job.run);
 }
 
 }  // namespace
 
-WholeRunAnswer predict_whole_run(plan::PlannedJob planned, const WholeRunRequest& request) {
+TrainingRunAnswer predict_whole_run(plan::PlannedJob planned, const TrainingRunRequest& request) {
   settle(planned.job, request);
-  WholeRunAnswer answer{.best = {.prediction = simulate::predict(planned)}};
-  answer.best.run = on_file(
-      request.name, [&] { return whole_run::whole_run(answer.best.prediction, planned.job.run); });
+  TrainingRunAnswer answer{.best = {.prediction = simulate::predict_plan(planned)}};
+  answer.best.run = on_file(request.name, [&] {
+    return whole_run::predict_training_run(answer.best.prediction, planned.job.run);
+  });
   play(answer, request);
   return answer;
 }
 
-WholeRunAnswer answer_job_run(plan::Job job, const WholeRunRequest& request) {
+TrainingRunAnswer answer_job_run(plan::Job job, const TrainingRunRequest& request) {
   settle(job, request);
   whole_run::whole_run_tokens(job.run);
   whole_run::PlanRunComparison found = on_file(request.name, [&] {
     return whole_run::compare_plans_by_run(
         job, [&](const plan::Job& part) { return tune::tune(part, request.search); });
   });
-  WholeRunAnswer answer{.best = found.candidates.front()};
+  TrainingRunAnswer answer{.best = found.candidates.front()};
   answer.comparison = std::move(found);
   play(answer, request);
   return answer;
 }
 
-nlohmann::ordered_json whole_run_answer_json(const WholeRunAnswer& answer) {
+nlohmann::ordered_json whole_run_answer_json(const TrainingRunAnswer& answer) {
   nlohmann::ordered_json json = whole_run::whole_run_json(answer.best.run);
   const memory::MemoryReport& memory = answer.best.prediction.memory;
   json["fits"] = memory.fits();
-  json["verdict"] = name_of(memory::kFitVerdictNames, memory.verdict());
+  json["verdict"] = name_of(memory::kFitVerdictNames, memory.memory_fit_verdict_of_job());
   json["p_fits"] = memory.p_fits;
   json["plan"] = plan::plan_json(answer.best.prediction.planned);
   json["made_by"] = producer_version_json();

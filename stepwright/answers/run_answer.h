@@ -14,11 +14,11 @@
 namespace stepwright::answers {
 
 /// The most whole training runs that a user can ask to simulate event by event.
-inline constexpr std::int64_t kMaxSimulatedRuns = 100'000;
+inline constexpr std::int64_t kMaxSimulatedTrainingRuns = 100'000;
 
 /// The arguments of the command `run`, which predicts a whole training run with its failures and
 /// checkpoints.
-struct WholeRunRequest {
+struct TrainingRunRequest {
   std::string name;  ///< Name of the plan's or job's file, with which error messages begin.
   /// Values that replace keys of `run:` in the job file, by key.
   std::map<std::string, std::string, std::less<>> settings;
@@ -30,8 +30,8 @@ struct WholeRunRequest {
 };
 
 /// The result of the command `run`: the whole training run of a plan, or of the best plan of a job.
-struct WholeRunAnswer {
-  whole_run::RunCandidate best;
+struct TrainingRunAnswer {
+  whole_run::PlanWithTrainingRun best;
   /// Comparison of a job's plans by the time of their whole runs; nullopt: a plan was given.
   std::optional<whole_run::PlanRunComparison> comparison;
   std::optional<whole_run::SimulatedRuns> played;
@@ -40,10 +40,10 @@ struct WholeRunAnswer {
 /// Predicts the whole training run of a plan whose pipeline schedule is not `auto`, or of the best
 /// plan of a job. Fails with `kInput` if settings contradict each other, if no run would ever end,
 /// or if simulated runs would have too many checkpoints.
-WholeRunAnswer predict_whole_run(plan::PlannedJob planned, const WholeRunRequest& request);
-WholeRunAnswer answer_job_run(plan::Job job, const WholeRunRequest& request);
+TrainingRunAnswer predict_whole_run(plan::PlannedJob planned, const TrainingRunRequest& request);
+TrainingRunAnswer answer_job_run(plan::Job job, const TrainingRunRequest& request);
 
 /// Returns the JSON document that `run --json` prints (docs/formats.md).
-nlohmann::ordered_json whole_run_answer_json(const WholeRunAnswer& answer);
+nlohmann::ordered_json whole_run_answer_json(const TrainingRunAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -27,21 +27,22 @@ nlohmann::ordered_json routed_json(const std::vector<logs::RouterDependentCalls>
 }
 
 /// Compares a ledger of `stepwright train` call by call; for other logs, compares counts only.
-logs::LedgerComparison compared_ledger(const step::StepProgram& program, const plan::Grid& grid,
-                                       const logs::Log& log,
+logs::LedgerComparison compared_ledger(const step::StepProgram& program, const plan::RankGrid& grid,
+                                       const logs::CommunicationLog& log,
                                        const std::vector<std::string>& files) {
-  const auto is_ledger = [](const logs::LogSource& source) {
+  const auto is_ledger = [](const logs::LogFileReadResult& source) {
     return source.format == logs::LogFormat::kLedger;
   };
   if (std::ranges::none_of(log.sources, is_ledger)) {
     logs::LedgerComparison counts{.communicators = std::ssize(log.communicators)};
-    for (const traffic::Message& message : traffic::ledger(program, std::nullopt, grid).messages) {
+    for (const traffic::TrafficLedgerRow& message :
+         traffic::count_traffic_of_step(program, std::nullopt, grid).messages) {
       counts.calls += message.count;
     }
     return counts;
   }
   if (files.size() > 1) fail_input("--log: a ledger holds all ranks; give it alone");
-  return logs::compare_ledgers(program, grid, logs::read_executed_ledger(files.front()));
+  return logs::compare_message_ledgers(program, grid, logs::read_executed_ledger(files.front()));
 }
 
 }  // namespace
@@ -54,10 +55,10 @@ bool PredictionRunComparison::is_ledger() const {
   return log.sources.front().format == logs::LogFormat::kLedger;
 }
 
-PredictionRunComparison compare_prediction_with_logs(const simulate::Prediction& prediction,
+PredictionRunComparison compare_prediction_with_logs(const simulate::PlanPrediction& prediction,
                                                      const std::vector<std::string>& files) {
   const step::StepProgram& program = prediction.program;
-  const plan::Grid grid(prediction.planned.plan);
+  const plan::RankGrid grid(prediction.planned.plan);
   PredictionRunComparison run{
       .log = logs::read_logs(files), .found = {}, .ledger = {}, .logged_s = {}};
   run.found = logs::compare_log_with_plan(program, grid, run.log);
@@ -70,7 +71,7 @@ PredictionRunComparison compare_prediction_with_logs(const simulate::Prediction&
 }
 
 nlohmann::ordered_json prediction_run_comparison_json(const PredictionRunComparison& run,
-                                                      const simulate::Prediction& prediction) {
+                                                      const simulate::PlanPrediction& prediction) {
   nlohmann::ordered_json answer = {{"communicators", run.ledger.communicators},
                                    {"calls", run.ledger.calls},
                                    {"differences", run.found.differences},

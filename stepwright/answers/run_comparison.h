@@ -14,7 +14,7 @@ namespace stepwright::answers {
 
 /// The comparison of a plan's prediction with the logs of a run of the plan.
 struct PredictionRunComparison {
-  logs::Log log;
+  logs::CommunicationLog log;
   /// Differences between the log and the plan, for logs of any program.
   logs::LogPlanComparison found;
   logs::LedgerComparison ledger;
@@ -27,7 +27,7 @@ struct PredictionRunComparison {
 
 /// Compares a prediction with the logs of a run, preferably of all ranks. Logs may have any format
 /// listed in docs/logs.md. Fails with `kInput` if a log is damaged or has no known format.
-PredictionRunComparison compare_prediction_with_logs(const simulate::Prediction& prediction,
+PredictionRunComparison compare_prediction_with_logs(const simulate::PlanPrediction& prediction,
                                                      const std::vector<std::string>& files);
 
 /// Returns the mean number of bytes per execution of a collective call whose size depends on token
@@ -36,6 +36,6 @@ double mean_routed_call_bytes(const logs::RouterDependentCalls& row);
 
 /// Returns the JSON document that `compare --json` prints.
 nlohmann::ordered_json prediction_run_comparison_json(const PredictionRunComparison& run,
-                                                      const simulate::Prediction& prediction);
+                                                      const simulate::PlanPrediction& prediction);
 
 }  // namespace stepwright::answers

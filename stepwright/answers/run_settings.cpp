@@ -22,18 +22,20 @@ plan::TrainingRunSettings read_run_settings(
   const auto read = [&](std::string_view key, const auto& take) {
     const auto word = words.find(key);
     if (word == words.end() || word->second.empty()) return;
-    const Document document =
-        Document::from(Tree::scalar(word->second, false), run_setting_option(key));
+    const YamlJsonDocument document = YamlJsonDocument::from_tree(
+        DocumentTree::make_scalar(word->second, false), run_setting_option(key));
     take(document.root());
   };
-  for (const plan::RunSettingKey& key : plan::kRunKeys) {
-    read(key.key,
-         [&](Node node) { settings.*key.value = plan::read_run_setting_number(node, key); });
+  for (const plan::TrainingRunSettingKey& key : plan::kRunKeys) {
+    read(key.key, [&](DocumentNode node) {
+      settings.*key.value = plan::read_run_setting_number(node, key);
+    });
   }
-  read(plan::kCheckpointsKey,
-       [&](Node node) { settings.checkpoints = node.choice(plan::kCheckpointWritingNames); });
+  read(plan::kCheckpointsKey, [&](DocumentNode node) {
+    settings.checkpoints = node.choice(plan::kCheckpointWritingNames);
+  });
   const plan::TrainingRunSettings all = plan::override_run_settings(stated, settings);
-  const std::string wrong = plan::run_setting_contradiction(all);
+  const std::string wrong = plan::contradiction_in_run_settings(all);
   if (!wrong.empty()) fail_input("options of the run: " + wrong);
   return all;
 }

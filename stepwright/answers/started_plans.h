@@ -22,29 +22,29 @@ class LaunchablePlans {
   [[nodiscard]] const plan::Job& job() const { return job_; }
 
   /// True if the exported files of a framework start the plan unchanged. `place`: index of the
-  /// framework in `framework_files::round_trip_frameworks()`.
+  /// framework in `framework_files::importable_and_exportable_frameworks()`.
   bool does_framework_start_plan(std::size_t place, const plan::Plan& plan);
 
   /// Exports plans on several threads to fill the cache. `plans[i]`: plan to export for framework
-  /// `i` of `round_trip_frameworks()`; nullopt: none.
-  void write(const std::vector<std::optional<plan::Plan>>& plans, int threads);
+  /// `i` of `importable_and_exportable_frameworks()`; nullopt: none.
+  void export_plans_into_cache(const std::vector<std::optional<plan::Plan>>& plans, int threads);
 
   /// Returns the names of the frameworks whose exported files start the plan unchanged.
-  std::vector<std::string> frameworks(const plan::Plan& plan);
+  std::vector<std::string> frameworks_running_exported_plan(const plan::Plan& plan);
 
   /// Returns, for each framework, the plan that it runs in place of `plan`, as stored by
-  /// `store_nearest_framework_plans`; nullptr: nothing stored.
-  [[nodiscard]] const std::vector<tune::NearestFrameworkPlan>* stored_nearest_framework_plans(
+  /// `cache_nearest_framework_plans`; nullptr: nothing stored.
+  [[nodiscard]] const std::vector<tune::NearestFrameworkPlan>* cached_nearest_framework_plans(
       const plan::Plan& plan) const;
 
   /// Stores, for each framework, the plan that it runs in place of `plan`. The returned reference
   /// is valid as long as this object.
-  const std::vector<tune::NearestFrameworkPlan>& store_nearest_framework_plans(
+  const std::vector<tune::NearestFrameworkPlan>& cache_nearest_framework_plans(
       const plan::Plan& plan, std::vector<tune::NearestFrameworkPlan> runs);
 
  private:
-  /// For each framework of `round_trip_frameworks()`, whether its files start one plan; nullopt:
-  /// not tried yet.
+  /// For each framework of `importable_and_exportable_frameworks()`, whether its files start one
+  /// plan; nullopt: not tried yet.
   using Started = std::vector<std::optional<bool>>;
 
   Started& started(const plan::Plan& plan);

@@ -16,18 +16,19 @@ PlanTrafficAnswer list_plan_messages(plan::PlannedJob planned, const PlanTraffic
   const plan::PlannedJob changed = with_resolved_schedule(
       plan::plan_with_fields(std::move(planned), request.changes), request.name);
   const cluster::Cluster& cluster = changed.job.cluster;
-  const step::StepProgram program = step::build_program(changed.job, changed.plan);
-  const plan::Grid grid(changed.plan);
+  const step::StepProgram program = step::build_step_program(changed.job, changed.plan);
+  const plan::RankGrid grid(changed.plan);
   PlanTrafficAnswer answer{
       .ranks = program.ranks,
       .rank = request.rank,
-      .ledger = traffic::ledger(program, request.rank, grid, {&cluster, changed.plan.collectives}),
+      .ledger = traffic::count_traffic_of_step(program, request.rank, grid,
+                                               {&cluster, changed.plan.collectives}),
       .matrix = traffic::TrafficMatrix(program, grid, cluster, changed.plan.collectives),
       .links = {},
       .sweep = {},
       .notes = plan::plan_notes(changed)};
-  if (request.links) answer.links = traffic::link_loads(answer.matrix, cluster);
-  if (!request.sweep.empty()) answer.sweep = sweep_traffic(changed, request.sweep);
+  if (request.links) answer.links = traffic::bytes_over_each_link(answer.matrix, cluster);
+  if (!request.sweep.empty()) answer.sweep = evaluate_traffic_sweep(changed, request.sweep);
   return answer;
 }
 

@@ -23,9 +23,9 @@ TrafficSweepPoint traffic_point(const plan::PlannedJob& planned, std::string val
     point.refused = refused->message;
     return point;
   }
-  const simulate::Prediction prediction = simulate::predict(planned);
-  const plan::Grid grid(planned.plan);
-  point.schemes = traffic::traffic_totals_by_scheme(traffic::ledger(
+  const simulate::PlanPrediction prediction = simulate::predict_plan(planned);
+  const plan::RankGrid grid(planned.plan);
+  point.schemes = traffic::traffic_totals_by_scheme(traffic::count_traffic_of_step(
       prediction.program, std::nullopt, grid, {&planned.job.cluster, planned.plan.collectives}));
   point.step_time_s = prediction.simulation.step_time_s;
   point.tokens_per_s =
@@ -39,7 +39,7 @@ double sent_bytes_per_step_token(const TrafficSweepPoint& point) {
   return sent_bytes_of(point) / (point.tokens_per_s * point.step_time_s);
 }
 
-TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& text) {
+TrafficSweep evaluate_traffic_sweep(const plan::PlannedJob& planned, const std::string& text) {
   const tune::SweptField swept = tune::read_swept_field(text, "batch.length=2048,4096");
   TrafficSweep sweep{.field = swept.field};
   for (const std::string& value : swept.values) {

@@ -15,7 +15,7 @@ struct TrafficSweepPoint {
   std::string value;  ///< Value of the varied field, as the user wrote it.
   /// Reason why the plan is not legal with this value of the varied field; empty: it is legal.
   std::string refused;
-  std::map<step::Scheme, traffic::MessageVolume> schemes;
+  std::map<step::ParallelismScheme, traffic::MessageVolume> schemes;
   double step_time_s = 0;
   double tokens_per_s = 0;
 };
@@ -28,7 +28,7 @@ struct TrafficSweep {
 
 /// Evaluates a plan for each value in `text` ("FIELD=VALUE,VALUE,..."): counts the messages and
 /// predicts the step time. Fails with `kInput` for an unknown field or a bad value.
-TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& text);
+TrafficSweep evaluate_traffic_sweep(const plan::PlannedJob& planned, const std::string& text);
 
 /// Returns the bytes that all ranks together send in a step, divided by the tokens of the step.
 double sent_bytes_per_step_token(const TrafficSweepPoint& point);

@@ -20,17 +20,18 @@ double price_of(const std::string& word) {
   const std::optional<double> number = read_double(word);
   if (number && *number >= 0 && *number <= kMostPrice) return *number;
   fail_input(fmt::format("--price-per-gpu-hour: must be a number from 0 to {}; it is '{}'",
-                         kMostPrice, printable(word)));
+                         kMostPrice, one_line_printable_text(word)));
 }
 
 }  // namespace
 
-std::optional<tune::TrainingLengthAndPrice> read_training_length_and_price(
+std::optional<tune::TrainingLengthAndPrice> read_run_tokens_and_device_price(
     const std::string& tokens, const std::string& price) {
   if (tokens.empty()) return std::nullopt;
-  const plan::RunSettingKey& key =
-      *std::ranges::find(plan::kRunKeys, "tokens", &plan::RunSettingKey::key);
-  const Document document = Document::from(Tree::scalar(tokens, false), "--tokens");
+  const plan::TrainingRunSettingKey& key =
+      *std::ranges::find(plan::kRunKeys, "tokens", &plan::TrainingRunSettingKey::key);
+  const YamlJsonDocument document =
+      YamlJsonDocument::from_tree(DocumentTree::make_scalar(tokens, false), "--tokens");
   tune::TrainingLengthAndPrice run{.tokens = plan::read_run_setting_number(document.root(), key),
                                    .price_per_gpu_hour = std::nullopt};
   if (!price.empty()) run.price_per_gpu_hour = price_of(price);

@@ -38,7 +38,7 @@ std::optional<tune::UserPlanComparison> compared(const tune::TuneResult& result,
 void tune_values(tune::TuneSweep& sweep, const TuneRequest& request,
                  const TuneProgressCallback& progress) {
   TuneAnswerProgress state{.search = {}, .value = 0, .values = sweep.points.size()};
-  tune::tune_sweep(sweep, [&](const plan::Job& job) {
+  tune::tune_sweep_values(sweep, [&](const plan::Job& job) {
     ++state.value;
     const SearchPlansOfJob search_job = [&](const plan::Job& one) {
       return search(one, request, [&](const tune::TuneProgress& now) {
@@ -53,7 +53,7 @@ void tune_values(tune::TuneSweep& sweep, const TuneRequest& request,
 /// If the job names no framework, takes that of the user's own plan. An own plan without framework
 /// is compared with plans that any framework can run, as in `predict`.
 void own_framework(const plan::PlannedJob& own, plan::Job& job, ReadJobForFramework& job_for) {
-  const plan::Framework& framework = own.job.framework;
+  const plan::TrainingFramework& framework = own.job.framework;
   if (!job.framework.name.empty() || !job_for) return;
   if (framework.name.empty()) {
     job_for = {};
@@ -100,11 +100,12 @@ TuneAnswer answer_tune_command(plan::Job job, const TuneRequest& request,
     answer.sweep = tune::read_tune_sweep(found.job, request.sweep);
     tune_values(*answer.sweep, request, progress);
   }
-  if (request.more_memory) answer.more_memory = tune::more_memory(result, request.options);
-  answer.strands = tune::two_strands_gain(result, request.options);
+  if (request.more_memory)
+    answer.more_memory = tune::step_time_gains_of_more_memory(result, request.options);
+  answer.strands = tune::gain_of_two_micro_batch_streams(result, request.options);
   if (!result.plans.front().fits) {
-    answer.remedies = check::find_memory_remedies_with_flags(answer.planned(), {}, &answer.result,
-                                                             request.options.threads);
+    answer.remedies = check::find_memory_remedies_with_flags(
+        answer.best_planned_job(), {}, &answer.result, request.options.threads);
   }
   answer.with_experts = best_expert_parallel_plan(result, request.options);
   if (std::string note = uncommon_sharding_note(result.job, result.plans.front().plan);
@@ -114,12 +115,12 @@ TuneAnswer answer_tune_command(plan::Job job, const TuneRequest& request,
   if (std::string note = plan::training_method_note(job); !note.empty()) {
     result.notes.push_back(std::move(note));
   }
-  answer.best = simulate::predict(answer.planned());
+  answer.best = simulate::predict_plan(answer.best_planned_job());
   answer.frameworks = find_launchable_plans(answer.started, result.plans.front().plan,
                                             tune::search_thread_count(request.options));
   if (result.plans.front().verdict == memory::MemoryFitVerdict::kDoesNotFit) {
     answer.fault =
-        fmt::format("{}: {}", request.name, tune::memory_misfit_error_text(result.plans.front()));
+        fmt::format("{}: {}", request.name, tune::memory_shortage_error_text(result.plans.front()));
   }
   result.seconds = seconds_since(start);
   return answer;

@@ -63,7 +63,7 @@ using TuneProgressCallback = std::function<void(const TuneAnswerProgress&)>;
 /// first.
 struct TuneAnswer {
   tune::TuneResult result;
-  simulate::Prediction best;  ///< Prediction of the best plan, which is the first in `result`.
+  simulate::PlanPrediction best;  ///< Prediction of the best plan, which is the first in `result`.
   std::optional<tune::UserPlanComparison> against;
   std::optional<tune::TuneSweep> sweep;
   std::optional<tune::TrainingLengthAndPrice> run;
@@ -92,7 +92,9 @@ struct TuneAnswer {
   std::string fault;
 
   /// Returns the best plan together with the job that was searched.
-  [[nodiscard]] plan::PlannedJob planned() const { return {result.job, result.plans.front().plan}; }
+  [[nodiscard]] plan::PlannedJob best_planned_job() const {
+    return {result.job, result.plans.front().plan};
+  }
   /// Returns the command that writes the launch files of the best plan; empty: no framework can
   /// start it.
   [[nodiscard]] std::string export_command() const {

@@ -34,7 +34,7 @@ Json tune_answer_json(const TuneAnswer& answer) {
   const tune::TuneResult& result = answer.result;
   LaunchablePlans started = answer.started;
   const tune::FrameworksRunningPlan started_by = [&](const plan::Plan& plan) {
-    return started.frameworks(plan);
+    return started.frameworks_running_exported_plan(plan);
   };
   Json json = tune::tune_json(result, answer.best, answer.frameworks, started_by);
   Json& first = json["plans"][0];
@@ -50,12 +50,12 @@ Json tune_answer_json(const TuneAnswer& answer) {
     Json& notes = json["notes"];
     notes.insert(notes.begin(), check::memory_remedies_sentence(answer.remedies));
   }
-  if (answer.run) whole_run::add_whole_runs(json, result, *answer.run);
+  if (answer.run) whole_run::add_training_runs_json(json, result, *answer.run);
   if (answer.against)
     json["against"] = tune::user_plan_comparison_json(result, *answer.against, started_by);
   if (answer.sweep) json["sweep"] = tune::sweep_json(*answer.sweep, answer.run);
   json["more_memory"] = tune::more_memory_json(result, answer.more_memory);
-  json["two_strands"] = tune::two_strands_json(result, answer.strands);
+  json["two_strands"] = tune::two_micro_batch_streams_gain_json(result, answer.strands);
   json["made_by"] = producer_version_json();
   return json;
 }
@@ -63,19 +63,19 @@ Json tune_answer_json(const TuneAnswer& answer) {
 std::string tune_report(const TuneAnswer& answer, int threads) {
   const tune::TuneResult& result = answer.result;
   const report::SearchAgain search_again =
-      [&](const plan::Job& job) -> std::optional<simulate::Prediction> {
+      [&](const plan::Job& job) -> std::optional<simulate::PlanPrediction> {
     const tune::TuneResult other = tune::tune(job, {.threads = threads, .top = 1});
     if (!other.plans.front().fits) return std::nullopt;
-    return simulate::predict({other.job, other.plans.front().plan});
+    return simulate::predict_plan({other.job, other.plans.front().plan});
   };
   Json pictures = report::prediction_charts_json(answer.best, search_again);
-  pictures["name"] = plan_name_json(answer.best.planned.plan, result.job);
+  pictures["name"] = plan_code_and_words_json(answer.best.planned.plan, result.job);
   pictures["names"] = listed_plan_names_json(result, answer.sweep);
   pictures["whole_run"] = whole_run::requested_run_json(
       answer.best, {.run = answer.run, .idle = whole_run::idle_devices_of_search(result)});
   if (answer.sweep) pictures["sweep_field"] = answer.sweep->field;
-  return report_page_html("tune", plan::job_summary_line(result.job), tune_answer_json(answer),
-                          pictures);
+  return command_report_page("tune", plan::job_summary_line(result.job), tune_answer_json(answer),
+                             pictures);
 }
 
 }  // namespace stepwright::answers

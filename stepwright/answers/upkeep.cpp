@@ -24,7 +24,7 @@ plan::Plan recipe_plan(const plan::Job& job, const plan::Plan& plan) {
   recipe.sharding.group = plan.sharding.group;
   recipe.sharding.expert_group = plan.sharding.expert_group;
   recipe.sequence_parallel = defaults.recipe_sequence_parallel && plan.parallel.tensor > 1;
-  recipe.tensor_input = plan::default_tensor_input(job);
+  recipe.tensor_input = plan::default_gathered_input_policy(job);
   recipe.layers = plan::default_stage_layers(job, recipe);
   recipe.accumulate = plan::default_gradient_type(job, recipe);
   recipe.overlap = plan::default_overlap(job, recipe);
@@ -33,10 +33,10 @@ plan::Plan recipe_plan(const plan::Job& job, const plan::Plan& plan) {
 
 }  // namespace
 
-PlanComplexity plan_complexity(const plan::Job& job, const plan::Plan& plan) {
+PlanComplexity complexity_of_running_plan(const plan::Job& job, const plan::Plan& plan) {
   const plan::Plan recipe = recipe_plan(job, plan);
   PlanComplexity upkeep{.kinds = tune::parallelism_kind_count(plan.parallel),
-                        .recomputes = plan.recompute != plan::Recompute()};
+                        .recomputes = plan.recompute != plan::ActivationRecomputation()};
   plan::each_choice([&](const auto& choice) {
     const auto matters = choice.traits.matters;
     if (matters != nullptr && !matters(job, plan)) return;
@@ -45,11 +45,12 @@ PlanComplexity plan_complexity(const plan::Job& job, const plan::Plan& plan) {
   return upkeep;
 }
 
-std::size_t order_ties_by_complexity(const plan::Job& job, std::vector<tune::TunedPlan>& plans) {
+std::size_t move_simplest_of_fastest_plans_first(const plan::Job& job,
+                                                 std::vector<tune::TunedPlan>& plans) {
   std::vector<std::pair<PlanComplexity, tune::TunedPlan>> level;
   for (const tune::TunedPlan& tuned : plans) {
     if (tuned.step_time_s > (1 + kEqualStepTolerance) * plans.front().step_time_s) break;
-    level.emplace_back(plan_complexity(job, tuned.plan), tuned);
+    level.emplace_back(complexity_of_running_plan(job, tuned.plan), tuned);
   }
   std::ranges::stable_sort(level, {}, [](const auto& one) { return one.first; });
   for (std::size_t i = 0; i < level.size(); ++i) plans[i] = std::move(level[i].second);

@@ -26,10 +26,11 @@ struct PlanComplexity {
 
 /// Returns the complexity of running a plan with the framework of its job. The plan must be in
 /// canonical form.
-PlanComplexity plan_complexity(const plan::Job& job, const plan::Plan& plan);
+PlanComplexity complexity_of_running_plan(const plan::Job& job, const plan::Plan& plan);
 
 /// Moves the simplest plans to the front among those within 1 % (`kEqualStepTolerance`) of the
 /// fastest; `plans` must be sorted fastest first. Returns the number of plans within that range.
-std::size_t order_ties_by_complexity(const plan::Job& job, std::vector<tune::TunedPlan>& plans);
+std::size_t move_simplest_of_fastest_plans_first(const plan::Job& job,
+                                                 std::vector<tune::TunedPlan>& plans);
 
 }  // namespace stepwright::answers

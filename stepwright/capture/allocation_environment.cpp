@@ -20,7 +20,7 @@ std::string folder_now() {
 }
 
 /// Returns a function that writes a host file into a folder and returns its path.
-launch_scripts::HostFileKeeper host_files_in(const BatchAllocation& allocation,
+launch_scripts::HostFileKeeper host_files_in(const BatchJobAllocation& allocation,
                                              const std::filesystem::path& folder) {
   return [&allocation, folder](std::string_view name, const std::string& lines) {
     const std::filesystem::path path = folder / fmt::format("{}-{}", name, allocation.id);
@@ -29,7 +29,7 @@ launch_scripts::HostFileKeeper host_files_in(const BatchAllocation& allocation,
   };
 }
 
-Variables slurm_names(const BatchAllocation& allocation) {
+Variables slurm_names(const BatchJobAllocation& allocation) {
   const std::string id = std::to_string(allocation.id);
   return {{"SLURM_JOB_ID", id},
           {"SLURM_JOBID", id},
@@ -43,7 +43,7 @@ Variables slurm_names(const BatchAllocation& allocation) {
 }
 
 /// Returns the variables that identify a job and the position of a process in it.
-Variables names_of_job(const BatchAllocation& allocation) {
+Variables names_of_job(const BatchJobAllocation& allocation) {
   const std::string id = std::to_string(allocation.id);
   if (allocation.scheduler == "pbs") {
     return {{"PBS_JOBID", fmt::format("{}.pbs", allocation.id)},
@@ -63,14 +63,14 @@ Variables names_of_job(const BatchAllocation& allocation) {
 }
 
 /// Returns the allocation, with one node if its options state no number.
-BatchAllocation with_nodes(BatchAllocation allocation) {
+BatchJobAllocation with_nodes(BatchJobAllocation allocation) {
   allocation.nodes = allocation.nodes.value_or(1);
   return allocation;
 }
 
 }  // namespace
 
-std::map<std::string, std::string> batch_job_environment(const BatchAllocation& allocation,
+std::map<std::string, std::string> batch_job_environment(const BatchJobAllocation& allocation,
                                                          const std::filesystem::path& folder) {
   Variables variables = names_of_job(allocation);
   variables.merge(launch_scripts::job_size_environment(with_nodes(allocation),
@@ -78,14 +78,14 @@ std::map<std::string, std::string> batch_job_environment(const BatchAllocation& 
   return variables;
 }
 
-std::map<std::string, std::string> srun_task_environment(const BatchAllocation& allocation) {
-  const BatchAllocation whole = with_nodes(allocation);
+std::map<std::string, std::string> srun_task_environment(const BatchJobAllocation& allocation) {
+  const BatchJobAllocation whole = with_nodes(allocation);
   const std::int64_t nodes = *whole.nodes, each = launch_scripts::tasks_on_each_node(whole);
   const std::int64_t tasks = allocation.tasks.value_or(nodes * (each > 0 ? each : 1));
   Variables variables = slurm_names(allocation);
   variables.merge(launch_scripts::job_size_environment(whole, {}));
   variables["SLURM_STEP_ID"] = "0";
-  variables["SLURM_STEP_NODELIST"] = made_up_host_list(nodes);
+  variables["SLURM_STEP_NODELIST"] = placeholder_host_list(nodes);
   variables["SLURM_STEP_NUM_NODES"] = std::to_string(nodes);
   variables["SLURM_STEP_NUM_TASKS"] = std::to_string(tasks);
   variables["SLURM_NTASKS"] = variables["SLURM_NPROCS"] = std::to_string(tasks);

@@ -42,7 +42,7 @@ std::string value_of(const Words& words, std::string_view start, std::string_vie
 
 std::int64_t nodes_of_job(const ScriptCaptureContext& context) {
   if (context.allocation && context.allocation->job_nodes) return *context.allocation->job_nodes;
-  return context.nodes().value_or(1);
+  return context.stated_node_count().value_or(1);
 }
 
 int real_or_nothing(const ScriptCaptureContext& context, const Words& words) {
@@ -58,7 +58,7 @@ int ask_for_devices(const ScriptCaptureContext& context, const Words& words) {
   const std::string note = fmt::format(
       "The script asks {} how many devices a node has, and nothing says; add --gpus-per-node N.",
       name);
-  append_text_event(context.folder, kNoteEvent, note);
+  append_capture_text_event(context.folder, kNoteEvent, note);
   print_error_line(note);
   return kCommandNotFoundExitCode;
 }
@@ -112,7 +112,7 @@ int answer_scontrol(const ScriptCaptureContext& context, const Words& words) {
     const std::string list = environment_variable("SLURM_JOB_NODELIST");
     const std::string& shown = given.empty() ? list : given;
     for (const std::string& host :
-         shown.empty() ? made_up_host_names(nodes) : expand_slurm_host_list(shown)) {
+         shown.empty() ? placeholder_host_names(nodes) : expand_slurm_host_list(shown)) {
       print(host + "\n");
     }
   } else if (what == "hostlist" || what == "hostlistsorted") {
@@ -123,11 +123,11 @@ int answer_scontrol(const ScriptCaptureContext& context, const Words& words) {
     print(
         fmt::format("JobId={} JobName={}\n   JobState=RUNNING TimeLimit=UNLIMITED\n   NodeList={}\n"
                     "   BatchHost=node001\n   NumNodes={}\n   Command={}\n   WorkDir={}\n",
-                    id, environment_variable("SLURM_JOB_NAME"), made_up_host_list(nodes), nodes,
+                    id, environment_variable("SLURM_JOB_NAME"), placeholder_host_list(nodes), nodes,
                     command, environment_variable("SLURM_SUBMIT_DIR")));
   } else if (what == "node" || what == "nodes") {
     for (const std::string& host :
-         given.empty() ? made_up_host_names(nodes) : expand_slurm_host_list(given)) {
+         given.empty() ? placeholder_host_names(nodes) : expand_slurm_host_list(given)) {
       const std::string gres = context.devices_per_node()
                                    ? fmt::format("gpu:{}", *context.devices_per_node())
                                    : std::string("(null)");
@@ -151,7 +151,7 @@ std::string queue_line(const ScriptCaptureContext& context, std::string_view for
     }
     switch (format[i]) {
       case 'N':
-      case 'R': line += made_up_host_list(nodes); break;
+      case 'R': line += placeholder_host_list(nodes); break;
       case 'D': line += std::to_string(nodes); break;
       case 'i':
       case 'A': line += environment_variable("SLURM_JOB_ID"); break;

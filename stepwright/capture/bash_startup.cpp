@@ -131,8 +131,8 @@ fi
 
 std::string bash_startup_file_text(const std::filesystem::path& folder) {
   std::string launchers = " ";
-  for (const ProgramWithStandIn& tool : programs_with_stand_ins()) {
-    if (is_launcher(tool.kind)) launchers += tool.name + " ";
+  for (const ProgramWithStandIn& tool : programs_replaced_in_capture()) {
+    if (is_launching_program_kind(tool.kind)) launchers += tool.name + " ";
   }
   return fmt::format("_sw_folder={} _sw_deepest={} _sw_launchers={}",
                      quoted_for_shell(folder.string()), kMaxScriptNestingDepth,

@@ -103,7 +103,7 @@ std::vector<std::string> script_environment(const ScriptCaptureRequest& request,
   std::string front = (folder.path() / "bin").string();
   if (request.only_launchers) {
     front += ":" + (folder.path() / "writers").string();
-    changes[kDryRunVariable] = "local";
+    changes[kCaptureDryRunVariable] = "local";
     changes["TMPDIR"] = (folder.path() / "scratch").string();
   }
   const std::string path = environment_variable("PATH");
@@ -132,7 +132,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 /// multi-threaded process.
 pid_t start_keeper(const ScriptCaptureRequest& request, const ScriptCaptureFolder& folder,
                    const Pipe& status) {
-  const std::string keeper = folder.keeper().string();
+  const std::string keeper = folder.supervisor_program_path().string();
   std::vector<std::string> words = {keeper};
   words.insert(words.end(), request.command.begin(), request.command.end());
   std::vector<std::string> environment = script_environment(request, folder, status.write.get());
@@ -163,12 +163,13 @@ struct Ending {
 };
 
 /// Waits until the keeper has ended, and returns its report.
-Ending wait_for(pid_t keeper, const Descriptor& status, const SignalRecorder& interrupts,
+Ending wait_for(pid_t keeper, const FileDescriptor& status, const SignalRecorder& interrupts,
                 std::chrono::milliseconds timeout) {
   Ending ending;
   Clock::time_point until = Clock::now() + timeout;
   while (true) {
-    std::array<pollfd, 2> watched = {{{status.get(), POLLIN, 0}, {interrupts.fd(), POLLIN, 0}}};
+    std::array<pollfd, 2> watched = {
+        {{status.get(), POLLIN, 0}, {interrupts.signal_descriptor(), POLLIN, 0}}};
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
     const int ready = ::poll(watched.data(), watched.size(),
                              static_cast<int>(std::max<std::int64_t>(0, left.count())));
@@ -182,7 +183,7 @@ Ending wait_for(pid_t keeper, const Descriptor& status, const SignalRecorder& in
     }
     if (ready > 0 && (watched[1].revents & POLLIN) != 0) {
       const bool again = ending.signal != 0;
-      ending.signal = interrupts.take();
+      ending.signal = interrupts.take_oldest_signal();
       ::kill(keeper, again ? SIGKILL : ending.signal);
       until = Clock::now() + kPatience;
     }
@@ -232,7 +233,7 @@ void add_ending(const Ending& ending, const ScriptCaptureRequest& request,
 
 }  // namespace
 
-ScriptCaptureResult capture(const ScriptCaptureRequest& request) {
+ScriptCaptureResult capture_launch_script(const ScriptCaptureRequest& request) {
   open_closed_standard_descriptors();
   check(request);
   const ScriptCaptureSettings settings{.nodes = request.nodes,
@@ -253,7 +254,7 @@ ScriptCaptureResult capture(const ScriptCaptureRequest& request) {
   captured.commands = merge_launches_of_hosts(captured.commands);
   std::error_code ignored;
   std::filesystem::remove_all(folder.path() / "scratch", ignored);
-  for (CapturedCommand& command : captured.commands) {
+  for (CapturedLaunchCommand& command : captured.commands) {
     drop_unchanged_file_texts(command.files, command.folder);
   }
   return captured;

@@ -29,6 +29,6 @@ struct ScriptCaptureRequest {
 /// return all its processes have ended. SIGINT, SIGTERM and SIGHUP end the script; what was
 /// recorded so far is returned. Fails with `kInput` for a command that cannot be run or scripts
 /// that call each other without end, with `kRuntime` if the system refuses processes or files.
-ScriptCaptureResult capture(const ScriptCaptureRequest& request);
+ScriptCaptureResult capture_launch_script(const ScriptCaptureRequest& request);
 
 }  // namespace stepwright::capture

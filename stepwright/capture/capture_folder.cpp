@@ -21,7 +21,7 @@ void make_links(const std::filesystem::path& folder, const std::filesystem::path
   for (const char* name : {"bin", "writers", "tools", "scratch"}) {
     std::filesystem::create_directory(folder / name);
   }
-  for (const ProgramWithStandIn& tool : programs_with_stand_ins()) {
+  for (const ProgramWithStandIn& tool : programs_replaced_in_capture()) {
     if (tool.kind == ProgramStandInKind::kWriter) continue;
     std::filesystem::create_symlink(program, folder / "bin" / tool.name);
   }
@@ -34,11 +34,11 @@ void make_links(const std::filesystem::path& folder, const std::filesystem::path
 
 }  // namespace
 
-void add_writer_stand_ins(const std::filesystem::path& folder) {
+void add_file_writer_stand_ins(const std::filesystem::path& folder) {
   std::error_code ignored;
   const std::filesystem::path program =
       std::filesystem::read_symlink(folder / "tools" / kSupervisorProgramName, ignored);
-  for (const ProgramWithStandIn& tool : programs_with_stand_ins()) {
+  for (const ProgramWithStandIn& tool : programs_replaced_in_capture()) {
     if (tool.kind != ProgramStandInKind::kWriter) continue;
     std::filesystem::create_symlink(program, folder / "writers" / tool.name, ignored);
   }
@@ -59,7 +59,7 @@ ScriptCaptureFolder::ScriptCaptureFolder(const std::filesystem::path& program,
   if (ignored) path_ = name;
   try {
     make_links(path_, program);
-    if (settings.only_launchers) add_writer_stand_ins(path_);
+    if (settings.only_launchers) add_file_writer_stand_ins(path_);
     write_capture_settings(settings, path_);
     write_file(bash_startup_file_path(), bash_startup_file_text(path_));
   } catch (const std::filesystem::filesystem_error& error) {
@@ -77,7 +77,7 @@ ScriptCaptureFolder::~ScriptCaptureFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::filesystem::path ScriptCaptureFolder::keeper() const {
+std::filesystem::path ScriptCaptureFolder::supervisor_program_path() const {
   return path_ / "tools" / kSupervisorProgramName;
 }
 

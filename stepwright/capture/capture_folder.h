@@ -8,7 +8,7 @@ namespace stepwright::capture {
 
 /// Adds stand-ins for commands that write files (cp, rm, ...) to a capture's folder, if absent, so
 /// that these commands do nothing.
-void add_writer_stand_ins(const std::filesystem::path& folder);
+void add_file_writer_stand_ins(const std::filesystem::path& folder);
 
 /// The temporary folder of a capture: links named like launchers that lead to the recording
 /// program, the settings, and the events recorded so far. The destructor removes the folder.
@@ -24,7 +24,7 @@ class ScriptCaptureFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Returns the path of the link by which the keeper (the process that supervises the script) is
   /// started.
-  [[nodiscard]] std::filesystem::path keeper() const;
+  [[nodiscard]] std::filesystem::path supervisor_program_path() const;
   /// Returns the path of the file that each bash of the capture reads before it runs a script.
   [[nodiscard]] std::filesystem::path bash_startup_file_path() const;
 

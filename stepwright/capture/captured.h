@@ -22,7 +22,7 @@ struct CapturedFile {
 };
 
 /// A launch command that the script wanted to run; it was recorded instead of started.
-struct CapturedCommand {
+struct CapturedLaunchCommand {
   /// Words in front of the program: {"srun", "--ntasks-per-node=8"}; may be empty.
   Words launcher;
   Words argv;  ///< Program and arguments of the recorded command: {"torchrun", "train.py"}.
@@ -48,7 +48,7 @@ struct CapturedCommand {
 /// The result of a capture: the launch commands of a script, and how the script ended.
 struct ScriptCaptureResult {
   /// Recorded launch commands, in the order in which the script reached them.
-  std::vector<CapturedCommand> commands;
+  std::vector<CapturedLaunchCommand> commands;
   /// Names of launchers that ran for real instead of being recorded, or may have.
   std::vector<std::string> ran;
   /// Commands that were skipped although they are no launches, quoted for a shell.

@@ -46,9 +46,9 @@ struct CarrierRules {
   [[nodiscard]] CommandOptionRules options() const { return {flags, pairs, long_with_one_dash}; }
 };
 
-CarrierRules read_carrier(Node row, Node lists) {
-  row.allow_only({"names", "subcommands", "flags", "pairs", "long_with_one_dash", "begins",
-                  "operands", "remote", "as_text", "from_input"});
+CarrierRules read_carrier(DocumentNode row, DocumentNode lists) {
+  row.allow_only_keys({"names", "subcommands", "flags", "pairs", "long_with_one_dash", "begins",
+                       "operands", "remote", "as_text", "from_input"});
   const auto text = [&](std::string_view key) {
     const auto said = row.find(key);
     return said ? said->text() : "";
@@ -74,8 +74,9 @@ CarrierRules read_carrier(Node row, Node lists) {
 }
 
 std::vector<CarrierRules> read_carriers() {
-  const Document document = Document::parse(embedded_carriers().front().text, "carriers.yaml");
-  const Node rows = document.root().get("carriers");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(embedded_carriers().front().text, "carriers.yaml");
+  const DocumentNode rows = document.root().get("carriers");
   std::vector<CarrierRules> carriers;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     carriers.push_back(read_carrier(rows.at(i), document.root().get("flags")));
@@ -86,8 +87,8 @@ std::vector<CarrierRules> read_carriers() {
 const CarrierRules* rules_for(std::string_view name, std::string_view subcommand) {
   static const std::vector<CarrierRules> kCarriers = read_carriers();
   const auto found = std::ranges::find_if(kCarriers, [&](const CarrierRules& rules) {
-    return holds_word(rules.names, name) &&
-           (rules.subcommands.empty() || holds_word(rules.subcommands, subcommand));
+    return word_list_contains(rules.names, name) &&
+           (rules.subcommands.empty() || word_list_contains(rules.subcommands, subcommand));
   });
   return found == kCarriers.end() ? nullptr : &*found;
 }
@@ -110,17 +111,19 @@ void add_assignments(std::string_view list, std::map<std::string, std::string>& 
 /// Returns the variables that options of srun, mpirun, docker and singularity set:
 /// `--export=ALL,A=1`, `-x A=1`, `-genv A 1`, `-e A=1`, `--env A=1,B=2`.
 std::map<std::string, std::string> environment_of(std::string_view name,
-                                                  const std::vector<GivenOption>& options) {
+                                                  const std::vector<GivenCommandOption>& options) {
   std::map<std::string, std::string> environment;
-  const bool containers = holds_word("docker nvidia-docker podman nerdctl jsrun", name);
-  const bool images = holds_word("singularity apptainer", name);
-  for (const GivenOption& option : options) {
+  const bool containers = word_list_contains("docker nvidia-docker podman nerdctl jsrun", name);
+  const bool images = word_list_contains("singularity apptainer", name);
+  for (const GivenCommandOption& option : options) {
     const std::string value = option.value.value_or("");
     if (option.name == "--export" || (images && option.name == "--env")) {
       add_assignments(value, environment);
-    } else if (option.name == "-x" || (containers && holds_word("-e --env -E", option.name))) {
+    } else if (option.name == "-x" ||
+               (containers && word_list_contains("-e --env -E", option.name))) {
       add_assignment(value, environment);
-    } else if (holds_word("-genv -env --genv --env", option.name) && !option.second.empty()) {
+    } else if (word_list_contains("-genv -env --genv --env", option.name) &&
+               !option.second.empty()) {
       environment[value] = option.second;
     }
   }
@@ -140,7 +143,7 @@ std::size_t first_program(const Words& words) {
 
 std::optional<WrappedCommand> carried_by_srun(const Words& words) {
   CommandOptionRules rules = slurm_option_rules();
-  SplitCommandOptions split = split_options(words, 1, rules);
+  SplitCommandOptions split = split_command_options(words, 1, rules);
   if (last_option_value(split.options, "--multi-prog")) return std::nullopt;
   WrappedCommand carried{.program = split.rest, .options = std::move(split.options)};
   carried.environment = environment_of("srun", carried.options);
@@ -179,13 +182,13 @@ std::optional<WrappedCommand> find_wrapped_command(const Words& words) {
     return carried;
   }
   const std::size_t start = skipped + (rules->subcommands.empty() ? 1 : 2);
-  SplitCommandOptions split = split_options(words, start, rules->options());
+  SplitCommandOptions split = split_command_options(words, start, rules->options());
   carried.program = std::min(split.rest + static_cast<std::size_t>(rules->operands), words.size());
   carried.options = std::move(split.options);
   carried.environment = environment_of(name, carried.options);
   // Options of ssh can also follow the host: `ssh HOST -p 22 COMMAND`.
   if (name == "ssh" && carried.program < words.size() && words[carried.program].starts_with('-')) {
-    carried.program = split_options(words, carried.program, rules->options()).rest;
+    carried.program = split_command_options(words, carried.program, rules->options()).rest;
   }
   return carried;
 }

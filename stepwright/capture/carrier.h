@@ -16,7 +16,7 @@ namespace stepwright::capture {
 struct WrappedCommand {
   /// Index of the inner command's first word; the number of words if there is no inner command.
   std::size_t program = 0;
-  std::vector<GivenOption> options;
+  std::vector<GivenCommandOption> options;
   /// Environment variables that the carrier's options set for the inner command.
   std::map<std::string, std::string> environment;
   bool remote = false;  ///< True if the inner command runs on another machine or in a container.

@@ -31,7 +31,8 @@ void set_variables(const std::map<std::string, std::string>& variables) {
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
 }
 
-std::optional<std::int64_t> count_of(std::span<const GivenOption> options, std::string_view names) {
+std::optional<std::int64_t> count_of(std::span<const GivenCommandOption> options,
+                                     std::string_view names) {
   const auto value = last_option_value(options, names);
   const std::int64_t count = value ? std::atoll(value->c_str()) : 0;
   return count > 0 ? std::optional(count) : std::nullopt;
@@ -40,8 +41,8 @@ std::optional<std::int64_t> count_of(std::span<const GivenOption> options, std::
 /// Enters an srun step. Inside a job it can have fewer nodes than the job; outside it starts a job.
 void enter_step(ScriptCaptureContext& context, const WrappedCommand& carried) {
   const bool within = context.allocation && context.allocation->scheduler == "slurm";
-  BatchAllocation step =
-      within ? *context.allocation : BatchAllocation{.scheduler = "slurm", .id = 1'000'000};
+  BatchJobAllocation step =
+      within ? *context.allocation : BatchJobAllocation{.scheduler = "slurm", .id = 1'000'000};
   const auto tasks_before = step.tasks;
   step.tasks.reset();
   apply_slurm_options(carried.options, step);
@@ -71,7 +72,7 @@ void enter_mpi(const ScriptCaptureContext& context, const WrappedCommand& carrie
       carried.options, "-npernode --npernode -ppn --ppn -perhost --perhost -N -r --rs_per_host");
   std::optional<std::int64_t> size = count_of(carried.options, "-np --np -n --n -c --nrs");
   if (context.allocation) {
-    const BatchAllocation& job = *context.allocation;
+    const BatchJobAllocation& job = *context.allocation;
     if (!each) each = job.tasks_per_node;
     if (!size) size = job.tasks;
     if (!size && each && job.nodes) size = *each * *job.nodes;
@@ -89,8 +90,8 @@ void enter_mpi(const ScriptCaptureContext& context, const WrappedCommand& carrie
 void enter_folder(std::string_view name, const WrappedCommand& carried) {
   std::string_view names = "--directory";
   if (name == "srun") names = "-D --chdir";
-  if (holds_word(kMpi, name)) names = "-wd --wd -wdir --wdir";
-  if (holds_word(kContainers, name)) names = "-w --workdir --pwd --cwd";
+  if (word_list_contains(kMpi, name)) names = "-wd --wd -wdir --wdir";
+  if (word_list_contains(kContainers, name)) names = "-w --workdir --pwd --cwd";
   if (const auto folder = last_option_value(carried.options, names)) {
     [[maybe_unused]] const int ignored = ::chdir(folder->c_str());
   }
@@ -100,7 +101,7 @@ void enter_folder(std::string_view name, const WrappedCommand& carried) {
 int carry_nothing(const ScriptCaptureContext& context, const Words& words, bool has_image) {
   const std::string_view name = launch_scripts::last_path_part(words.front());
   const std::string_view what = words.size() > 1 ? std::string_view(words[1]) : "";
-  if (holds_word(kManagers, name)) {
+  if (word_list_contains(kManagers, name)) {
     if (!context.is_file_writing_disabled() && !find_real_program(context, name).empty())
       return exec_real_program(context, words);
   }
@@ -141,7 +142,7 @@ Words command_of(const Words& words, const WrappedCommand& carried, std::size_t 
 
 }  // namespace
 
-int run_wrapped_command(ScriptCaptureContext context, const Words& words) {
+int run_command_inside_carrier(ScriptCaptureContext context, const Words& words) {
   const std::string_view name = launch_scripts::last_path_part(words.front());
   const auto carried = find_wrapped_command(words);
   if (!carried) return carry_nothing(context, words, false);
@@ -151,20 +152,21 @@ int run_wrapped_command(ScriptCaptureContext context, const Words& words) {
   const bool reads_input = carried->from_input && ::isatty(STDIN_FILENO) == 0 &&
                            !last_option_value(carried->options, "-N") && words.size() > 1;
   if (from >= words.size() && !reads_input) {
-    const bool has_image = holds_word(kContainers, name) && words.size() > 2 &&
+    const bool has_image = word_list_contains(kContainers, name) && words.size() > 2 &&
                            (words[1] == "run" || words[1] == "exec");
     return carry_nothing(context, words, has_image);
   }
   Words front(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(from));
   context.launcher.insert(context.launcher.end(), front.begin(), front.end());
-  if (carried->remote && !context.is_file_writing_disabled()) add_writer_stand_ins(context.folder);
+  if (carried->remote && !context.is_file_writing_disabled())
+    add_file_writer_stand_ins(context.folder);
   context.remote = context.remote || carried->remote;
   for (std::size_t i = carried->program; i < from; ++i) {
     const std::size_t equals = words[i].find('=');
     ::setenv(words[i].substr(0, equals).c_str(), words[i].substr(equals + 1).c_str(), 1);
   }
   if (name == "srun") enter_step(context, *carried);
-  if (holds_word(kMpi, name)) enter_mpi(context, *carried);
+  if (word_list_contains(kMpi, name)) enter_mpi(context, *carried);
   set_variables(carried->environment);
   enter_folder(name, *carried);
   if (from >= words.size()) return exec_wrapped_command(context, {"bash"});

@@ -9,6 +9,6 @@ namespace stepwright::capture {
 /// once, as the first rank on the first node. Without a command it is recorded as a launch
 /// (`kubectl apply -f job.yaml`, `docker run IMAGE`) or as skipped (`docker build`). Returns an
 /// exit code.
-int run_wrapped_command(ScriptCaptureContext context, const Words& words);
+int run_command_inside_carrier(ScriptCaptureContext context, const Words& words);
 
 }  // namespace stepwright::capture

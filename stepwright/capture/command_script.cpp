@@ -32,24 +32,25 @@ bool is_said_otherwise(std::string_view option) {
 
 /// Returns the launcher's words. An mpirun that takes the number of processes from its job gets it
 /// as an option.
-Words with_process_count(const CapturedCommand& command) {
+Words with_process_count(const CapturedLaunchCommand& command) {
   static constexpr std::string_view kLaunchers = "mpirun mpiexec orterun mpiexec.hydra";
   static constexpr std::string_view kCounts = "-np --np -n --n -c -H -host --host";
   Words words = command.launcher;
   const auto size = command.environment.find("OMPI_COMM_WORLD_SIZE");
   if (words.empty() || size == command.environment.end()) return words;
-  const bool counted =
-      std::ranges::any_of(words, [](const std::string& word) { return holds_word(kCounts, word); });
-  if (holds_word(kLaunchers, launch_scripts::last_path_part(words.front())) && !counted) {
+  const bool counted = std::ranges::any_of(
+      words, [](const std::string& word) { return word_list_contains(kCounts, word); });
+  if (word_list_contains(kLaunchers, launch_scripts::last_path_part(words.front())) && !counted) {
     words.insert(words.begin() + 1, {"-np", size->second});
   }
   return words;
 }
 
 /// Returns the variables that have the same value in all commands.
-std::map<std::string, std::string> shared_environment(std::span<const CapturedCommand> commands) {
+std::map<std::string, std::string> shared_environment(
+    std::span<const CapturedLaunchCommand> commands) {
   std::map<std::string, std::string> shared = commands.front().environment;
-  for (const CapturedCommand& command : commands) {
+  for (const CapturedLaunchCommand& command : commands) {
     std::erase_if(shared, [&](const auto& entry) {
       const auto found = command.environment.find(entry.first);
       return found == command.environment.end() || found->second != entry.second;
@@ -58,7 +59,7 @@ std::map<std::string, std::string> shared_environment(std::span<const CapturedCo
   return shared;
 }
 
-std::string header_of(const CapturedCommand& command) {
+std::string header_of(const CapturedLaunchCommand& command) {
   std::string script = "#!/bin/bash\n";
   if (command.nodes) script += fmt::format("#SBATCH --nodes={}\n", *command.nodes);
   if (command.devices_per_node) {
@@ -68,7 +69,8 @@ std::string header_of(const CapturedCommand& command) {
   for (const std::string& option : command.batch_options) {
     if (is_said_otherwise(option)) continue;
     const bool is_long = option.starts_with("--");
-    script += fmt::format("#SBATCH {}\n", is_long ? quoted_for_shell(option) : printable(option));
+    script += fmt::format("#SBATCH {}\n",
+                          is_long ? quoted_for_shell(option) : one_line_printable_text(option));
   }
   return script;
 }
@@ -86,11 +88,11 @@ std::vector<std::string> assignments(const std::map<std::string, std::string>& e
 
 }  // namespace
 
-std::string captured_command_as_script(std::span<const CapturedCommand> commands) {
+std::string captured_command_as_script(std::span<const CapturedLaunchCommand> commands) {
   const std::map<std::string, std::string> shared = shared_environment(commands);
   std::string script = header_of(commands.front());
   for (const std::string& word : assignments(shared, {})) script += "export " + word + "\n";
-  for (const CapturedCommand& command : commands) {
+  for (const CapturedLaunchCommand& command : commands) {
     for (const std::string& word : assignments(command.environment, shared)) script += word + " ";
     Words words = with_process_count(command);
     words.insert(words.end(), command.argv.begin(), command.argv.end());
@@ -99,7 +101,7 @@ std::string captured_command_as_script(std::span<const CapturedCommand> commands
   return script;
 }
 
-std::string captured_command_as_script(const CapturedCommand& command) {
+std::string captured_command_as_script(const CapturedLaunchCommand& command) {
   return captured_command_as_script({&command, 1});
 }
 

@@ -26,7 +26,7 @@ Count read_count(const nlohmann::json& json, const char* key) {
   return found->get<std::int64_t>();
 }
 
-nlohmann::json allocation_json(const BatchAllocation& allocation) {
+nlohmann::json allocation_json(const BatchJobAllocation& allocation) {
   return {{"scheduler", allocation.scheduler},
           {"id", allocation.id},
           {"name", allocation.name},
@@ -40,7 +40,7 @@ nlohmann::json allocation_json(const BatchAllocation& allocation) {
           {"options", allocation.options}};
 }
 
-BatchAllocation read_allocation(const nlohmann::json& json) {
+BatchJobAllocation read_allocation(const nlohmann::json& json) {
   return {.scheduler = json.value("scheduler", ""),
           .id = json.value("id", std::int64_t{0}),
           .name = json.value("name", ""),
@@ -64,7 +64,7 @@ std::filesystem::path settings_path(const std::filesystem::path& folder) {
 
 }  // namespace
 
-std::optional<std::int64_t> ScriptCaptureContext::nodes() const {
+std::optional<std::int64_t> ScriptCaptureContext::stated_node_count() const {
   if (allocation && allocation->nodes) return allocation->nodes;
   return settings.nodes;
 }
@@ -95,7 +95,7 @@ std::optional<ScriptCaptureContext> read_capture_context() {
       .devices_per_node = read_count(settings, "devices"),
       .only_launchers = settings.value("only_launchers", false),
       .environment = settings.value("environment", decltype(ScriptCaptureSettings::environment)())};
-  context.remote = environment_variable(kDryRunVariable) == "remote";
+  context.remote = environment_variable(kCaptureDryRunVariable) == "remote";
   const nlohmann::json state =
       nlohmann::json::parse(environment_variable(kStateVariable), nullptr, false);
   if (!state.is_object()) return context;
@@ -110,9 +110,9 @@ void export_capture_context(const ScriptCaptureContext& context) {
   if (context.allocation) state["allocation"] = allocation_json(*context.allocation);
   ::setenv(kStateVariable, dumped(state).c_str(), 1);
   if (context.remote) {
-    ::setenv(kDryRunVariable, "remote", 1);
+    ::setenv(kCaptureDryRunVariable, "remote", 1);
   } else if (context.settings.only_launchers) {
-    ::setenv(kDryRunVariable, "local", 1);
+    ::setenv(kCaptureDryRunVariable, "local", 1);
   }
 }
 

@@ -18,10 +18,10 @@ inline constexpr const char* kCaptureFolderVariable = "STEPWRIGHT_CAPTURE";
 inline constexpr const char* kScriptDepthVariable = "STEPWRIGHT_CAPTURE_DEPTH";
 /// Environment variable with the path of the real program that a stand-in replaces; set only if the
 /// script called the program by path.
-inline constexpr const char* kRealProgramVariable = "STEPWRIGHT_CAPTURE_REAL";
+inline constexpr const char* kReplacedProgramPathVariable = "STEPWRIGHT_CAPTURE_REAL";
 /// Environment variable that is set ("local" or "remote") if commands that write files must do
 /// nothing.
-inline constexpr const char* kDryRunVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
+inline constexpr const char* kCaptureDryRunVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
 /// The deepest allowed nesting of scripts that call each other; deeper nesting stops the capture.
 inline constexpr int kMaxScriptNestingDepth = 50;
 
@@ -44,7 +44,7 @@ struct ScriptCaptureContext {
   /// Words of the launchers in front of the command (srun, docker, ...), the outermost first.
   Words launcher;
   /// Nodes and devices of the batch job that the process is in; nullopt: not in a batch job.
-  std::optional<BatchAllocation> allocation;
+  std::optional<BatchJobAllocation> allocation;
   /// Absolute paths of the batch scripts that started this process, which must not be submitted
   /// again.
   Words scripts;
@@ -54,7 +54,7 @@ struct ScriptCaptureContext {
   /// True if commands that write, download or delete files must do nothing.
   [[nodiscard]] bool is_file_writing_disabled() const { return remote || settings.only_launchers; }
   /// Returns the number of nodes that the user or the batch job states; nullopt: neither does.
-  [[nodiscard]] std::optional<std::int64_t> nodes() const;
+  [[nodiscard]] std::optional<std::int64_t> stated_node_count() const;
   /// Returns the devices per node that the user or the batch job states; nullopt: neither does.
   [[nodiscard]] std::optional<std::int64_t> devices_per_node() const;
 };

@@ -29,7 +29,7 @@ std::filesystem::path stop_path(const std::filesystem::path& folder) { return fo
 void append(const std::filesystem::path& folder, const nlohmann::ordered_json& event) {
   const std::string line =
       event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  const Descriptor file(
+  const FileDescriptor file(
       ::open(events_path(folder).c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kOwnerOnly));
   if (!file.is_open()) return;
   ::flock(file.get(), LOCK_EX);
@@ -42,21 +42,21 @@ void append(const std::filesystem::path& folder, const nlohmann::ordered_json& e
 
 /// Makes an empty file, whose existence is the message.
 void mark(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly));
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly));
 }
 
 void add_once(std::vector<std::string>& texts, const std::string& text) {
   if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
 }
 
-void add_event(const Node& event, ScriptCaptureEvents& events) {
+void add_event(const DocumentNode& event, ScriptCaptureEvents& events) {
   if (const auto launch = event.find("launch")) {
     events.captured.commands.push_back(read_captured_command(*launch));
   }
   const auto text_to = [&](std::string_view kind, std::vector<std::string>& texts) {
     if (const auto text = event.find(kind)) add_once(texts, text->text());
   };
-  text_to(kLauncherRanEvent, events.captured.ran);
+  text_to(kLauncherRanCaptureEvent, events.captured.ran);
   text_to(kNotRunEvent, events.captured.not_run);
   text_to(kNoteEvent, events.captured.notes);
   const auto error = event.find(kErrorEvent);
@@ -65,19 +65,20 @@ void add_event(const Node& event, ScriptCaptureEvents& events) {
 
 }  // namespace
 
-void append_launch_event(const std::filesystem::path& folder, const CapturedCommand& command) {
-  append(folder, {{"launch", json_of(command)}});
+void append_captured_launch_event(const std::filesystem::path& folder,
+                                  const CapturedLaunchCommand& command) {
+  append(folder, {{"launch", captured_command_json(command)}});
 }
 
-void append_text_event(const std::filesystem::path& folder, std::string_view kind,
-                       std::string_view text) {
+void append_capture_text_event(const std::filesystem::path& folder, std::string_view kind,
+                               std::string_view text) {
   nlohmann::ordered_json event = nlohmann::ordered_json::object();
   event[std::string(kind)] = std::string(text);
   append(folder, event);
 }
 
-void append_error_event(const std::filesystem::path& folder, std::string_view text) {
-  append_text_event(folder, kErrorEvent, text);
+void append_capture_error_event(const std::filesystem::path& folder, std::string_view text) {
+  append_capture_text_event(folder, kErrorEvent, text);
   mark(stop_path(folder));
 }
 
@@ -94,7 +95,7 @@ ScriptCaptureEvents read_capture_events(const std::filesystem::path& folder) {
     const std::string_view line = std::string_view(text).substr(at, end - at);
     at = end + 1;
     try {
-      const Document document = Document::parse(line, "events");
+      const YamlJsonDocument document = YamlJsonDocument::parse(line, "events");
       add_event(document.root(), events);
     } catch (const Error&) {
       events.captured.notes.emplace_back(

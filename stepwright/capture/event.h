@@ -12,22 +12,23 @@ namespace stepwright::capture {
 // the file keeps the lines of several processes apart.
 
 /// Appends a recorded launch command to the file of events in a capture's folder.
-void append_launch_event(const std::filesystem::path& folder, const CapturedCommand& command);
+void append_captured_launch_event(const std::filesystem::path& folder,
+                                  const CapturedLaunchCommand& command);
 
 /// Kinds of events that consist of one text: a launcher that ran for real, a skipped command, a
 /// note, an error.
-inline constexpr std::string_view kLauncherRanEvent = "ran";
+inline constexpr std::string_view kLauncherRanCaptureEvent = "ran";
 inline constexpr std::string_view kNotRunEvent = "not_run";
 inline constexpr std::string_view kNoteEvent = "note";
 inline constexpr std::string_view kErrorEvent = "error";
 
 /// Appends a text event (`kLauncherRanEvent`, `kNoteEvent`, ...) to the file of events in a
 /// capture's folder.
-void append_text_event(const std::filesystem::path& folder, std::string_view kind,
-                       std::string_view text);
+void append_capture_text_event(const std::filesystem::path& folder, std::string_view kind,
+                               std::string_view text);
 
 /// Appends an error to the file of events in a capture's folder; the capture then stops the script.
-void append_error_event(const std::filesystem::path& folder, std::string_view text);
+void append_capture_error_event(const std::filesystem::path& folder, std::string_view text);
 
 /// True if an error event in a capture's folder asks the capture to stop the script.
 bool is_capture_stopped(const std::filesystem::path& folder);

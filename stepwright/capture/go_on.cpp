@@ -48,18 +48,18 @@ int run_script(const ScriptCaptureContext& context, const std::filesystem::path&
     if (interpreter.front() == "-S" && interpreter.size() > 1)
       interpreter.erase(interpreter.begin());
   }
-  if (interpreter.empty()) return replace_process_by_program(file, words);
+  if (interpreter.empty()) return exec_program_or_exit_code(file, words);
   const std::string program(launch_scripts::last_path_part(interpreter.front()));
   if (program.starts_with("python")) {
     record_launch_command(context, words);
     return 0;
   }
   if (!is_shell_program_name(program) && is_runnable(file))
-    return replace_process_by_program(file, words);
+    return exec_program_or_exit_code(file, words);
   const std::filesystem::path link = context.folder / "bin" / program;
   interpreter.push_back(file.string());
   interpreter.insert(interpreter.end(), words.begin() + 1, words.end());
-  return find_stand_in_kind(program) ? replace_process_by_program(link, interpreter)
+  return find_stand_in_kind(program) ? exec_program_or_exit_code(link, interpreter)
                                      : exec_real_program(context, interpreter);
 }
 
@@ -69,7 +69,7 @@ bool increment_script_depth(const ScriptCaptureContext& context, std::string_vie
   const int depth = std::atoi(environment_variable(kScriptDepthVariable).c_str()) + 1;
   ::setenv(kScriptDepthVariable, std::to_string(depth).c_str(), 1);
   if (depth <= kMaxScriptNestingDepth) return true;
-  append_error_event(
+  append_capture_error_event(
       context.folder,
       fmt::format("{}: calls itself, or others in a circle, more than {} times; let the "
                   "script end its recursion",
@@ -82,7 +82,7 @@ void print_error_line(std::string_view text) {
   std::fputs(line.c_str(), stderr);
 }
 
-int replace_process_by_program(const std::filesystem::path& program, const Words& words) {
+int exec_program_or_exit_code(const std::filesystem::path& program, const Words& words) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -108,10 +108,10 @@ std::filesystem::path find_real_program(const ScriptCaptureContext& context,
 }
 
 int exec_real_program(const ScriptCaptureContext& context, const Words& words) {
-  const std::string real = environment_variable(kRealProgramVariable);
+  const std::string real = environment_variable(kReplacedProgramPathVariable);
   const bool is_meant =
       launch_scripts::last_path_part(real) == launch_scripts::last_path_part(words.front());
-  if (is_meant) ::unsetenv(kRealProgramVariable);
+  if (is_meant) ::unsetenv(kReplacedProgramPathVariable);
   std::filesystem::path program = words.front();
   if (is_meant && is_runnable(real)) {
     program = real;
@@ -123,12 +123,12 @@ int exec_real_program(const ScriptCaptureContext& context, const Words& words) {
     print_error_line(fmt::format("{}: command not found", words.front()));
     return kCommandNotFoundExitCode;
   }
-  return replace_process_by_program(program, words);
+  return exec_program_or_exit_code(program, words);
 }
 
 std::string script_interpreter_line(const std::filesystem::path& file) {
   constexpr std::size_t kLongestLine = 4096;
-  const std::string start = read_regular_file_start(file, kLongestLine).value_or("");
+  const std::string start = read_first_bytes_of_regular_file(file, kLongestLine).value_or("");
   if (!start.starts_with("#!")) return "";
   return start.substr(2, start.find('\n') - 2);
 }
@@ -140,8 +140,8 @@ int exec_wrapped_command(const ScriptCaptureContext& context, const Words& words
   const std::string_view name = launch_scripts::last_path_part(words.front());
   const bool has_folder = name.size() != words.front().size();
   if (const std::filesystem::path link = stand_in_for(context, name); !link.empty()) {
-    if (has_folder) ::setenv(kRealProgramVariable, words.front().c_str(), 1);
-    return replace_process_by_program(link, words);
+    if (has_folder) ::setenv(kReplacedProgramPathVariable, words.front().c_str(), 1);
+    return exec_program_or_exit_code(link, words);
   }
   if (is_shell_program_name(name)) return exec_real_program(context, words);
   const std::filesystem::path program =
@@ -153,8 +153,7 @@ int exec_wrapped_command(const ScriptCaptureContext& context, const Words& words
   }
   const std::string folder = program.parent_path().string();
   const bool of_system = std::ranges::find(kSystemFolders, folder) != kSystemFolders.end();
-  if (exists && of_system && is_runnable(program))
-    return replace_process_by_program(program, words);
+  if (exists && of_system && is_runnable(program)) return exec_program_or_exit_code(program, words);
   record_launch_command(context, words);
   return 0;
 }

@@ -31,7 +31,7 @@ std::filesystem::path find_real_program(const ScriptCaptureContext& context, std
 void print_error_line(std::string_view text);
 
 /// Replaces this process by a program (execve). Returns 126 or 127 if that fails.
-int replace_process_by_program(const std::filesystem::path& program, const Words& words);
+int exec_program_or_exit_code(const std::filesystem::path& program, const Words& words);
 
 /// Returns the interpreter line of a script file, without its "#!"; empty if the file has none.
 std::string script_interpreter_line(const std::filesystem::path& file);

@@ -54,7 +54,7 @@ std::string read_script_file_text(const std::filesystem::path& path) {
 }
 
 void fill_in_batch_job(const ScriptCaptureContext& context, Job& job) {
-  BatchAllocation& allocation = job.allocation;
+  BatchJobAllocation& allocation = job.allocation;
   set_if_stated(context.settings.nodes, allocation.nodes);
   set_if_stated(context.settings.devices_per_node, allocation.devices_per_node);
   if (!allocation.nodes) allocation.nodes = 1;
@@ -82,9 +82,9 @@ std::optional<Job> batch_job_of_command(const ScriptCaptureContext& context, con
   const std::filesystem::path script = script_in(words);
   if (within || script.empty()) return std::nullopt;
   const std::string text = read_script_file_text(script);
-  std::optional<BatchAllocation> allocation = allocation_from_directives(text);
+  std::optional<BatchJobAllocation> allocation = allocation_from_directives(text);
   if (!allocation && context.settings.nodes && text.find("SLURM_") != std::string::npos) {
-    allocation = BatchAllocation{.scheduler = "slurm"};
+    allocation = BatchJobAllocation{.scheduler = "slurm"};
   }
   if (!allocation) return std::nullopt;
   Job job{*allocation, script};

@@ -12,7 +12,7 @@ namespace stepwright::capture {
 
 /// A batch job as a scheduler such as Slurm would start it on its first node.
 struct Job {
-  BatchAllocation allocation;
+  BatchJobAllocation allocation;
   std::filesystem::path script;  ///< Absolute path of the batch script; empty: none.
 };
 

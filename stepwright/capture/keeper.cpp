@@ -48,8 +48,8 @@ int start(const ScriptCaptureContext& context, const Words& command) {
   const auto kind = find_stand_in_kind(name);
   if (kind && *kind != ProgramStandInKind::kWriter) {
     if (name.size() != command.front().size())
-      ::setenv(kRealProgramVariable, command.front().c_str(), 1);
-    return replace_process_by_program(context.folder / "bin" / name, command);
+      ::setenv(kReplacedProgramPathVariable, command.front().c_str(), 1);
+    return exec_program_or_exit_code(context.folder / "bin" / name, command);
   }
   std::filesystem::path program = command.front();
   if (name.size() == command.front().size()) program = find_real_program(context, name);
@@ -62,7 +62,7 @@ int start(const ScriptCaptureContext& context, const Words& command) {
     if (::access(program.c_str(), X_OK) != 0) return -1;
     Words shell = {"sh", program.string()};
     shell.insert(shell.end(), command.begin() + 1, command.end());
-    return replace_process_by_program(context.folder / "bin" / "sh", shell);
+    return exec_program_or_exit_code(context.folder / "bin" / "sh", shell);
   }
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -154,7 +154,7 @@ class Watch {
 
 }  // namespace
 
-int supervise_script(ScriptCaptureContext context, const Words& command) {
+int run_supervised_script(ScriptCaptureContext context, const Words& command) {
   const int status = std::atoi(environment_variable(kSupervisorDescriptorVariable).c_str());
   ::unsetenv(kSupervisorDescriptorVariable);
   ::fcntl(status, F_SETFD, FD_CLOEXEC);

@@ -17,6 +17,6 @@ inline constexpr const char* kSupervisorDescriptorVariable = "STEPWRIGHT_CAPTURE
 /// ended, on a signal (which is passed on first), when a recorded error asks for it, or when the
 /// capturing process is gone. Reports "exit CODE", or "error TEXT" if the command cannot be
 /// started.
-int supervise_script(ScriptCaptureContext context, const Words& command);
+int run_supervised_script(ScriptCaptureContext context, const Words& command);
 
 }  // namespace stepwright::capture

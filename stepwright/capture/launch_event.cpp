@@ -103,7 +103,7 @@ void record_launch_command(const ScriptCaptureContext& context, const Words& arg
   const std::vector<std::string> secrets = all_secrets(context, now);
   bool replaced = false;
   std::error_code ignored;
-  CapturedCommand command;
+  CapturedLaunchCommand command;
   command.argv = command_without_secrets(valid_words(argv, replaced), secrets, command.left_out);
   command.launcher =
       command_without_secrets(valid_words(context.launcher, replaced), secrets, command.left_out);
@@ -122,7 +122,7 @@ void record_launch_command(const ScriptCaptureContext& context, const Words& arg
     }
   }
   command.folder = replace_invalid_utf8(std::filesystem::current_path(ignored).string(), replaced);
-  command.nodes = context.nodes();
+  command.nodes = context.stated_node_count();
   // A program that uses Ray runs on one node but trains on all nodes that joined.
   const bool joined = std::filesystem::exists(context.folder / kRayStartedMarkerFile, ignored);
   if (joined && context.allocation) command.nodes = context.allocation->job_nodes;
@@ -134,12 +134,12 @@ void record_launch_command(const ScriptCaptureContext& context, const Words& arg
         valid_words(context.allocation->options, replaced), secrets, command.left_out);
   }
   if (replaced) {
-    append_text_event(
+    append_capture_text_event(
         context.folder, kNoteEvent,
         fmt::format("Words of {} have bytes that are no UTF-8; each was replaced by U+FFFD.",
                     quoted_for_shell(command.argv.front())));
   }
-  append_launch_event(context.folder, command);
+  append_captured_launch_event(context.folder, command);
 }
 
 void record_skipped_command(const ScriptCaptureContext& context, const Words& words) {
@@ -149,7 +149,7 @@ void record_skipped_command(const ScriptCaptureContext& context, const Words& wo
   Words kept = command_without_secrets(valid_words(words, replaced), secrets, left_out);
   // In `wandb login KEY` no option precedes the key.
   if (kept.size() > 2 && kept[0] == "wandb" && kept[1] == "login") kept.resize(2);
-  append_text_event(context.folder, kNotRunEvent, quoted_for_shell(kept));
+  append_capture_text_event(context.folder, kNotRunEvent, quoted_for_shell(kept));
 }
 
 }  // namespace stepwright::capture

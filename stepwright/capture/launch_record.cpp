@@ -17,7 +17,7 @@ nlohmann::ordered_json optional_json(const std::optional<std::int64_t>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
-Words read_words(const Node& node) {
+Words read_words(const DocumentNode& node) {
   if (!node.is_sequence())
     node.fail("must be a list of words, such as [\"torchrun\", \"train.py\"]");
   Words words;
@@ -28,19 +28,19 @@ Words read_words(const Node& node) {
   return words;
 }
 
-Words words_below(const Node& node, std::string_view key) {
+Words words_below(const DocumentNode& node, std::string_view key) {
   const auto found = node.find(key);
   return found ? read_words(*found) : Words{};
 }
 
-std::optional<std::int64_t> count_below(const Node& node, std::string_view key) {
+std::optional<std::int64_t> count_below(const DocumentNode& node, std::string_view key) {
   const auto found = node.find(key);
   if (!found || found->is_null()) return std::nullopt;
   return found->integer(1, kMostNodes);
 }
 
-CapturedFile read_file(const Node& node) {
-  node.allow_only({"path", "exists", "text"});
+CapturedFile read_file(const DocumentNode& node) {
+  node.allow_only_keys({"path", "exists", "text"});
   CapturedFile file{.path = node.get("path").text(), .exists = node.get("exists").boolean()};
   if (const auto text = node.find("text")) file.text = text->text();
   return file;
@@ -48,7 +48,7 @@ CapturedFile read_file(const Node& node) {
 
 }  // namespace
 
-nlohmann::ordered_json json_of(const CapturedCommand& command) {
+nlohmann::ordered_json captured_command_json(const CapturedLaunchCommand& command) {
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
   for (const CapturedFile& file : command.files) {
     nlohmann::ordered_json one = {{"path", file.path}, {"exists", file.exists}};
@@ -70,17 +70,17 @@ nlohmann::ordered_json json_of(const CapturedCommand& command) {
   return json;
 }
 
-CapturedCommand read_captured_command(const Node& node) {
-  node.allow_only({"launcher", "argv", "environment", "folder", "nodes", "devices_per_node",
-                   "files", "scheduler", "batch_options", "left_out", "count", "hosts"});
-  CapturedCommand command;
+CapturedLaunchCommand read_captured_command(const DocumentNode& node) {
+  node.allow_only_keys({"launcher", "argv", "environment", "folder", "nodes", "devices_per_node",
+                        "files", "scheduler", "batch_options", "left_out", "count", "hosts"});
+  CapturedLaunchCommand command;
   command.launcher = words_below(node, "launcher");
   command.argv = read_words(node.get("argv"));
   if (command.argv.empty()) {
     node.get("argv").fail("is empty; it must begin with the program that is started");
   }
   if (const auto environment = node.find("environment")) {
-    for (const auto& [name, value] : environment->members()) {
+    for (const auto& [name, value] : environment->mapping_members()) {
       if (!value.is_scalar()) value.fail("must be text");
       command.environment[name] = value.text();
     }
@@ -104,7 +104,8 @@ CapturedCommand read_captured_command(const Node& node) {
 
 std::string capture_record_json(const ScriptCaptureResult& captured) {
   nlohmann::ordered_json commands = nlohmann::ordered_json::array();
-  for (const CapturedCommand& command : captured.commands) commands.push_back(json_of(command));
+  for (const CapturedLaunchCommand& command : captured.commands)
+    commands.push_back(captured_command_json(command));
   nlohmann::ordered_json json = {{"stepwright", kVersion},  {"commands", std::move(commands)},
                                  {"ran", captured.ran},     {"not_run", captured.not_run},
                                  {"notes", captured.notes}, {"exit_code", captured.exit_code}};
@@ -112,16 +113,16 @@ std::string capture_record_json(const ScriptCaptureResult& captured) {
 }
 
 ScriptCaptureResult read_capture_record(std::string_view text, const std::string& name) {
-  const Document document = Document::parse(text, name);
-  const Node root = document.root();
+  const YamlJsonDocument document = YamlJsonDocument::parse(text, name);
+  const DocumentNode root = document.root();
   if (!root.is_mapping())
     root.fail("must be a record of `stepwright capture`: {\"stepwright\": ...}");
-  root.allow_only({"stepwright", "commands", "ran", "not_run", "notes", "exit_code"});
-  const Node version = root.get("stepwright");
+  root.allow_only_keys({"stepwright", "commands", "ran", "not_run", "notes", "exit_code"});
+  const DocumentNode version = root.get("stepwright");
   if (!version.is_scalar() || version.text() != kVersion) {
     version.fail("is not the version of a record of `stepwright capture`; allowed is launch/1");
   }
-  const Node commands = root.get("commands");
+  const DocumentNode commands = root.get("commands");
   if (!commands.is_sequence()) commands.fail("must be a list of {launcher, argv, ...}");
   ScriptCaptureResult captured;
   for (std::size_t i = 0; i < commands.size(); ++i) {

@@ -7,7 +7,7 @@
 #include "stepwright/capture/captured.h"
 
 namespace stepwright {
-class Node;
+class DocumentNode;
 }
 
 namespace stepwright::capture {
@@ -22,10 +22,10 @@ std::string capture_record_json(const ScriptCaptureResult& captured);
 ScriptCaptureResult read_capture_record(std::string_view text, const std::string& name);
 
 /// Returns one recorded command as JSON.
-nlohmann::ordered_json json_of(const CapturedCommand& command);
+nlohmann::ordered_json captured_command_json(const CapturedLaunchCommand& command);
 
 /// Reads one recorded command from JSON. Fails with `kInput` for unknown or missing keys and wrong
 /// values.
-CapturedCommand read_captured_command(const Node& node);
+CapturedLaunchCommand read_captured_command(const DocumentNode& node);
 
 }  // namespace stepwright::capture

@@ -46,7 +46,7 @@ bool is_training_command(const Words& words) {
   }
   const std::string_view name = launch_scripts::last_path_part(words.front());
   return std::ranges::none_of(kOtherUses, [&](const OtherUses& uses) {
-    return uses.tool == name && holds_word(uses.subcommands, what);
+    return uses.tool == name && word_list_contains(uses.subcommands, what);
   });
 }
 

@@ -29,7 +29,7 @@ struct Likeness {
 /// word is none of the options.
 std::string mask_value(Words& words, std::size_t& at, std::string_view options) {
   const std::size_t equals = words[at].find('=');
-  if (!holds_word(options, words[at].substr(0, equals))) return "";
+  if (!word_list_contains(options, words[at].substr(0, equals))) return "";
   std::string value;
   if (equals != std::string::npos) {
     value = words[at].substr(equals + 1);
@@ -41,7 +41,7 @@ std::string mask_value(Words& words, std::size_t& at, std::string_view options) 
   return value;
 }
 
-Likeness likeness_of(const CapturedCommand& command) {
+Likeness likeness_of(const CapturedLaunchCommand& command) {
   Likeness likeness;
   Words launcher = command.launcher, argv = command.argv;
   const bool by_srun =
@@ -72,7 +72,7 @@ Likeness likeness_of(const CapturedCommand& command) {
   return likeness;
 }
 
-bool is_first_rank(const Likeness& likeness, const CapturedCommand& command) {
+bool is_first_rank(const Likeness& likeness, const CapturedLaunchCommand& command) {
   const auto rank = command.environment.find("NODE_RANK");
   if (!likeness.rank.empty()) return likeness.rank == "0";
   return rank != command.environment.end() && rank->second == "0";
@@ -86,10 +86,11 @@ struct Group {
 
 }  // namespace
 
-std::vector<CapturedCommand> merge_launches_of_hosts(const std::vector<CapturedCommand>& commands) {
-  std::vector<CapturedCommand> merged;
+std::vector<CapturedLaunchCommand> merge_launches_of_hosts(
+    const std::vector<CapturedLaunchCommand>& commands) {
+  std::vector<CapturedLaunchCommand> merged;
   std::map<Words, Group> groups;
-  for (const CapturedCommand& command : commands) {
+  for (const CapturedLaunchCommand& command : commands) {
     const Likeness likeness = likeness_of(command);
     const auto [found, is_new] = groups.try_emplace(likeness.words);
     Group& group = found->second;
@@ -98,7 +99,7 @@ std::vector<CapturedCommand> merge_launches_of_hosts(const std::vector<CapturedC
       merged.push_back(command);
       group.first_rank = is_first_rank(likeness, command);
     } else {
-      CapturedCommand& kept = merged[group.place];
+      CapturedLaunchCommand& kept = merged[group.place];
       const std::int64_t count = kept.count + 1;
       // A launch whose files have other texts is another job.
       const bool same_files = std::ranges::equal(
@@ -117,7 +118,7 @@ std::vector<CapturedCommand> merge_launches_of_hosts(const std::vector<CapturedC
     if (!likeness.host.empty() || !likeness.rank.empty()) {
       group.hosts.insert(likeness.host + "\n" + likeness.rank);
     }
-    CapturedCommand& kept = merged[group.place];
+    CapturedLaunchCommand& kept = merged[group.place];
     kept.hosts = std::max<std::int64_t>(1, static_cast<std::int64_t>(group.hosts.size()));
     if (kept.hosts > kept.nodes.value_or(1)) kept.nodes = kept.hosts;
   }

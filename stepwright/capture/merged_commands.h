@@ -10,6 +10,7 @@ namespace stepwright::capture {
 /// (--node_rank, --machine_rank), so that a loop over hosts becomes one launch; also equal
 /// launches. The launch of rank 0, else the first, is kept; its `count` becomes the number of
 /// merged launches, `hosts` that of different hosts or ranks, and `nodes` at least `hosts`.
-std::vector<CapturedCommand> merge_launches_of_hosts(const std::vector<CapturedCommand>& commands);
+std::vector<CapturedLaunchCommand> merge_launches_of_hosts(
+    const std::vector<CapturedLaunchCommand>& commands);
 
 }  // namespace stepwright::capture

@@ -30,10 +30,10 @@ constexpr std::size_t kLongestQuestion = 300;
 constexpr std::size_t kMostFileBytes = std::size_t{1} << 20U;
 
 PythonCommandTreatment use_of_module(std::string_view module) {
-  if (holds_word(kRunModules, module)) return PythonCommandTreatment::kRun;
-  if (holds_word(kWriterModules, module)) return PythonCommandTreatment::kWriter;
-  return holds_word(kNothingModules, module) ? PythonCommandTreatment::kNothing
-                                             : PythonCommandTreatment::kLaunch;
+  if (word_list_contains(kRunModules, module)) return PythonCommandTreatment::kRun;
+  if (word_list_contains(kWriterModules, module)) return PythonCommandTreatment::kWriter;
+  return word_list_contains(kNothingModules, module) ? PythonCommandTreatment::kNothing
+                                                     : PythonCommandTreatment::kLaunch;
 }
 
 /// Recognises `import torch; print(torch.cuda.device_count())` and its variants.
@@ -65,7 +65,7 @@ bool imports_one_of(std::string_view text, std::string_view modules) {
     line.remove_prefix(lists ? 7 : 5);
     while (!line.empty()) {
       line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-      if (holds_word(modules, line.substr(0, line.find_first_of(kEnds)))) return true;
+      if (word_list_contains(modules, line.substr(0, line.find_first_of(kEnds)))) return true;
       if (!lists) break;
       line.remove_prefix(std::min(line.find(','), line.size() - 1) + 1);
     }
@@ -77,10 +77,10 @@ bool imports_one_of(std::string_view text, std::string_view modules) {
 /// helper, ...) is run, unless it imports a trainer, since it can then train by itself.
 PythonCommandTreatment use_of_file(const std::string& path) {
   if (launch_scripts::last_path_part(path) == "setup.py") return PythonCommandTreatment::kNothing;
-  const std::optional<std::string> text = read_regular_file_start(path, kMostFileBytes);
+  const std::optional<std::string> text = read_first_bytes_of_regular_file(path, kMostFileBytes);
   if (!text) return PythonCommandTreatment::kLaunch;
   const bool starts = imports_one_of(*text, "subprocess sh pexpect") ||
-                      launch_scripts::first_command_start({path, *text}).has_value();
+                      launch_scripts::first_python_command_start({path, *text}).has_value();
   return starts && !imports_one_of(*text, kTrainers) ? PythonCommandTreatment::kFollow
                                                      : PythonCommandTreatment::kLaunch;
 }

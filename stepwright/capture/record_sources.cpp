@@ -36,7 +36,7 @@ std::optional<std::string> text_on_disk(const fs::path& path) {
   return is_text ? std::move(text) : std::nullopt;
 }
 
-std::string listed(std::span<const CapturedCommand> commands) {
+std::string listed(std::span<const CapturedLaunchCommand> commands) {
   std::string text;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     Words words = commands[i].argv;
@@ -46,10 +46,10 @@ std::string listed(std::span<const CapturedCommand> commands) {
   return text;
 }
 
-std::span<const CapturedCommand> chosen(const ScriptCaptureResult& captured,
-                                        std::optional<std::int64_t> command,
-                                        const std::string& name) {
-  const std::span<const CapturedCommand> all = captured.commands;
+std::span<const CapturedLaunchCommand> chosen(const ScriptCaptureResult& captured,
+                                              std::optional<std::int64_t> command,
+                                              const std::string& name) {
+  const std::span<const CapturedLaunchCommand> all = captured.commands;
   if (all.empty()) fail_input(name + ": commands: is empty; the script started nothing");
   const auto count = static_cast<std::int64_t>(all.size());
   if (command && (*command < 1 || *command > count)) {
@@ -57,10 +57,12 @@ std::span<const CapturedCommand> chosen(const ScriptCaptureResult& captured,
                            listed(all)));
   }
   if (command) return all.subspan(static_cast<std::size_t>(*command - 1), 1);
-  const auto extent = [](const CapturedCommand& one) {
+  const auto extent = [](const CapturedLaunchCommand& one) {
     return std::pair(one.nodes, one.devices_per_node);
   };
-  const auto other = [&](const CapturedCommand& one) { return extent(one) != extent(all.front()); };
+  const auto other = [&](const CapturedLaunchCommand& one) {
+    return extent(one) != extent(all.front());
+  };
   if (std::ranges::any_of(all, other)) {
     fail_input(
         fmt::format("{}: has commands on different numbers of nodes or devices; "
@@ -83,11 +85,11 @@ bool is_capture_record(std::string_view text) {
 std::vector<launch_scripts::SourceFile> capture_record_as_sources(
     const ScriptCaptureResult& captured, std::optional<std::int64_t> command,
     const std::string& name) {
-  const std::span<const CapturedCommand> commands = chosen(captured, command, name);
+  const std::span<const CapturedLaunchCommand> commands = chosen(captured, command, name);
   std::vector<launch_scripts::SourceFile> sources{
       {name + ".sh", captured_command_as_script(commands)}};
   std::set<std::string> seen;
-  for (const CapturedCommand& one : commands) {
+  for (const CapturedLaunchCommand& one : commands) {
     for (const CapturedFile& file : one.files) {
       if (!seen.insert(file.path).second) continue;
       auto text = file.text ? file.text : text_on_disk(fs::path(one.folder) / file.path);

@@ -38,7 +38,7 @@ constexpr std::string_view kRanName = "stepwright-ran";
 /// Returns the words as a person wrote them, with the path of the replaced program instead of the
 /// stand-in's path.
 Words as_written(const ScriptCaptureContext& context, Words words) {
-  const std::string real = environment_variable(kRealProgramVariable);
+  const std::string real = environment_variable(kReplacedProgramPathVariable);
   if (!real.empty() &&
       launch_scripts::last_path_part(real) == launch_scripts::last_path_part(words.front())) {
     words.front() = real;
@@ -143,7 +143,7 @@ int shell(const ScriptCaptureContext& context, Words words) {
 /// replaced path, which that program must not take for its own.
 Words taken_over(const ScriptCaptureContext& context, const Words& words) {
   Words written = as_written(context, words);
-  ::unsetenv(kRealProgramVariable);
+  ::unsetenv(kReplacedProgramPathVariable);
   return written;
 }
 
@@ -152,13 +152,13 @@ int act(const ScriptCaptureContext& context, ProgramStandInKind kind, const Word
     case ProgramStandInKind::kLaunch: return launch(context, words);
     case ProgramStandInKind::kPython: return python(context, words);
     case ProgramStandInKind::kCarrier:
-      return run_wrapped_command(context, taken_over(context, words));
+      return run_command_inside_carrier(context, taken_over(context, words));
     case ProgramStandInKind::kSubmit:
       return emulate_batch_submission(context, taken_over(context, words));
     case ProgramStandInKind::kAnswer: return emulate_scheduler_query(context, words);
     case ProgramStandInKind::kIdle: return idle(context, words);
     case ProgramStandInKind::kWrapper:
-      return exec_real_program(context, rewrite_wrapper_command(context, words));
+      return exec_real_program(context, rewrite_wrapper_command_for_capture(context, words));
     case ProgramStandInKind::kShell: return shell(context, words);
     case ProgramStandInKind::kWriter: return write_nothing(context, words);
   }
@@ -168,21 +168,22 @@ int act(const ScriptCaptureContext& context, ProgramStandInKind kind, const Word
 int report(const ScriptCaptureContext& context, std::string_view name, Words words) {
   words.erase(words.begin());
   if (name == kTooDeepName) {
-    append_error_event(context.folder, (words.empty() ? std::string("bash") : words.front()) +
-                                           ": calls itself, or others in a circle, more than " +
-                                           std::to_string(kMaxScriptNestingDepth) +
-                                           " times; let the script end its recursion");
+    append_capture_error_event(context.folder,
+                               (words.empty() ? std::string("bash") : words.front()) +
+                                   ": calls itself, or others in a circle, more than " +
+                                   std::to_string(kMaxScriptNestingDepth) +
+                                   " times; let the script end its recursion");
   } else if (name == kNotRunName) {
     record_skipped_command(context, words);
   } else {
-    append_text_event(context.folder, kLauncherRanEvent, quoted_for_shell(words));
+    append_capture_text_event(context.folder, kLauncherRanCaptureEvent, quoted_for_shell(words));
   }
   return 0;
 }
 
 }  // namespace
 
-std::optional<int> stand_in(int argc, char** argv) {
+std::optional<int> run_launcher_stand_in(int argc, char** argv) {
   if (argc < 1 || std::getenv(kCaptureFolderVariable) == nullptr) return std::nullopt;
   const std::string_view name = launch_scripts::last_path_part(argv[0]);
   const auto kind = find_stand_in_kind(name);
@@ -197,7 +198,7 @@ std::optional<int> stand_in(int argc, char** argv) {
       return kCaptureStoppedExit;
     }
     if (name == kSupervisorProgramName)
-      return supervise_script(*context, Words(words.begin() + 1, words.end()));
+      return run_supervised_script(*context, Words(words.begin() + 1, words.end()));
     if (reports) return report(*context, name, std::move(words));
     return act(*context, *kind, words);
   } catch (const std::exception& error) {

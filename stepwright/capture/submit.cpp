@@ -72,8 +72,8 @@ Words script_command(const std::filesystem::path& script, const Words& arguments
 Submission submission_of(const ScriptCaptureContext& context, const Words& words) {
   Submission submission;
   const Words arguments(words.begin() + 1, words.end());
-  BatchAllocation line{.scheduler = scheduler_of(words)};
-  const std::size_t rest = apply_scheduler_options(arguments, line, &submission.options);
+  BatchJobAllocation line{.scheduler = scheduler_of(words)};
+  const std::size_t rest = apply_batch_scheduler_options(arguments, line, &submission.options);
   const auto wrapped = last_option_value(submission.options.options, "--wrap");
   std::filesystem::path script;
   if (wrapped) {
@@ -94,13 +94,13 @@ Submission submission_of(const ScriptCaptureContext& context, const Words& words
       submission.command = behind;
     }
   }
-  BatchAllocation& allocation = submission.job.allocation;
-  allocation = BatchAllocation{.scheduler = line.scheduler};
+  BatchJobAllocation& allocation = submission.job.allocation;
+  allocation = BatchJobAllocation{.scheduler = line.scheduler};
   if (!script.empty()) {
     const auto said = allocation_from_directives(read_script_file_text(script));
     if (said && said->scheduler == line.scheduler) allocation = *said;
   }
-  apply_scheduler_options(arguments, allocation);
+  apply_batch_scheduler_options(arguments, allocation);
   submission.job.script = script;
   return submission;
 }
@@ -145,9 +145,10 @@ void run_all(const ScriptCaptureContext& context, const Submission& submission) 
   std::vector<std::string> indices = job_array_task_indices(submission.job.allocation.array);
   if (indices.empty()) indices.emplace_back();
   if (indices.size() > kMostTasks) {
-    append_text_event(context.folder, kNoteEvent,
-                      fmt::format("The job array of {} has {} tasks; the first {} were followed.",
-                                  submission.job.allocation.name, indices.size(), kMostTasks));
+    append_capture_text_event(
+        context.folder, kNoteEvent,
+        fmt::format("The job array of {} has {} tasks; the first {} were followed.",
+                    submission.job.allocation.name, indices.size(), kMostTasks));
     indices.resize(kMostTasks);
   }
   for (const std::string& index : indices) {
@@ -159,7 +160,7 @@ void run_all(const ScriptCaptureContext& context, const Submission& submission) 
   }
 }
 
-void print_answer(const Words& words, const BatchAllocation& allocation,
+void print_answer(const Words& words, const BatchJobAllocation& allocation,
                   const SplitCommandOptions& options) {
   std::string text = fmt::format("Submitted batch job {}\n", allocation.id);
   if (last_option_value(options.options, "--parsable")) text = fmt::format("{}\n", allocation.id);

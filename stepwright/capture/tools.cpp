@@ -27,10 +27,11 @@ constexpr std::array<std::string_view, 9> kShells = {"bash", "sh",  "dash", "ash
                                                      "zsh",  "csh", "tcsh", "fish"};
 
 std::vector<ProgramWithStandIn> read_tools() {
-  const Document document = Document::parse(embedded_tools().front().text, "tools.yaml");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(embedded_tools().front().text, "tools.yaml");
   std::vector<ProgramWithStandIn> tools;
   for (const auto& [kind, word] : kToolKinds) {
-    for (std::string& name : document.root().get(word).texts()) {
+    for (std::string& name : document.root().get(word).as_text_list()) {
       tools.push_back({std::move(name), kind});
     }
   }
@@ -39,18 +40,19 @@ std::vector<ProgramWithStandIn> read_tools() {
 
 }  // namespace
 
-std::span<const ProgramWithStandIn> programs_with_stand_ins() {
+std::span<const ProgramWithStandIn> programs_replaced_in_capture() {
   static const std::vector<ProgramWithStandIn> kTools = read_tools();
   return kTools;
 }
 
 std::optional<ProgramStandInKind> find_stand_in_kind(std::string_view name) {
-  const auto found = std::ranges::find(programs_with_stand_ins(), name, &ProgramWithStandIn::name);
-  if (found != programs_with_stand_ins().end()) return found->kind;
+  const auto found =
+      std::ranges::find(programs_replaced_in_capture(), name, &ProgramWithStandIn::name);
+  if (found != programs_replaced_in_capture().end()) return found->kind;
   return std::nullopt;
 }
 
-bool is_launcher(ProgramStandInKind kind) {
+bool is_launching_program_kind(ProgramStandInKind kind) {
   return kind == kLaunch || kind == kPython || kind == kCarrier || kind == kSubmit;
 }
 

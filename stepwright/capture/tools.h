@@ -36,14 +36,14 @@ struct ProgramWithStandIn {
 };
 
 /// Returns all programs that a capture replaces by stand-ins (tools.yaml), each name once.
-std::span<const ProgramWithStandIn> programs_with_stand_ins();
+std::span<const ProgramWithStandIn> programs_replaced_in_capture();
 
 /// Returns what the stand-in for a program does, by the program's name without folders; nullopt if
 /// the program has no stand-in.
 std::optional<ProgramStandInKind> find_stand_in_kind(std::string_view name);
 
 /// True for kinds of programs that start others or training: kLaunch, kPython, kCarrier, kSubmit.
-bool is_launcher(ProgramStandInKind kind);
+bool is_launching_program_kind(ProgramStandInKind kind);
 
 /// True for the name of a shell: bash, sh, dash, zsh, ksh, csh, tcsh, fish.
 bool is_shell_program_name(std::string_view name);

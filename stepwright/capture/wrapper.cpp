@@ -23,7 +23,7 @@ bool is_launcher_by_path(const ScriptCaptureContext& context, const std::string&
   if (word.find('/') == std::string::npos || word.starts_with(context.folder.string()))
     return false;
   const auto kind = find_stand_in_kind(launch_scripts::last_path_part(word));
-  return kind && is_launcher(*kind);
+  return kind && is_launching_program_kind(*kind);
 }
 
 /// Adds the capture's variables that programs started by `env -i` need.
@@ -68,13 +68,13 @@ Words tail_words(const Words& words) {
 
 }  // namespace
 
-Words rewrite_wrapper_command(const ScriptCaptureContext& context, const Words& words) {
+Words rewrite_wrapper_command_for_capture(const ScriptCaptureContext& context, const Words& words) {
   const std::string_view name = launch_scripts::last_path_part(words.front());
   if (name == "tail") return tail_words(words);
   Words kept = name == "env" ? env_words(context, words) : words;
   for (std::size_t i = 1; i < kept.size(); ++i) {
     if (!is_launcher_by_path(context, kept[i])) continue;
-    ::setenv(kRealProgramVariable, kept[i].c_str(), 1);
+    ::setenv(kReplacedProgramPathVariable, kept[i].c_str(), 1);
     kept[i] = (context.folder / "bin" / launch_scripts::last_path_part(kept[i])).string();
     break;
   }

@@ -15,10 +15,10 @@
 
 namespace stepwright::check {
 
-PeakMemoryStage fullest_memory_stage(const simulate::Prediction& prediction) {
+PeakMemoryStage fullest_memory_stage(const simulate::PlanPrediction& prediction) {
   const std::int64_t stage =
-      memory::fullest_memory_stage(prediction.memory) - prediction.memory.stages.data();
-  const plan::Grid grid(prediction.planned.plan);
+      memory::stage_with_highest_peak_memory(prediction.memory) - prediction.memory.stages.data();
+  const plan::RankGrid grid(prediction.planned.plan);
   std::int64_t rank = 0;
   while (rank + 1 < grid.ranks() && grid.coordinates(rank).pipeline != stage) ++rank;
   return {.stage = stage, .first_rank = rank};
@@ -30,9 +30,10 @@ namespace {
 /// `better` stays empty if the framework's table allows no legal plan of the job (files can start
 /// more than the table lists). Its list of changes is empty if the plan is already as good as the
 /// best, or no plan fits.
-void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
+void look_for_better(JobCheckResult& check, const tune::TuneOptions& options) {
   const plan::PlannedJob& planned = check.prediction->planned;
-  const std::optional<tune::TuneResult> result = tune::search_job_of_plan(planned, options);
+  const std::optional<tune::TuneResult> result =
+      tune::search_best_plans_for_job_of(planned, options);
   if (!check.fits()) {
     check.remedies = find_memory_remedies_with_flags(planned, check.imported.target,
                                                      result ? &*result : nullptr, options.threads);
@@ -47,7 +48,7 @@ void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
 /// prediction may be why it does not fit.
 std::string unread_that_matters(const framework_files::ImportReport& report) {
   std::vector<std::string> names;
-  for (const framework_files::UnreadSetting& one : report.not_read) {
+  for (const framework_files::UnexpressedSetting& one : report.not_read) {
     if (one.matters == framework_files::SettingImpact::kYes) names.push_back(one.name);
   }
   if (names.empty()) return "";
@@ -55,17 +56,17 @@ std::string unread_that_matters(const framework_files::ImportReport& report) {
 }
 
 /// Returns the settings that are in no table of the program.
-std::vector<const framework_files::UnreadSetting*> is_unknown_setting(
+std::vector<const framework_files::UnexpressedSetting*> is_unknown_setting(
     const framework_files::ImportReport& report) {
-  std::vector<const framework_files::UnreadSetting*> found;
-  for (const framework_files::UnreadSetting& one : report.not_read) {
+  std::vector<const framework_files::UnexpressedSetting*> found;
+  for (const framework_files::UnexpressedSetting& one : report.not_read) {
     if (one.is_unknown_setting) found.push_back(&one);
   }
   return found;
 }
 
 /// Finds the lines to set in the imported files for each change.
-std::vector<std::vector<std::string>> changes_in_files(const JobCheck& check) {
+std::vector<std::vector<std::string>> changes_in_files(const JobCheckResult& check) {
   std::vector<std::vector<std::string>> all;
   if (!check.better) return all;
   plan::PlannedJob before = check.prediction->planned;
@@ -79,17 +80,17 @@ std::vector<std::vector<std::string>> changes_in_files(const JobCheck& check) {
 
 }  // namespace
 
-JobStartVerdict JobCheck::starts() const {
+JobStartVerdict JobCheckResult::starts() const {
   if (imported.refused) return JobStartVerdict::kNo;
   if (is_unknown_setting(imported.report).empty()) return JobStartVerdict::kYes;
   return imported.report.strict_parser ? JobStartVerdict::kNo : JobStartVerdict::kUnknown;
 }
 
-std::string JobCheck::may_not_start_reason() const {
+std::string JobCheckResult::reason_job_may_not_start() const {
   if (imported.refused) return imported.refused->message;
   const auto settings = is_unknown_setting(imported.report);
   if (settings.empty()) return "";
-  const framework_files::UnreadSetting& first = *settings.front();
+  const framework_files::UnexpressedSetting& first = *settings.front();
   const std::string more =
       settings.size() > 1
           ? fmt::format(" (and {} more)",
@@ -100,34 +101,34 @@ std::string JobCheck::may_not_start_reason() const {
                      first.name, imported.target, first.why.empty() ? "" : ": ", first.why, more);
 }
 
-double JobCheck::gain() const {
+double JobCheckResult::step_time_saving_share() const {
   if (!better) return 0;
   double saved = 0;
   for (const tune::PlanChange& change : better->changes) saved += change.gain_s;
   return std::max(0.0, saved / better->own.step_time_s);
 }
 
-JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptions& options) {
-  JobCheck check{.imported = std::move(imported),
-                 .prediction = {},
-                 .fullest = {},
-                 .better = {},
-                 .remedies = {},
-                 .in_files = {}};
-  if (!check.legal()) return check;
-  check.prediction = simulate::predict(check.imported.planned);
+JobCheckResult check_job(framework_files::ImportedPlan imported, const tune::TuneOptions& options) {
+  JobCheckResult check{.imported = std::move(imported),
+                       .prediction = {},
+                       .fullest = {},
+                       .better = {},
+                       .remedies = {},
+                       .in_files = {}};
+  if (!check.is_plan_legal()) return check;
+  check.prediction = simulate::predict_plan(check.imported.planned);
   check.fullest = fullest_memory_stage(*check.prediction);
   look_for_better(check, options);
   check.in_files = changes_in_files(check);
   return check;
 }
 
-std::string reason_not_to_queue(const JobCheck& check, std::optional<double> most_gain) {
+std::string reason_not_to_submit_job(const JobCheckResult& check, std::optional<double> most_gain) {
   if (check.starts() == JobStartVerdict::kNo) {
-    return fmt::format("does not start: {}", check.may_not_start_reason());
+    return fmt::format("does not start: {}", check.reason_job_may_not_start());
   }
   const memory::MemoryReport& memory = check.prediction->memory;
-  const bool misfit = memory.verdict() == memory::MemoryFitVerdict::kDoesNotFit;
+  const bool misfit = memory.memory_fit_verdict_of_job() == memory::MemoryFitVerdict::kDoesNotFit;
   if (misfit && memory.fits_devices()) {
     return fmt::format("does not fit: the host of a node would hold {} of {}",
                        format_bytes(memory.host_bytes), format_bytes(memory.host_capacity_bytes));
@@ -138,15 +139,15 @@ std::string reason_not_to_queue(const JobCheck& check, std::optional<double> mos
         "fits{}",
         check.fullest.stage, check.fullest.first_rank, format_bytes(memory.peak_bytes),
         format_bytes(memory.capacity_bytes), format_bytes(memory.reserve_bytes),
-        format_bytes(memory.over_by_bytes()), format_percent(memory.p_fits),
+        format_bytes(memory.memory_shortage_bytes()), format_percent(memory.p_fits),
         unread_that_matters(check.imported.report));
   }
   if (check.starts() == JobStartVerdict::kUnknown) {
-    return fmt::format("may not start: {}", check.may_not_start_reason());
+    return fmt::format("may not start: {}", check.reason_job_may_not_start());
   }
-  if (most_gain && check.gain() >= *most_gain) {
+  if (most_gain && check.step_time_saving_share() >= *most_gain) {
     return fmt::format("leaves {} of a step on the table, {} or more are too much",
-                       format_percent(check.gain()), format_percent(*most_gain));
+                       format_percent(check.step_time_saving_share()), format_percent(*most_gain));
   }
   return "";
 }

@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void add_prediction(Json& json, const JobCheck& check) {
-  const simulate::Prediction& prediction = *check.prediction;
+void add_prediction(Json& json, const JobCheckResult& check) {
+  const simulate::PlanPrediction& prediction = *check.prediction;
   const Json memory = memory::memory_json(
       prediction.memory,
       memory::pytorch_allocated_memory(prediction.planned.job, prediction.program));
@@ -38,7 +38,7 @@ Json starts_json(JobStartVerdict starts) {
                                              : Json(starts == JobStartVerdict::kYes);
 }
 
-Json gains_json(const JobCheck& check) {
+Json gains_json(const JobCheckResult& check) {
   Json gains = Json::array();
   if (!check.better) return gains;
   for (std::size_t i = 0; i < check.better->changes.size(); ++i) {
@@ -54,17 +54,17 @@ Json gains_json(const JobCheck& check) {
 
 }  // namespace
 
-Json check_json(const JobCheck& check, const std::string& fault) {
+Json job_check_json(const JobCheckResult& check, const std::string& fault) {
   Json json{{"plan", plan::plan_json(check.imported.planned)},
             {"starts", starts_json(check.starts())}};
-  if (check.legal()) {
+  if (check.is_plan_legal()) {
     add_prediction(json, check);
   } else {
     json["fits"] = false;
     json["verdict"] = nullptr;
   }
   json["fault"] = fault.empty() ? Json(nullptr) : Json(fault);
-  json["gain"] = check.gain();
+  json["gain"] = check.step_time_saving_share();
   json["gains"] = gains_json(check);
   json["remedies"] = memory_remedies_json(check.remedies);
   const Json lists = framework_files::imported_plan_json(check.imported);

@@ -12,9 +12,9 @@ namespace stepwright::check {
 namespace {
 
 /// Returns the framework or variant whose plans the files of a target start.
-plan::Framework framework_of(std::string_view target) {
+plan::TrainingFramework framework_of(std::string_view target) {
   for (const framework_files::RoundTripFramework& starter :
-       framework_files::round_trip_frameworks()) {
+       framework_files::importable_and_exportable_frameworks()) {
     if (starter.target == target) return starter.framework;
   }
   return {};
@@ -32,8 +32,8 @@ std::vector<std::string> words_of(const tune::MemoryRemedy& remedy, const plan::
 
 }  // namespace
 
-std::string_view export_target_of_framework(const plan::Framework& framework) {
-  const auto starters = framework_files::round_trip_frameworks();
+std::string_view export_target_of_framework(const plan::TrainingFramework& framework) {
+  const auto starters = framework_files::importable_and_exportable_frameworks();
   const auto same = [&](const framework_files::RoundTripFramework& one) {
     return one.framework.name == framework.name && one.framework.variant == framework.variant;
   };
@@ -47,7 +47,7 @@ std::vector<MemoryRemedyWithFlags> find_memory_remedies_with_flags(const plan::P
                                                                    int threads) {
   if (target.empty()) target = export_target_of_framework(planned.job.framework);
   std::vector<MemoryRemedyWithFlags> said;
-  for (tune::MemoryRemedy& remedy : tune::remedies(
+  for (tune::MemoryRemedy& remedy : tune::find_memory_remedies(
            planned, {.trainer = framework_of(target), .searched = searched, .threads = threads})) {
     std::vector<std::string> words = words_of(remedy, planned, target);
     said.push_back({std::move(remedy), std::move(words)});

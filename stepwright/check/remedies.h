@@ -19,7 +19,7 @@ struct MemoryRemedyWithFlags {
 
 /// Returns the target of `export --to` whose files start plans of a framework; empty: there is
 /// none.
-std::string_view export_target_of_framework(const plan::Framework& framework);
+std::string_view export_target_of_framework(const plan::TrainingFramework& framework);
 
 /// Finds changes that let a legal plan fit in memory, each with the lines that make it. `target`:
 /// export target whose configuration language is used; empty: that of the job's framework.

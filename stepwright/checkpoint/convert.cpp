@@ -11,17 +11,17 @@ void write_whole(CheckpointShardReader& reader, const std::filesystem::path& pat
   const CheckpointIndex& index = reader.index();
   std::vector<SafetensorsEntry> entries;
   for (const CheckpointTensorEntry& tensor : index.tensors) {
-    if (!has_weights(index, tensor)) continue;
+    if (!checkpoint_has_tensor_weights(index, tensor)) continue;
     entries.push_back({.name = tensor.name, .dtype = index.dtype, .shape = tensor.shape});
   }
   DurableFile file(path);
   file.write(build_safetensors_header(entries));
   for (const CheckpointTensorEntry& tensor : index.tensors) {
-    if (!has_weights(index, tensor)) continue;
+    if (!checkpoint_has_tensor_weights(index, tensor)) continue;
     const std::int64_t elements = tensor.elements();
     const StridedShardPiece all{.begin = 0, .length = elements};
     std::vector<std::byte> bytes(static_cast<std::size_t>(elements * element_bytes(index.dtype)));
-    if (elements > 0) reader.read(tensor, kWeightsStateName, {&all, 1}, bytes);
+    if (elements > 0) reader.read_tensor_state(tensor, kCheckpointWeightsName, {&all, 1}, bytes);
     file.write(bytes);
   }
   file.finish();

@@ -69,7 +69,7 @@ FileChecksum DurableFile::finish() {
 }
 
 void sync_directory(const std::filesystem::path& path) {
-  const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.is_open() || ::fsync(directory.get()) != 0) fail_to_write(path);
 }
 

@@ -17,13 +17,14 @@ std::int64_t CheckpointTensorEntry::elements() const {
   return count;
 }
 
-const std::vector<std::string>& tensor_state_names(const CheckpointIndex& index,
-                                                   const CheckpointTensorEntry& tensor) {
+const std::vector<std::string>& stored_state_names_of_tensor(const CheckpointIndex& index,
+                                                             const CheckpointTensorEntry& tensor) {
   return tensor.states.empty() ? index.states : tensor.states;
 }
 
-bool has_weights(const CheckpointIndex& index, const CheckpointTensorEntry& tensor) {
-  return tensor_state_names(index, tensor).front() == kWeightsStateName;
+bool checkpoint_has_tensor_weights(const CheckpointIndex& index,
+                                   const CheckpointTensorEntry& tensor) {
+  return stored_state_names_of_tensor(index, tensor).front() == kCheckpointWeightsName;
 }
 
 void add_checkpoint_part(CheckpointIndex& index, const RankCheckpointPart& part) {

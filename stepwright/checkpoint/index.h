@@ -16,7 +16,7 @@ namespace stepwright::checkpoint {
 /// checkpoint: it is written last.
 inline constexpr std::string_view kCheckpointIndexName = "checkpoint.json";
 /// Name under which a checkpoint stores a tensor's values, in contrast to the optimizer's states.
-inline constexpr std::string_view kWeightsStateName = "weights";
+inline constexpr std::string_view kCheckpointWeightsName = "weights";
 
 /// A file of a checkpoint with one rank's shards: its name, size and checksum.
 struct CheckpointFileEntry {
@@ -81,11 +81,12 @@ struct CheckpointIndex {
 
 /// Returns the names of the states ("weights", optimizer moments) that a checkpoint stores for a
 /// tensor.
-const std::vector<std::string>& tensor_state_names(const CheckpointIndex& index,
-                                                   const CheckpointTensorEntry& tensor);
+const std::vector<std::string>& stored_state_names_of_tensor(const CheckpointIndex& index,
+                                                             const CheckpointTensorEntry& tensor);
 
 /// True if a checkpoint stores the tensor's weights; false: only its optimizer states.
-bool has_weights(const CheckpointIndex& index, const CheckpointTensorEntry& tensor);
+bool checkpoint_has_tensor_weights(const CheckpointIndex& index,
+                                   const CheckpointTensorEntry& tensor);
 
 /// The part of a checkpoint that one rank wrote: one file, and for each tensor the one slice in it.
 struct RankCheckpointPart {

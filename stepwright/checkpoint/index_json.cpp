@@ -26,7 +26,7 @@ constexpr std::int64_t kDeepestIndex = 16;
 
 [[noreturn]] void refuse_index(const std::filesystem::path& path, const std::string& what) {
   constexpr std::size_t kLongest = 1000;
-  fail_input(fmt::format("{}: {}", path.string(), printable(what, kLongest)));
+  fail_input(fmt::format("{}: {}", path.string(), one_line_printable_text(what, kLongest)));
 }
 
 IndexJson pieces_json(const std::vector<StridedShardPiece>& pieces) {
@@ -114,7 +114,8 @@ class IndexReader {
     if (!value.is_string()) refuse(fmt::format("'{}' is no text", key));
     const auto text = value.get<std::string>();
     if (is_safe_printable_text(text)) return text;
-    refuse(fmt::format("'{}': '{}' has characters that no name has", key, printable(text)));
+    refuse(fmt::format("'{}': '{}' has characters that no name has", key,
+                       one_line_printable_text(text)));
   }
   [[nodiscard]] std::int64_t number(const char* key) const { return number_of(at(key), key); }
   [[nodiscard]] const IndexJson& list(const char* key) const {
@@ -196,7 +197,7 @@ CheckpointFileEntry read_file_entry(const IndexJson& json, const std::filesystem
   const IndexReader reader(json, "a file", path);
   CheckpointFileEntry file{reader.text("name"), {reader.number("bytes"), reader.text("xxh3")}};
   if (!is_plain_file_name(file.name)) {
-    refuse_index(path, fmt::format("file '{}': no plain name", printable(file.name)));
+    refuse_index(path, fmt::format("file '{}': no plain name", one_line_printable_text(file.name)));
   }
   return file;
 }
@@ -222,9 +223,10 @@ CheckpointRunFacts read_run(const IndexReader& content, const std::filesystem::p
 /// Fails unless states, files and tensors refer to each other correctly.
 void check_names(const CheckpointIndex& index, const std::filesystem::path& path) {
   if (element_bytes(index.dtype) == 0) {
-    refuse_index(path, fmt::format("dtype '{}' is not known", printable(index.dtype)));
+    refuse_index(path,
+                 fmt::format("dtype '{}' is not known", one_line_printable_text(index.dtype)));
   }
-  if (index.states.empty() || index.states.front() != kWeightsStateName) {
+  if (index.states.empty() || index.states.front() != kCheckpointWeightsName) {
     refuse_index(path, "the first of 'states' is not weights");
   }
   std::set<std::string_view> names;
@@ -256,7 +258,7 @@ void check_sizes(const CheckpointIndex& index, const std::filesystem::path& path
   std::vector<std::int64_t> bytes(index.files.size());
   const std::int64_t width = element_bytes(index.dtype);
   for (const CheckpointTensorEntry& tensor : index.tensors) {
-    const std::int64_t states = std::ssize(tensor_state_names(index, tensor));
+    const std::int64_t states = std::ssize(stored_state_names_of_tensor(index, tensor));
     for (const CheckpointTensorSlice& slice : tensor.slices) {
       const auto file = static_cast<std::size_t>(slice.file);
       std::int64_t own = 0;
@@ -302,14 +304,15 @@ CheckpointIndex parse_checkpoint_index(std::string_view text, const std::filesys
   const IndexJson json = parse_json(text, path);
   const IndexReader file(json, "the file", path);
   if (file.text("stepwright") != kIndexVersion) {
-    refuse_index(path, fmt::format("stepwright: '{}', this program reads {}",
-                                   printable(file.text("stepwright")), kIndexVersion));
+    refuse_index(path,
+                 fmt::format("stepwright: '{}', this program reads {}",
+                             one_line_printable_text(file.text("stepwright")), kIndexVersion));
   }
   const std::string sum =
       checksum(file.at("content").dump(-1, ' ', false, IndexJson::error_handler_t::replace));
   if (file.text("xxh3") != sum) {
     refuse_index(path, fmt::format("damaged: checksum {}, the file says {}", sum,
-                                   printable(file.text("xxh3"))));
+                                   one_line_printable_text(file.text("xxh3"))));
   }
   const IndexReader content(file.at("content"), "content", path);
   CheckpointIndex index{.run = read_run(content, path), .dtype = content.text("dtype")};

@@ -5,8 +5,8 @@
 
 namespace stepwright::checkpoint {
 
-void append_run_to_pieces(std::vector<StridedShardPiece>& pieces, std::int64_t begin,
-                          std::int64_t length) {
+void append_element_run(std::vector<StridedShardPiece>& pieces, std::int64_t begin,
+                        std::int64_t length) {
   if (length == 0) return;
   if (!pieces.empty()) {
     StridedShardPiece& last = pieces.back();
@@ -31,8 +31,8 @@ std::int64_t pieces_element_count(std::span<const StridedShardPiece> pieces) {
   return sum;
 }
 
-void append_runs_of_pieces(std::vector<StoredElementRun>& runs,
-                           std::span<const StridedShardPiece> pieces, std::int64_t source) {
+void append_element_runs_of_pieces(std::vector<StoredElementRun>& runs,
+                                   std::span<const StridedShardPiece> pieces, std::int64_t source) {
   std::int64_t at = 0;
   for (const StridedShardPiece& piece : pieces) {
     for (std::int64_t i = 0; i < piece.count; ++i) {

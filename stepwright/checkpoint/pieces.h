@@ -21,8 +21,8 @@ struct StridedShardPiece {
 
 /// Appends the run of `length` elements from `begin` to a list of pieces; extends the last piece if
 /// the run continues it.
-void append_run_to_pieces(std::vector<StridedShardPiece>& pieces, std::int64_t begin,
-                          std::int64_t length);
+void append_element_run(std::vector<StridedShardPiece>& pieces, std::int64_t begin,
+                        std::int64_t length);
 
 /// Returns the total number of elements in all pieces.
 std::int64_t pieces_element_count(std::span<const StridedShardPiece> pieces);
@@ -38,8 +38,8 @@ struct StoredElementRun {
 
 /// Splits pieces into runs of consecutive elements and appends the runs. The pieces are stored one
 /// after the other in the source.
-void append_runs_of_pieces(std::vector<StoredElementRun>& runs,
-                           std::span<const StridedShardPiece> pieces, std::int64_t source);
+void append_element_runs_of_pieces(std::vector<StoredElementRun>& runs,
+                                   std::span<const StridedShardPiece> pieces, std::int64_t source);
 
 /// Returns the first element of a tensor that is in no piece or in several; -1: each element from 0
 /// to `elements` - 1 is in exactly one piece. Time is proportional to the number of runs, memory to

@@ -5,7 +5,7 @@
 namespace stepwright::checkpoint {
 
 bool is_safe_printable_text(std::string_view name) {
-  return printable(name, std::string_view::npos) == name;
+  return one_line_printable_text(name, std::string_view::npos) == name;
 }
 
 bool is_plain_file_name(std::string_view name) {

@@ -34,12 +34,12 @@ constexpr NamedSize kElementTypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF1
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
   constexpr std::size_t kLongest = 1000;
-  fail_input(fmt::format("{}: {}", path.string(), printable(what, kLongest)));
+  fail_input(fmt::format("{}: {}", path.string(), one_line_printable_text(what, kLongest)));
 }
 
 [[noreturn]] void refuse_tensor(const std::filesystem::path& path, std::string_view name,
                                 const std::string& what) {
-  refuse(path, fmt::format("tensor '{}'{}", printable(name), what));
+  refuse(path, fmt::format("tensor '{}'{}", one_line_printable_text(name), what));
 }
 
 /// Returns a number of the header; nullopt unless it is an integer on which signed 64-bit
@@ -85,7 +85,8 @@ SafetensorsEntry read_entry(const std::string& name, const nlohmann::json& entry
   SafetensorsEntry tensor{.name = name, .dtype = type->get<std::string>()};
   const std::int64_t element = element_bytes(tensor.dtype);
   if (element == 0) {
-    refuse_tensor(path, name, fmt::format(": dtype '{}' is not known", printable(tensor.dtype)));
+    refuse_tensor(path, name,
+                  fmt::format(": dtype '{}' is not known", one_line_printable_text(tensor.dtype)));
   }
   const auto shape = sizes_in(entry, "shape");
   const auto offsets = sizes_in(entry, "data_offsets");
@@ -140,11 +141,11 @@ nlohmann::json read_header(std::span<const std::byte> file, const std::filesyste
   const auto* text = reinterpret_cast<const char*>(file.data()) + kPrefix;
   std::size_t values = 0;
   const auto within = [&](int, nlohmann::json::parse_event_t, const nlohmann::json&) {
-    return ++values <= kMaxDocumentValues;  // further values are not stored
+    return ++values <= kMaxYamlOrJsonValues;  // further values are not stored
   };
   auto header = nlohmann::json::parse(text, text + length, within, false);
-  if (values > kMaxDocumentValues) {
-    refuse(path, fmt::format("the header has more than {} values", kMaxDocumentValues));
+  if (values > kMaxYamlOrJsonValues) {
+    refuse(path, fmt::format("the header has more than {} values", kMaxYamlOrJsonValues));
   }
   if (!header.is_object()) refuse(path, "the header is no JSON mapping");
   return header;

@@ -23,14 +23,14 @@ FileChecksum write_safetensors_file(const std::filesystem::path& path,
   return file.finish();
 }
 
-std::string shard_tensor_name(std::string_view state, std::string_view tensor) {
+std::string checkpoint_name_of_tensor_state(std::string_view state, std::string_view tensor) {
   return fmt::format("{}/{}", state, tensor);
 }
 
 void check_file_size(const std::filesystem::path& directory, const CheckpointFileEntry& file) {
   const std::filesystem::path path = directory / file.name;
-  const InputFile opened(path, InputFile::Kind::kPlain);
-  const auto size = static_cast<std::int64_t>(opened.size_bytes());
+  const InputFileReader opened(path, InputFileReader::FileKindToOpen::kPlain);
+  const auto size = static_cast<std::int64_t>(opened.file_size_bytes());
   if (size == file.sum.bytes) return;
   fail_input(fmt::format("{}: damaged: {} bytes, the checkpoint's index says {}", path.string(),
                          size, file.sum.bytes));
@@ -42,7 +42,7 @@ void verify_file_checksum(const std::filesystem::path& directory, const Checkpoi
   const std::string sum = checksum(MappedFile(path).bytes());
   if (sum == file.sum.checksum) return;
   fail_input(fmt::format("{}: damaged: checksum {}, the checkpoint's index says {}", path.string(),
-                         sum, printable(file.sum.checksum)));
+                         sum, one_line_printable_text(file.sum.checksum)));
 }
 
 CheckpointShardReader::CheckpointShardReader(const std::filesystem::path& directory)
@@ -69,7 +69,7 @@ std::span<const std::byte> CheckpointShardReader::slice(const CheckpointTensorEn
     const CheckpointFileEntry& listed = index_.files[static_cast<std::size_t>(which.file)];
     file = std::make_unique<SafetensorsFile>(directory_ / listed.name);
   }
-  const std::string name = shard_tensor_name(state, tensor.name);
+  const std::string name = checkpoint_name_of_tensor_state(state, tensor.name);
   const auto found = file->tensors().find(name);
   if (found == file->tensors().end()) {
     fail_input(fmt::format("{}: has no tensor '{}'", file->path().string(), name));
@@ -88,18 +88,19 @@ void CheckpointShardReader::check(const CheckpointTensorEntry& tensor, std::stri
   for (const CheckpointTensorSlice& one : tensor.slices) slice(tensor, state, one);
 }
 
-void CheckpointShardReader::read(const CheckpointTensorEntry& tensor, std::string_view state,
-                                 std::span<const StridedShardPiece> pieces,
-                                 std::span<std::byte> out) {
+void CheckpointShardReader::read_tensor_state(const CheckpointTensorEntry& tensor,
+                                              std::string_view state,
+                                              std::span<const StridedShardPiece> pieces,
+                                              std::span<std::byte> out) {
   std::vector<StoredElementRun> sources;
   std::vector<std::span<const std::byte>> bytes;
   for (const CheckpointTensorSlice& one : tensor.slices) {
-    append_runs_of_pieces(sources, one.pieces, std::ssize(bytes));
+    append_element_runs_of_pieces(sources, one.pieces, std::ssize(bytes));
     bytes.push_back(slice(tensor, state, one));
   }
   std::ranges::sort(sources, {}, &StoredElementRun::begin);
   std::vector<StoredElementRun> targets;
-  append_runs_of_pieces(targets, pieces, 0);
+  append_element_runs_of_pieces(targets, pieces, 0);
   const std::int64_t width = element_bytes(index_.dtype);
   for (const StoredElementRun& target : targets) {
     auto source = std::ranges::upper_bound(sources, target.begin, {}, &StoredElementRun::begin);

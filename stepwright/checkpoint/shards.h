@@ -28,7 +28,7 @@ FileChecksum write_safetensors_file(const std::filesystem::path& path,
                                     const std::vector<FlatTensorView>& tensors);
 
 /// Returns the name under which a checkpoint file stores one state of a tensor: `STATE/TENSOR`.
-std::string shard_tensor_name(std::string_view state, std::string_view tensor);
+std::string checkpoint_name_of_tensor_state(std::string_view state, std::string_view tensor);
 
 /// Checks that a file of a checkpoint exists, is a regular file, and has the size in the index.
 /// Fails with `kInput`, naming the file.
@@ -58,8 +58,8 @@ class CheckpointShardReader {
   [[nodiscard]] const CheckpointTensorEntry* find(std::string_view tensor) const;
   /// Reads those elements of a tensor's state that the pieces list, in order. Fails with `kInput`,
   /// naming file and tensor, if a shard file contradicts the index.
-  void read(const CheckpointTensorEntry& tensor, std::string_view state,
-            std::span<const StridedShardPiece> pieces, std::span<std::byte> out);
+  void read_tensor_state(const CheckpointTensorEntry& tensor, std::string_view state,
+                         std::span<const StridedShardPiece> pieces, std::span<std::byte> out);
   /// Checks that the shard files of a tensor's state agree with the index, without reading
   /// elements. Fails with `kInput`.
   void check(const CheckpointTensorEntry& tensor, std::string_view state);

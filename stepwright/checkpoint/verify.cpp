@@ -35,7 +35,7 @@ std::vector<std::string> find_checkpoint_defects(
     return flaws;
   }
   for (const CheckpointTensorEntry& tensor : index.tensors) {
-    for (const std::string& state : tensor_state_names(index, tensor)) {
+    for (const std::string& state : stored_state_names_of_tensor(index, tensor)) {
       passes(flaws, [&] { reader->check(tensor, state); });
     }
   }

@@ -16,7 +16,7 @@ namespace stepwright::cli {
 namespace {
 
 std::string fault_text(const tune::TunedPlan& best, const tune::TunedPlan& own) {
-  const bool slower = own.step_time_s > best.step_time_s * (1 + tune::kEqualPlanTolerance);
+  const bool slower = own.step_time_s > best.step_time_s * (1 + tune::kMinProposedPlanSaving);
   const std::string why = slower ? own.lost + ".\n" : "";
   if (own.verdict == memory::MemoryFitVerdict::kTight) {
     return fmt::format("It is tight in memory: {:.0f}% that it fits.\n{}", 100 * own.p_fits, why);
@@ -51,13 +51,13 @@ std::vector<std::string> wrapped(const std::vector<std::string>& words) {
 /// Returns the columns of a table of changes; `own`: with a first column for settings of the user's
 /// own files.
 std::vector<TableColumn> change_columns(bool own) {
-  std::vector<TableColumn> columns = {{"#", Align::kRight}};
+  std::vector<TableColumn> columns = {{"#", ColumnAlignment::kRight}};
   if (own) columns.push_back({"in the file"});
   columns.insert(columns.end(), {{"set"},
                                  {"kind"},
-                                 {"step", Align::kRight},
-                                 {"gain", Align::kRight},
-                                 {"memory", Align::kRight}});
+                                 {"step", ColumnAlignment::kRight},
+                                 {"gain", ColumnAlignment::kRight},
+                                 {"memory", ColumnAlignment::kRight}});
   return columns;
 }
 
@@ -76,14 +76,14 @@ std::vector<std::string> figures(const tune::PlanChange& change, bool first) {
 std::string plan_changes_table(const std::vector<tune::PlanChange>& changes,
                                const std::vector<std::vector<std::string>>& in_files) {
   const bool own = std::ranges::any_of(in_files, [](const auto& words) { return !words.empty(); });
-  Table table{.columns = change_columns(own), .rows = {}};
+  TextTable table{.columns = change_columns(own), .rows = {}};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const tune::PlanChange& change = changes[i];
     const std::vector<std::string> set = wrapped(change.set);
     const std::vector<std::string> lines = own ? in_files[i] : std::vector<std::string>();
     for (std::size_t at = 0; at < std::max(set.size(), lines.size()); ++at) {
       std::vector<std::string> row = {at == 0 ? fmt::format("{}", i + 1) : ""};
-      if (own) row.push_back(at < lines.size() ? printable(lines[at], kWidest) : "");
+      if (own) row.push_back(at < lines.size() ? one_line_printable_text(lines[at], kWidest) : "");
       row.push_back(at < set.size() ? set[at] : "");
       for (std::string& cell : figures(change, at == 0)) row.push_back(std::move(cell));
       table.rows.push_back(std::move(row));

@@ -53,9 +53,10 @@ std::vector<std::string> difference_row(std::string_view name, double before, do
 }  // namespace
 
 std::string step_time_breakdown_text(const simulate::StageTimeBreakdown& breakdown) {
-  Table table{
-      .columns = {{"where the time goes"}, {"time", Align::kRight}, {"share", Align::kRight}},
-      .rows = {}};
+  TextTable table{.columns = {{"where the time goes"},
+                              {"time", ColumnAlignment::kRight},
+                              {"share", ColumnAlignment::kRight}},
+                  .rows = {}};
   const double total = breakdown.total();
   each_row(breakdown, breakdown, [&](const std::string& name, double seconds, double) {
     table.rows.push_back({name, format_time(seconds), format_percent(seconds / total)});
@@ -65,12 +66,12 @@ std::string step_time_breakdown_text(const simulate::StageTimeBreakdown& breakdo
 
 std::string step_time_difference_text(const simulate::StageTimeBreakdown& before,
                                       const simulate::StageTimeBreakdown& after) {
-  Table table{.columns = {{"where the time goes"},
-                          {"before", Align::kRight},
-                          {"after", Align::kRight},
-                          {"difference", Align::kRight},
-                          {"change", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"where the time goes"},
+                              {"before", ColumnAlignment::kRight},
+                              {"after", ColumnAlignment::kRight},
+                              {"difference", ColumnAlignment::kRight},
+                              {"change", ColumnAlignment::kRight}},
+                  .rows = {}};
   each_row(before, after, [&](const std::string& name, double old_s, double new_s) {
     table.rows.push_back(difference_row(name, old_s, new_s));
   });

@@ -21,32 +21,33 @@
 namespace stepwright::cli {
 namespace {
 
-class Capture : public Command {
+class Capture : public Subcommand {
  public:
   explicit Capture(CLI::App& program)
-      : Command(program, "capture", "Run a launch script without its launchers, and record them",
-                "  stepwright capture -o launch.json -- bash job.sh\n"
-                "  stepwright capture --nodes 16 --gpus-per-node 8 -- sbatch job.sh\n"
-                "  stepwright import launch.json --cluster dgx-h100") {
-    mark_as_output(app().add_option("-o,--output", output_, "Write the record to FILE"))
+      : Subcommand(program, "capture", "Run a launch script without its launchers, and record them",
+                   "  stepwright capture -o launch.json -- bash job.sh\n"
+                   "  stepwright capture --nodes 16 --gpus-per-node 8 -- sbatch job.sh\n"
+                   "  stepwright import launch.json --cluster dgx-h100") {
+    mark_option_as_output(app().add_option("-o,--output", output_, "Write the record to FILE"))
         ->type_name("FILE");
     app()
         .add_option("--nodes", nodes_, "Nodes of the job, whatever the script says")
-        ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
-    options_.add_options_to(app());
+        ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
+    options_.add_options_to_command(app());
     reads(app().add_option("COMMAND", command_, "The script and its arguments, behind --"))
         ->required()
         ->type_name("COMMAND");
   }
 
-  void run(const Console& console) override {
-    const capture::ScriptCaptureResult captured = options_.capture(command_, nodes_, console);
+  void run_subcommand(const Console& console) override {
+    const capture::ScriptCaptureResult captured =
+        options_.capture_launch_script(command_, nodes_, console);
     const std::string record = capture::capture_record_json(captured);
-    if (json() || output_.empty()) console.out << record;
+    if (wants_json_output() || output_.empty()) console.out << record;
     if (!output_.empty()) {
       write_file(output_, [&](std::ostream& out) { out << record; });
       console.log.info(fmt::format("wrote the record to {}", output_));
-      if (!json()) console.out << seen_text(captured);
+      if (!wants_json_output()) console.out << seen_text(captured);
     }
     if (captured.commands.empty()) {
       throw Error(ErrorKind::kRuntime, "the script ended without starting anything that trains");
@@ -58,7 +59,7 @@ class Capture : public Command {
   static std::string seen_text(const capture::ScriptCaptureResult& captured) {
     std::string text;
     for (std::size_t i = 0; i < captured.commands.size(); ++i) {
-      const capture::CapturedCommand& command = captured.commands[i];
+      const capture::CapturedLaunchCommand& command = captured.commands[i];
       const auto extent = [](const std::optional<std::int64_t>& count) {
         return count ? std::to_string(*count) : std::string("?");
       };
@@ -78,7 +79,7 @@ class Capture : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> capture_command(CLI::App& program) {
+std::unique_ptr<Subcommand> capture_command(CLI::App& program) {
   return std::make_unique<Capture>(program);
 }
 

@@ -38,12 +38,12 @@ void ask(const std::string& command, bool only_launchers, const Console& console
 
 }  // namespace
 
-void ScriptCaptureOptions::add_options_to(CLI::App& command, CLI::Option* captures) {
+void ScriptCaptureOptions::add_options_to_command(CLI::App& command, CLI::Option* captures) {
   CLI::Option* all[] = {
       command
           .add_option("--gpus-per-node", devices_per_node_,
                       "Of the job that a script is captured for, whatever the script says")
-          ->check(runtime::whole_number(1, cluster::kMaxDevicesPerNode)),
+          ->check(runtime::whole_number_validator(1, cluster::kMaxDevicesPerNode)),
       command.add_flag("--only-launchers", only_launchers_,
                        "Commands of the captured script that write, fetch or delete do nothing"),
       command
@@ -55,18 +55,18 @@ void ScriptCaptureOptions::add_options_to(CLI::App& command, CLI::Option* captur
   }
 }
 
-capture::ScriptCaptureResult ScriptCaptureOptions::capture(const std::vector<std::string>& command,
-                                                           std::optional<std::int64_t> nodes,
-                                                           const Console& console) const {
+capture::ScriptCaptureResult ScriptCaptureOptions::capture_launch_script(
+    const std::vector<std::string>& command, std::optional<std::int64_t> nodes,
+    const Console& console) const {
   ask(quoted_for_shell(command), only_launchers_, console);
-  capture::ScriptCaptureResult captured =
-      capture::capture({.command = command,
-                        .nodes = nodes,
-                        .devices_per_node = devices_per_node_,
-                        .only_launchers = only_launchers_,
-                        .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
-                            std::chrono::duration<double>(timeout_s_)),
-                        .program = console.stand_in});
+  capture::ScriptCaptureResult captured = capture::capture_launch_script(
+      {.command = command,
+       .nodes = nodes,
+       .devices_per_node = devices_per_node_,
+       .only_launchers = only_launchers_,
+       .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+           std::chrono::duration<double>(timeout_s_)),
+       .program = console.stand_in});
   if (captured.interrupted_by != 0) {
     throw Error(ErrorKind::kRuntime,
                 fmt::format("interrupted by signal {}", captured.interrupted_by));

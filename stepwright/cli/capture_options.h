@@ -20,15 +20,15 @@ class ScriptCaptureOptions {
  public:
   /// Adds the capture options to a command. `captures`: flag without which these options are
   /// refused; null: the command always captures.
-  void add_options_to(CLI::App& command, CLI::Option* captures = nullptr);
+  void add_options_to_command(CLI::App& command, CLI::Option* captures = nullptr);
 
   /// Captures a launch script: announces it, asks for consent if a person can answer, and runs it
   /// with stand-ins for its launchers. `nodes`: number of nodes of the job; nullopt: the script
   /// decides. Fails as `capture::capture`, with `kInput` if the person refuses, with `kRuntime` if
   /// a signal interrupted the capture.
-  [[nodiscard]] capture::ScriptCaptureResult capture(const std::vector<std::string>& command,
-                                                     std::optional<std::int64_t> nodes,
-                                                     const Console& console) const;
+  [[nodiscard]] capture::ScriptCaptureResult capture_launch_script(
+      const std::vector<std::string>& command, std::optional<std::int64_t> nodes,
+      const Console& console) const;
 
  private:
   std::optional<std::int64_t> devices_per_node_;

@@ -18,12 +18,12 @@ namespace {
 
 constexpr double kMostKneeBytes = 1e15;
 
-class Characterize : public Command {
+class Characterize : public Subcommand {
  public:
   explicit Characterize(CLI::App& program)
-      : Command(program, "characterize", "Say what the logs of a job communicated",
-                "  stepwright characterize --log nccl.*.log\n"
-                "  stepwright characterize --log trace.json.gz --json") {
+      : Subcommand(program, "characterize", "Say what the logs of a job communicated",
+                   "  stepwright characterize --log nccl.*.log\n"
+                   "  stepwright characterize --log trace.json.gz --json") {
     reads(app().add_option("--log", logs_,
                            "Logs of any program in docs/logs.md, recognised by their content; all\n"
                            "ranks' files together say most"))
@@ -40,17 +40,17 @@ class Characterize : public Command {
         .add_option("--group-size", group_size_,
                     "Ranks of groups whose size the logs do not say (DeepSpeed, Chakra)")
         ->type_name("N")
-        ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
+        ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
   }
 
-  void run(const Console& console) override {
-    logs::Log log = logs::read_logs(logs_);
+  void run_subcommand(const Console& console) override {
+    logs::CommunicationLog log = logs::read_logs(logs_);
     if (group_size_) logs::assume_group_size(log, *group_size_);
     const logs::LoggedCommunicationSummary found = logs::summarise_logged_calls(log, knee_);
     nlohmann::ordered_json answer = nlohmann::ordered_json::object();
-    if (json() || report_.wanted()) answer = logs::characterize_json(found);
-    if (report_.wanted()) report_.write(console, "What a job communicated", answer, {});
-    if (json()) {
+    if (wants_json_output() || report_.wanted()) answer = logs::communication_summary_json(found);
+    if (report_.wanted()) report_.write_report_page(console, "What a job communicated", answer, {});
+    if (wants_json_output()) {
       print_json(console.out, answer);
     } else {
       console.out << log_communication_text(found);
@@ -66,7 +66,7 @@ class Characterize : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> characterize_command(CLI::App& program) {
+std::unique_ptr<Subcommand> characterize_command(CLI::App& program) {
   return std::make_unique<Characterize>(program);
 }
 

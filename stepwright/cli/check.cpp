@@ -18,14 +18,15 @@
 namespace stepwright::cli {
 namespace {
 
-class Check : public Command {
+class Check : public Subcommand {
  public:
   explicit Check(CLI::App& program)
-      : Command(program, "check", "Say before a job is queued whether it starts, fits, and is fast",
-                "  stepwright check train.sh --cluster dgx-h100\n"
-                "  stepwright check plan.yaml --gain 5%\n"
-                "  stepwright check args.json ds.json --model llama-3-8b --cluster dgx-h100:2 "
-                "--json") {
+      : Subcommand(program, "check",
+                   "Say before a job is queued whether it starts, fits, and is fast",
+                   "  stepwright check train.sh --cluster dgx-h100\n"
+                   "  stepwright check plan.yaml --gain 5%\n"
+                   "  stepwright check args.json ds.json --model llama-3-8b --cluster dgx-h100:2 "
+                   "--json") {
     app()
         .add_option("--gain", gain_,
                     "Fail where changes of the plan would save this share of a step or more:\n"
@@ -38,14 +39,14 @@ class Check : public Command {
         ->type_name("FILE");
   }
 
-  void run(const Console& console) override {
-    const answers::CheckAnswer answer =
-        answers::check_job_before_queueing({.job = files_.request(console),
+  void run_subcommand(const Console& console) override {
+    const answers::JobCheckAnswer answer =
+        answers::check_job_before_queueing({.job = files_.import_request_from_options(console),
                                             .gain = gain_,
                                             .logs = logs_,
                                             .reserve = reserve_.given()});
-    if (json()) {
-      print_json(console.out, answers::check_answer_json(answer));
+    if (wants_json_output()) {
+      print_json(console.out, answers::check_command_answer_json(answer));
     } else {
       console.out << job_check_text(answer.check);
       if (answer.run) {
@@ -66,7 +67,7 @@ class Check : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> check_command(CLI::App& program) {
+std::unique_ptr<Subcommand> check_command(CLI::App& program) {
   return std::make_unique<Check>(program);
 }
 

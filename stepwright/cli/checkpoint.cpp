@@ -50,23 +50,26 @@ nlohmann::ordered_json checkpoint_json(const checkpoint::CheckpointIndex& index)
 
 std::string checkpoint_text(const std::filesystem::path& path,
                             const checkpoint::CheckpointIndex& index) {
-  Table table{
-      .columns = {{"tensor"}, {"shape"}, {"slices", Align::kRight}, {"size", Align::kRight}},
-      .rows = {}};
+  TextTable table{.columns = {{"tensor"},
+                              {"shape"},
+                              {"slices", ColumnAlignment::kRight},
+                              {"size", ColumnAlignment::kRight}},
+                  .rows = {}};
   const auto width = static_cast<double>(checkpoint::element_bytes(index.dtype));
   double bytes = 0;
   for (const checkpoint::CheckpointTensorEntry& tensor : index.tensors) {
-    const double size = width *
-                        static_cast<double>(checkpoint::tensor_state_names(index, tensor).size()) *
-                        static_cast<double>(tensor.elements());
+    const double size =
+        width *
+        static_cast<double>(checkpoint::stored_state_names_of_tensor(index, tensor).size()) *
+        static_cast<double>(tensor.elements());
     bytes += size;
     table.rows.push_back({tensor.name, fmt::format("{}", fmt::join(tensor.shape, " x ")),
                           fmt::format("{}", tensor.slices.size()), format_bytes(size)});
   }
   return fmt::format("{}: step {}, {} sequences read, {} files, {} of {} ({})\n\n{}\n{}",
                      path.string(), index.run.step, index.run.samples, index.files.size(),
-                     format_bytes(bytes), printable(index.dtype),
-                     printable(fmt::format("{}", fmt::join(index.states, ", "))),
+                     format_bytes(bytes), one_line_printable_text(index.dtype),
+                     one_line_printable_text(fmt::format("{}", fmt::join(index.states, ", "))),
                      format_text_table(table), index.run.plan);
 }
 
@@ -74,23 +77,23 @@ std::string checkpoint_text(const std::filesystem::path& path,
 /// be converted to other formats.
 void check_plan(const std::filesystem::path& path, const checkpoint::CheckpointIndex& index) {
   const std::string name = (path / checkpoint::kCheckpointIndexName).string() + ": plan";
-  plan::read_plan(Document::parse(index.run.plan, name), path);
+  plan::read_plan(YamlJsonDocument::parse(index.run.plan, name), path);
 }
 
 constexpr std::size_t kLongestFlaw = 1000;
 constexpr std::int64_t kShardBytes = 5'000'000'000;
 constexpr double kMostShardBytes = 1e18;
 
-class Checkpoint : public Command {
+class Checkpoint : public Subcommand {
  public:
   explicit Checkpoint(CLI::App& program)
-      : Command(program, "checkpoint", "Show, verify or convert what `train --checkpoint` wrote",
-                "  stepwright checkpoint show checkpoints\n"
-                "  stepwright checkpoint verify checkpoints/step-00000100\n"
-                "  stepwright checkpoint convert checkpoints -o weights.safetensors\n"
-                "  stepwright checkpoint convert checkpoints -o model --format huggingface "
-                "--dtype bf16\n"
-                "  stepwright checkpoint convert checkpoints -o adapter --format peft") {
+      : Subcommand(program, "checkpoint", "Show, verify or convert what `train --checkpoint` wrote",
+                   "  stepwright checkpoint show checkpoints\n"
+                   "  stepwright checkpoint verify checkpoints/step-00000100\n"
+                   "  stepwright checkpoint convert checkpoints -o weights.safetensors\n"
+                   "  stepwright checkpoint convert checkpoints -o model --format huggingface "
+                   "--dtype bf16\n"
+                   "  stepwright checkpoint convert checkpoints -o adapter --format peft") {
     app()
         .add_option("ACTION", action_, "show, verify or convert")
         ->required()
@@ -98,7 +101,7 @@ class Checkpoint : public Command {
     app()
         .add_option("DIR", directory_, "A checkpoint, or a directory of them: its last one")
         ->required();
-    mark_as_output(
+    mark_option_as_output(
         app().add_option("-o,--output", output_,
                          "With convert: whole weights in one safetensors file, or in a directory"),
         OptionOutputKind::kAnything)
@@ -129,7 +132,7 @@ class Checkpoint : public Command {
         ->type_name("SIZE");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     if (output_.empty() == (action_ == "convert")) {
       fail_input("-o PATH is only for `checkpoint convert`, which needs it");
     }
@@ -174,21 +177,22 @@ class Checkpoint : public Command {
 
   [[nodiscard]] std::int64_t shard_bytes() const {
     if (shard_size_.empty()) return kShardBytes;
-    const Document document = Document::from(Tree::scalar(shard_size_, false), "--shard-size");
+    const YamlJsonDocument document =
+        YamlJsonDocument::from_tree(DocumentTree::make_scalar(shard_size_, false), "--shard-size");
     return static_cast<std::int64_t>(
         read_quantity(document.root(), QuantityKind::kBytes, 1, kMostShardBytes));
   }
 
   void show(const Console& console, const std::filesystem::path& path) const {
     const checkpoint::CheckpointIndex index = checkpoint::load_checkpoint_index(path);
-    if (json()) return print_json(console.out, checkpoint_json(index));
+    if (wants_json_output()) return print_json(console.out, checkpoint_json(index));
     console.out << checkpoint_text(path, index);
   }
 
   void verify(const Console& console, const std::filesystem::path& path) const {
     std::vector<std::string> flaws = checkpoint::find_checkpoint_defects(
         path, [&](const checkpoint::CheckpointIndex& index) { check_plan(path, index); });
-    for (std::string& flaw : flaws) flaw = printable(flaw, kLongestFlaw);
+    for (std::string& flaw : flaws) flaw = one_line_printable_text(flaw, kLongestFlaw);
     if (!flaws.empty()) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}", fmt::join(flaws, "\n")));
     }
@@ -198,7 +202,7 @@ class Checkpoint : public Command {
   void answer(const Console& console, const std::filesystem::path& path,
               nlohmann::ordered_json entries, const std::string& text) const {
     entries["checkpoint"] = path.string();
-    if (json()) return print_json(console.out, entries);
+    if (wants_json_output()) return print_json(console.out, entries);
     console.out << path.string() << ": " << text << '\n';
   }
 
@@ -214,7 +218,7 @@ class Checkpoint : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> checkpoint_command(CLI::App& program) {
+std::unique_ptr<Subcommand> checkpoint_command(CLI::App& program) {
   return std::make_unique<Checkpoint>(program);
 }
 

@@ -21,7 +21,8 @@ std::string percent(const fit::RelativeErrorSummary& error) {
 void add_reasons(std::string& text, const std::string& file,
                  const std::vector<fit::DroppedSampleRow>& rows) {
   std::map<std::string, std::vector<const fit::DroppedSampleRow*>> reasons;
-  for (const fit::DroppedSampleRow& row : rows) reasons[row.kind()].push_back(&row);
+  for (const fit::DroppedSampleRow& row : rows)
+    reasons[row.skip_reason_without_numbers()].push_back(&row);
   for (const auto& [reason, found] : reasons) {
     for (std::size_t i = 0; i < found.size() && i < kShownParts; ++i) {
       text += fmt::format("  {}:{}: {}\n", file, found[i]->line, found[i]->reason);
@@ -34,15 +35,15 @@ void add_reasons(std::string& text, const std::string& file,
 }  // namespace
 
 std::string collective_fit_table(const fit::FittedMachineList& fitted) {
-  Table table{.columns = {{"machine"},
-                          {"library"},
-                          {"rows", Align::kRight},
-                          {"rows left out", Align::kRight},
-                          {"below 1 MiB", Align::kRight},
-                          {"defaults", Align::kRight},
-                          {"layouts left out", Align::kRight},
-                          {"defaults", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"machine"},
+                              {"library"},
+                              {"rows", ColumnAlignment::kRight},
+                              {"rows left out", ColumnAlignment::kRight},
+                              {"below 1 MiB", ColumnAlignment::kRight},
+                              {"defaults", ColumnAlignment::kRight},
+                              {"layouts left out", ColumnAlignment::kRight},
+                              {"defaults", ColumnAlignment::kRight}},
+                  .rows = {}};
   std::string refused;
   for (const fit::FittedMachineCollectives& machine : fitted.machines) {
     for (const fit::FittedCollectiveLibrary& library : machine.libraries) {

@@ -8,20 +8,20 @@
 
 namespace stepwright::cli {
 
-Command::Command(CLI::App& program, const std::string& name, const std::string& description,
-                 const std::string& examples)
+Subcommand::Subcommand(CLI::App& program, const std::string& name, const std::string& description,
+                       const std::string& examples)
     : app_(program.add_subcommand(name, description)) {
   app_->footer("Examples:\n" + examples);
   app_->add_flag("--json", json_, "Print one JSON document instead of text for people");
 }
 
-void Command::refuse_options(std::span<const char* const> options,
-                             std::string_view belongs_to) const {
+void Subcommand::refuse_options(std::span<const char* const> options,
+                                std::string_view belongs_to) const {
   for (const char* option : options) {
     if (app_->count(option) > 0) fail_input(fmt::format("{} is only for {}", option, belongs_to));
   }
 }
 
-bool Command::is_subcommand_chosen() const { return app_->parsed(); }
+bool Subcommand::is_subcommand_chosen() const { return app_->parsed(); }
 
 }  // namespace stepwright::cli

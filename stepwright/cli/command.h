@@ -36,24 +36,24 @@ struct Console {
 };
 
 /// Base class of the program's subcommands, such as `tune`.
-class Command {
+class Subcommand {
  public:
   /// Adds the subcommand to the program. `examples`: text at the end of the subcommand's help.
-  Command(CLI::App& program, const std::string& name, const std::string& description,
-          const std::string& examples);
-  virtual ~Command() = default;
-  Command(const Command&) = delete;
-  Command& operator=(const Command&) = delete;
+  Subcommand(CLI::App& program, const std::string& name, const std::string& description,
+             const std::string& examples);
+  virtual ~Subcommand() = default;
+  Subcommand(const Subcommand&) = delete;
+  Subcommand& operator=(const Subcommand&) = delete;
 
   /// True if the command line names this subcommand.
   [[nodiscard]] bool is_subcommand_chosen() const;
   /// Runs the subcommand and writes its answer to the console. Throws `Error` if it fails.
-  virtual void run(const Console& console) = 0;
+  virtual void run_subcommand(const Console& console) = 0;
 
  protected:
   [[nodiscard]] CLI::App& app() { return *app_; }
   /// True if `--json` was given: the answer is one JSON document instead of text for people.
-  [[nodiscard]] bool json() const { return json_; }
+  [[nodiscard]] bool wants_json_output() const { return json_; }
   /// Fails with `kInput` if one of these options was given. `belongs_to`: what the options can be
   /// used with, for the message.
   void refuse_options(std::span<const char* const> options, std::string_view belongs_to) const;
@@ -63,34 +63,34 @@ class Command {
   bool json_ = false;
 };
 
-std::unique_ptr<Command> init_command(CLI::App& program);
-std::unique_ptr<Command> tune_command(CLI::App& program);
-std::unique_ptr<Command> predict_command(CLI::App& program);
-std::unique_ptr<Command> whole_run_command(CLI::App& program);
-std::unique_ptr<Command> phases_command(CLI::App& program);
-std::unique_ptr<Command> traffic_command(CLI::App& program);
-std::unique_ptr<Command> memory_command(CLI::App& program);
-std::unique_ptr<Command> explain_command(CLI::App& program);
-std::unique_ptr<Command> study_command(CLI::App& program);
-std::unique_ptr<Command> interleave_command(CLI::App& program);
-std::unique_ptr<Command> fit_command(CLI::App& program);
-std::unique_ptr<Command> validate_command(CLI::App& program);
-std::unique_ptr<Command> lab_command(CLI::App& program);
-std::unique_ptr<Command> characterize_command(CLI::App& program);
-std::unique_ptr<Command> compare_command(CLI::App& program);
-std::unique_ptr<Command> diagnose_command(CLI::App& program);
-std::unique_ptr<Command> train_command(CLI::App& program);
-std::unique_ptr<Command> sample_command(CLI::App& program);
-std::unique_ptr<Command> export_command(CLI::App& program);
-std::unique_ptr<Command> import_command(CLI::App& program);
-std::unique_ptr<Command> capture_command(CLI::App& program);
-std::unique_ptr<Command> check_command(CLI::App& program);
-std::unique_ptr<Command> checkpoint_command(CLI::App& program);
-std::unique_ptr<Command> serve_command(CLI::App& program);
-std::unique_ptr<Command> mcp_command(CLI::App& program);
-std::unique_ptr<Command> lengths_command(CLI::App& program);
-std::unique_ptr<Command> list_command(CLI::App& program);
-std::unique_ptr<Command> doctor_command(CLI::App& program);
-std::unique_ptr<Command> completion_command(CLI::App& program);
+std::unique_ptr<Subcommand> init_command(CLI::App& program);
+std::unique_ptr<Subcommand> tune_command(CLI::App& program);
+std::unique_ptr<Subcommand> predict_command(CLI::App& program);
+std::unique_ptr<Subcommand> whole_run_command(CLI::App& program);
+std::unique_ptr<Subcommand> phases_command(CLI::App& program);
+std::unique_ptr<Subcommand> traffic_command(CLI::App& program);
+std::unique_ptr<Subcommand> memory_command(CLI::App& program);
+std::unique_ptr<Subcommand> explain_command(CLI::App& program);
+std::unique_ptr<Subcommand> study_command(CLI::App& program);
+std::unique_ptr<Subcommand> interleave_command(CLI::App& program);
+std::unique_ptr<Subcommand> fit_command(CLI::App& program);
+std::unique_ptr<Subcommand> validate_command(CLI::App& program);
+std::unique_ptr<Subcommand> lab_command(CLI::App& program);
+std::unique_ptr<Subcommand> characterize_command(CLI::App& program);
+std::unique_ptr<Subcommand> compare_command(CLI::App& program);
+std::unique_ptr<Subcommand> diagnose_command(CLI::App& program);
+std::unique_ptr<Subcommand> train_command(CLI::App& program);
+std::unique_ptr<Subcommand> sample_command(CLI::App& program);
+std::unique_ptr<Subcommand> export_command(CLI::App& program);
+std::unique_ptr<Subcommand> import_command(CLI::App& program);
+std::unique_ptr<Subcommand> capture_command(CLI::App& program);
+std::unique_ptr<Subcommand> check_command(CLI::App& program);
+std::unique_ptr<Subcommand> checkpoint_command(CLI::App& program);
+std::unique_ptr<Subcommand> serve_command(CLI::App& program);
+std::unique_ptr<Subcommand> mcp_command(CLI::App& program);
+std::unique_ptr<Subcommand> lengths_command(CLI::App& program);
+std::unique_ptr<Subcommand> list_command(CLI::App& program);
+std::unique_ptr<Subcommand> doctor_command(CLI::App& program);
+std::unique_ptr<Subcommand> completion_command(CLI::App& program);
 
 }  // namespace stepwright::cli

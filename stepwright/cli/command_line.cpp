@@ -61,7 +61,7 @@ std::vector<std::string> command_names(const CLI::App& program) {
   return names;
 }
 
-using Commands = std::vector<std::unique_ptr<Command>>;
+using Commands = std::vector<std::unique_ptr<Subcommand>>;
 
 Commands add_commands(CLI::App& program) {
   Commands commands;
@@ -108,8 +108,8 @@ void check_name(const CLI::App& program, const std::vector<std::string>& argumen
   }
   const std::string& word = arguments.front();
   if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
-  fail_input(fmt::format("there is no command '{}'{} (stepwright --help)", printable(word),
-                         spelling_hint(word, known)));
+  fail_input(fmt::format("there is no command '{}'{} (stepwright --help)",
+                         one_line_printable_text(word), spelling_hint(word, known)));
 }
 
 void add_options(const CLI::App& command, std::vector<std::string>& names) {
@@ -132,7 +132,8 @@ void check_options(const CLI::App& program, const std::vector<std::string>& argu
     const std::string option = argument.substr(0, argument.find('='));
     if (!option.starts_with("--") || std::ranges::find(names, option) != names.end()) continue;
     fail_input(fmt::format("{} has no option {}{} (stepwright {} --help)", command.get_name(),
-                           printable(option), spelling_hint(option, known), command.get_name()));
+                           one_line_printable_text(option), spelling_hint(option, known),
+                           command.get_name()));
   }
 }
 
@@ -149,14 +150,14 @@ void refuse_empty_values(const CLI::App& command) {
 
 void run_chosen(const Commands& commands, const Console& console) {
   for (const auto& command : commands) {
-    if (command->is_subcommand_chosen()) command->run(console);
+    if (command->is_subcommand_chosen()) command->run_subcommand(console);
   }
 }
 
 }  // namespace
 
 int run_command_exit_code(const std::vector<std::string>& arguments, const Console& console) try {
-  run_command(arguments, console);
+  run_stepwright_command(arguments, console);
   return 0;
 } catch (const Error& error) {
   console.log.error(error.what());
@@ -173,7 +174,7 @@ int run_command_exit_code(const std::vector<std::string>& arguments, const Conso
   return kRuntimeCode;
 }
 
-void run_command(const std::vector<std::string>& arguments, const Console& console) {
+void run_stepwright_command(const std::vector<std::string>& arguments, const Console& console) {
   CLI::App program(kDescription, "stepwright");
   program.footer(kFooter);
   program.require_subcommand(1);

@@ -11,7 +11,7 @@ namespace stepwright::cli {
 /// Runs a command from its arguments (without the program's name), for programs that embed
 /// Stepwright. The console receives what the command would print. Throws `Error`, of kind `kInput`
 /// for wrong arguments; text written before stays in the console.
-void run_command(const std::vector<std::string>& arguments, const Console& console);
+void run_stepwright_command(const std::vector<std::string>& arguments, const Console& console);
 
 /// Runs a command from its arguments and logs the message of a failure instead of throwing. Returns
 /// the exit code: 0 success, 1 failure while running, 2 wrong input, 3 valid input that is not

@@ -17,13 +17,13 @@
 namespace stepwright::cli {
 namespace {
 
-class Compare : public Command {
+class Compare : public Subcommand {
  public:
   explicit Compare(CLI::App& program)
-      : Command(program, "compare", "Compare what a plan should send with what a run sent",
-                "  stepwright train plan.yaml --data text.txt --ledger sent.json\n"
-                "  stepwright compare plan.yaml --log sent.json\n"
-                "  stepwright compare plan.yaml --log trace.*.json.gz") {
+      : Subcommand(program, "compare", "Compare what a plan should send with what a run sent",
+                   "  stepwright train plan.yaml --data text.txt --ledger sent.json\n"
+                   "  stepwright compare plan.yaml --log sent.json\n"
+                   "  stepwright compare plan.yaml --log trace.*.json.gz") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
           OptionInputKind::kDocument)
         ->required();
@@ -35,11 +35,12 @@ class Compare : public Command {
         ->type_name("FILE");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const answers::LogComparisonAnswer answer =
         answers::compare_plan_with_logs(load_settled_plan(plan_, console), logs_);
-    if (report_.wanted()) report_.write(console, answers::log_comparison_report(answer));
-    if (json()) {
+    if (report_.wanted())
+      report_.write_report_page(console, answers::log_comparison_report(answer));
+    if (wants_json_output()) {
       print_json(console.out, answers::log_comparison_answer_json(answer));
     } else {
       console.out << run_plan_comparison_text(answer.run, answer.prediction);
@@ -55,7 +56,7 @@ class Compare : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> compare_command(CLI::App& program) {
+std::unique_ptr<Subcommand> compare_command(CLI::App& program) {
   return std::make_unique<Compare>(program);
 }
 

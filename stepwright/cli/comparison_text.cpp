@@ -11,19 +11,19 @@ namespace stepwright::cli {
 namespace {
 
 std::string scheme_text(const logs::LogPlanComparison& comparison) {
-  Table table{.columns = {{"parallelism"},
-                          {"operation"},
-                          {"group"},
-                          {"ranks", Align::kRight},
-                          {"calls planned", Align::kRight},
-                          {"logged", Align::kRight},
-                          {"payload planned", Align::kRight},
-                          {"logged payload", Align::kRight},
-                          {"time", Align::kRight},
-                          {"transfer", Align::kRight},
-                          {"predicted", Align::kRight},
-                          {"exposed", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"parallelism"},
+                              {"operation"},
+                              {"group"},
+                              {"ranks", ColumnAlignment::kRight},
+                              {"calls planned", ColumnAlignment::kRight},
+                              {"logged", ColumnAlignment::kRight},
+                              {"payload planned", ColumnAlignment::kRight},
+                              {"logged payload", ColumnAlignment::kRight},
+                              {"time", ColumnAlignment::kRight},
+                              {"transfer", ColumnAlignment::kRight},
+                              {"predicted", ColumnAlignment::kRight},
+                              {"exposed", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const logs::SchemeCallTotals& sum : logs::by_scheme(comparison)) {
     const logs::PlannedAndLoggedCalls& row = sum.calls;
     const auto seconds = [&](double of_calls) {
@@ -43,7 +43,8 @@ std::string scheme_text(const logs::LogPlanComparison& comparison) {
 
 }  // namespace
 
-std::string log_comparison_text(const logs::LogPlanComparison& comparison, const logs::Log& log) {
+std::string log_comparison_text(const logs::LogPlanComparison& comparison,
+                                const logs::CommunicationLog& log) {
   std::string text = fmt::format(
       "Collective calls of {} and {}: what the plan sends and what the logs hold\n\n",
       count_with_noun(comparison.ranks, "rank"), count_with_noun(comparison.steps, "step"));

@@ -24,14 +24,14 @@ constexpr Reader kReaders[] = {{"bash", bash_completion_script},
                                {"fish", fish_completion_script},
                                {"man", manual_page}};
 
-class Completion : public Command {
+class Completion : public Subcommand {
  public:
   explicit Completion(CLI::App& program)
-      : Command(program, "completion",
-                "Write what completes this command in a shell, or its manual",
-                "  source <(stepwright completion bash)\n"
-                "  stepwright completion fish > ~/.config/fish/completions/stepwright.fish\n"
-                "  stepwright completion man | man -l -"),
+      : Subcommand(program, "completion",
+                   "Write what completes this command in a shell, or its manual",
+                   "  source <(stepwright completion bash)\n"
+                   "  stepwright completion fish > ~/.config/fish/completions/stepwright.fish\n"
+                   "  stepwright completion man | man -l -"),
         program_(program) {
     std::vector<std::string> names;
     for (const Reader& reader : kReaders) names.emplace_back(reader.name);
@@ -41,9 +41,9 @@ class Completion : public Command {
         ->transform(one_of_words_validator(names));
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const std::string text = std::ranges::find(kReaders, for_, &Reader::name)->text(program_);
-    if (json()) return print_json(console.out, {{"text", text}});
+    if (wants_json_output()) return print_json(console.out, {{"text", text}});
     console.out << text;
   }
 
@@ -54,7 +54,7 @@ class Completion : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> completion_command(CLI::App& program) {
+std::unique_ptr<Subcommand> completion_command(CLI::App& program) {
   return std::make_unique<Completion>(program);
 }
 

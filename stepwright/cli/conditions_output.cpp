@@ -7,7 +7,7 @@
 
 namespace stepwright::cli {
 
-FitStartConditions load_fit_start_conditions(const std::string& file) {
+FitStartConditions load_initial_fit_conditions(const std::string& file) {
   if (file.empty()) return {.training = cost::built_in_training_conditions(), .memory = {}};
   return {.training = cost::load_training_conditions(file),
           .memory = plan::load_memory_conditions(file)};

@@ -17,7 +17,7 @@ struct FitStartConditions {
 
 /// Loads a file of conditions from which a fit starts. Empty name: the built-in training
 /// conditions, and no memory conditions.
-FitStartConditions load_fit_start_conditions(const std::string& file);
+FitStartConditions load_initial_fit_conditions(const std::string& file);
 
 /// Writes fitted conditions (`yaml`) to a file, and logs how a job can refer to that file. Does
 /// nothing if the file name is empty.

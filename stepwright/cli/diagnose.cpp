@@ -21,13 +21,13 @@ namespace {
 /// Largest table of runs to which a row can be added, in bytes.
 constexpr std::size_t kMostTableBytes = std::size_t{64} << 20;
 
-class Diagnose : public Command {
+class Diagnose : public Subcommand {
  public:
   explicit Diagnose(CLI::App& program)
-      : Command(program, "diagnose", "Say why a job hung, died, ran out of memory or is slow",
-                "  stepwright diagnose slurm-4711.out\n"
-                "  stepwright diagnose nccl_trace_rank_* job.log\n"
-                "  stepwright diagnose plan.yaml logs/*/*/attempt_0/*/stderr.log --json") {
+      : Subcommand(program, "diagnose", "Say why a job hung, died, ran out of memory or is slow",
+                   "  stepwright diagnose slurm-4711.out\n"
+                   "  stepwright diagnose nccl_trace_rank_* job.log\n"
+                   "  stepwright diagnose plan.yaml logs/*/*/attempt_0/*/stderr.log --json") {
     reads(app().add_option(
               "FILE", files_,
               "What the job left: logs of any launcher, and dumps of PyTorch's flight\n"
@@ -39,20 +39,21 @@ class Diagnose : public Command {
                            "What the job ran on, where no file says it: a profile\n"
                            "(stepwright list profiles), also as PROFILE:NODES, or a file"))
         ->type_name("NAME");
-    mark_as_output(
+    mark_option_as_output(
         app().add_option(
             "--row", row_,
             "Add the run to a table for tune --runs, which is made where it is not there"))
         ->type_name("CSV");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     std::vector<answers::UserFile> given;
-    for (const std::string& file : files_) given.push_back(read_user_file(file, console));
+    for (const std::string& file : files_)
+      given.push_back(read_file_or_console_text(file, console));
     const answers::JobDiagnosisAnswer answer = answers::diagnose_job_files(given, cluster_);
     if (!row_.empty()) add_row(console, answer);
-    if (report_.wanted()) report_.write(console, answers::diagnosis_report(answer));
-    if (json()) return print_json(console.out, answers::diagnosis_answer_json(answer));
+    if (report_.wanted()) report_.write_report_page(console, answers::diagnosis_report(answer));
+    if (wants_json_output()) return print_json(console.out, answers::diagnosis_answer_json(answer));
     console.out << diagnosis_text(answer.diagnosis);
   }
 
@@ -75,7 +76,7 @@ class Diagnose : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> diagnose_command(CLI::App& program) {
+std::unique_ptr<Subcommand> diagnose_command(CLI::App& program) {
   return std::make_unique<Diagnose>(program);
 }
 

@@ -23,7 +23,7 @@ std::string list_text(std::string_view title, const std::vector<std::string>& li
   return text;
 }
 
-std::string finding_text(const diagnose::Finding& finding, std::size_t number) {
+std::string finding_text(const diagnose::FaultFinding& finding, std::size_t number) {
   return fmt::format("{}. {} ({})\n", number, finding.what,
                      name_of(diagnose::kFindingKindNames, finding.kind)) +
          list_text("Evidence", finding.evidence) + list_text("Usual causes", finding.causes) +

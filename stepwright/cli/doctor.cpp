@@ -98,16 +98,17 @@ std::string ability_text(const Capability& ability) {
   return text;
 }
 
-class Doctor : public Command {
+class Doctor : public Subcommand {
  public:
   explicit Doctor(CLI::App& program)
-      : Command(program, "doctor", "Say what this machine can do, and what is missing for the rest",
-                "  stepwright doctor\n"
-                "  stepwright doctor --json") {}
+      : Subcommand(program, "doctor",
+                   "Say what this machine can do, and what is missing for the rest",
+                   "  stepwright doctor\n"
+                   "  stepwright doctor --json") {}
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const Capability abilities[] = {planning(), exploring(), training(), emulating(), computing()};
-    if (json()) {
+    if (wants_json_output()) {
       auto list = nlohmann::ordered_json::array();
       for (const Capability& ability : abilities) list.push_back(ability_json(ability));
       return print_json(console.out, {{"version", STEPWRIGHT_VERSION}, {"abilities", list}});
@@ -119,7 +120,7 @@ class Doctor : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> doctor_command(CLI::App& program) {
+std::unique_ptr<Subcommand> doctor_command(CLI::App& program) {
   return std::make_unique<Doctor>(program);
 }
 

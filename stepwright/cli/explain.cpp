@@ -21,14 +21,15 @@
 namespace stepwright::cli {
 namespace {
 
-class Explain : public Command {
+class Explain : public Subcommand {
  public:
   explicit Explain(CLI::App& program)
-      : Command(program, "explain", "Say in words what the short code of a plan, or a term, means",
-                "  stepwright explain tp8+sp pp4x20 dp2 mb1 IIG/64/8\n"
-                "  stepwright explain plan.yaml\n"
-                "  stepwright explain sp:keep --json\n"
-                "  stepwright explain MFU") {
+      : Subcommand(program, "explain",
+                   "Say in words what the short code of a plan, or a term, means",
+                   "  stepwright explain tp8+sp pp4x20 dp2 mb1 IIG/64/8\n"
+                   "  stepwright explain plan.yaml\n"
+                   "  stepwright explain sp:keep --json\n"
+                   "  stepwright explain MFU") {
     app()
         .add_option("CODE", words_,
                     "A plan as tables say it, or some words of it; a plan file; a term")
@@ -36,10 +37,10 @@ class Explain : public Command {
         ->type_name("TEXT ...");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const std::string code = asked_for(console);
     const std::vector<plan::PlanCodeMark> marks = explained(code);
-    if (json()) {
+    if (wants_json_output()) {
       nlohmann::ordered_json list = nlohmann::ordered_json::array();
       for (const plan::PlanCodeMark& mark : marks) {
         list.push_back({{"code", mark.code}, {"field", mark.field}, {"means", mark.means}});
@@ -47,7 +48,7 @@ class Explain : public Command {
       return print_json(console.out, {{"code", code}, {"marks", list}});
     }
     if (is_file()) console.out << code << "\n\n";
-    Table table{.columns = {{"code"}, {"choice"}, {"means"}}, .rows = {}};
+    TextTable table{.columns = {{"code"}, {"choice"}, {"means"}}, .rows = {}};
     for (const plan::PlanCodeMark& mark : marks) {
       table.rows.push_back({mark.code, std::string(mark.field), mark.means});
     }
@@ -76,7 +77,7 @@ class Explain : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> explain_command(CLI::App& program) {
+std::unique_ptr<Subcommand> explain_command(CLI::App& program) {
   return std::make_unique<Explain>(program);
 }
 

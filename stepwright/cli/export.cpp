@@ -35,26 +35,26 @@
 namespace stepwright::cli {
 namespace {
 
-constexpr Named<collective::Collective> kExportedCollectives[] = {
-    {collective::Collective::kAllReduce, "all_reduce"},
-    {collective::Collective::kAllGather, "all_gather"},
-    {collective::Collective::kReduceScatter, "reduce_scatter"},
-    {collective::Collective::kAllToAll, "all_to_all"},
-    {collective::Collective::kBroadcast, "broadcast"},
-    {collective::Collective::kReduce, "reduce"}};
+constexpr Named<collective::CollectiveOperation> kExportedCollectives[] = {
+    {collective::CollectiveOperation::kAllReduce, "all_reduce"},
+    {collective::CollectiveOperation::kAllGather, "all_gather"},
+    {collective::CollectiveOperation::kReduceScatter, "reduce_scatter"},
+    {collective::CollectiveOperation::kAllToAll, "all_to_all"},
+    {collective::CollectiveOperation::kBroadcast, "broadcast"},
+    {collective::CollectiveOperation::kReduce, "reduce"}};
 
 /// Larger plans have more steps than loaders of these files are made for.
 constexpr std::int32_t kMostExportedRanks = 1024;
 
-template <class Enum, std::size_t kCount>
-std::vector<std::string> words_of(const Named<Enum> (&table)[kCount]) {
+template <class EnumNamedByWord, std::size_t kCount>
+std::vector<std::string> words_of(const Named<EnumNamedByWord> (&table)[kCount]) {
   std::vector<std::string> words;
   for (const auto& entry : table) words.emplace_back(entry.name);
   return words;
 }
 
-template <class Enum, std::size_t kCount>
-Enum value_of(const Named<Enum> (&table)[kCount], const std::string& word) {
+template <class EnumNamedByWord, std::size_t kCount>
+EnumNamedByWord value_of(const Named<EnumNamedByWord> (&table)[kCount], const std::string& word) {
   for (const auto& [value, name] : table) {
     if (name == word) return value;
   }
@@ -72,7 +72,7 @@ constexpr const char* kCollectiveTargets[] = {"mscclpp", "msccl-xml", "nccl-tune
 std::vector<std::string> target_words() {
   std::vector<std::string> words = framework_files::export_target_names();
   words.insert(words.end(), std::begin(kCollectiveTargets), std::end(kCollectiveTargets));
-  return plan::with_framework_names(std::move(words));
+  return plan::add_framework_names(std::move(words));
 }
 
 /// Returns a validator that refuses a program whose files cannot be read on their own, naming it.
@@ -93,10 +93,10 @@ CLI::Validator not_read_alone() {
 /// The most channels that NCCL can use.
 constexpr int kMostNcclChannels = 64;
 
-class Export : public Command {
+class Export : public Subcommand {
  public:
   explicit Export(CLI::App& program)
-      : Command(
+      : Subcommand(
             program, "export", "Write a plan or its collectives for another program",
             "  stepwright export --to megatron --plan plan.yaml -o train.sh\n"
             "  stepwright export --to mscclpp --collective all_gather --tiers 8,2 -o plan.json\n"
@@ -118,12 +118,12 @@ class Export : public Command {
     add_launch_options();
     add_schedule_options();
     add_tuner_options();
-    mark_as_output(
+    mark_option_as_output(
         app().add_option("-o,--output", output_, "Write to FILE instead of the terminal"))
         ->type_name("FILE");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     to_ = plan::file_word_of_framework(to_);
     const bool tunes = to_ == "nccl-tuner";
     const auto words = framework_files::export_target_names();
@@ -138,13 +138,13 @@ class Export : public Command {
       refuse_options(kTunerOptions, "--to nccl-tuner");
       if (!plan_.empty()) fail_input("--plan is only for --to nccl-tuner and frameworks");
     }
-    if (json() && to_ != "mscclpp") {
+    if (wants_json_output() && to_ != "mscclpp") {
       fail_input(fmt::format("--json is only for --to mscclpp: what {} reads is no JSON", to_));
     }
     if (launches) return launch(console);
     if (tunes)
       return write(console, "a tuner file", [&](std::ostream& out) { out << tuner(console); });
-    const collective::ScheduleSpec spec = asked_for();
+    const collective::CollectiveScheduleSpec spec = asked_for();
     const collective::CollectiveSchedule schedule = proven(spec);
     write(console, "a proven schedule",
           [&](std::ostream& out) { write_schedule(schedule, spec, out); });
@@ -190,14 +190,15 @@ class Export : public Command {
         ->transform(one_of_words_validator(words_of(kExportedCollectives)));
     app()
         .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
-        ->transform(one_of_words_validator(words_of(collective::kGeneratedAlgorithmNames)));
+        ->transform(
+            one_of_words_validator(words_of(collective::kGeneratedCollectiveAlgorithmNames)));
     app()
         .add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")
         ->delimiter(',')
-        ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
+        ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
     app()
         .add_option("--chunks", chunks_, "Parts of a block, 1 by default")
-        ->check(runtime::whole_number(1, collective::kMaxTriedChunksPerBlock));
+        ->check(runtime::whole_number_validator(1, collective::kMaxTriedChunksPerBlock));
   }
 
   void add_tuner_options() {
@@ -207,40 +208,41 @@ class Export : public Command {
         ->type_name("NAME");
     app()
         .add_option("--nodes", nodes_, "Of the cluster, 1 by default")
-        ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
+        ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
     app()
         .add_option("--channels", channels_,
                     "Of NCCL; without, NCCL's choice (docs/collectives.md)")
-        ->check(runtime::whole_number(1, kMostNcclChannels));
+        ->check(runtime::whole_number_validator(1, kMostNcclChannels));
   }
 
-  [[nodiscard]] collective::ScheduleSpec asked_for() const {
+  [[nodiscard]] collective::CollectiveScheduleSpec asked_for() const {
     for (const auto& [option, missing] :
          {std::pair{"--collective", collective_.empty()}, {"--tiers", tiers_.empty()}}) {
       if (missing) fail_input(fmt::format("{} is required for --to {}", option, to_));
     }
-    const collective::ScheduleSpec spec{value_of(collective::kGeneratedAlgorithmNames, method_),
-                                        value_of(kExportedCollectives, collective_), tiers_,
-                                        chunks_};
-    if (const auto reason = collective::no_schedule_reason(spec)) fail_input(*reason);
-    if (collective::schedule_rank_count(spec) > kMostExportedRanks) {
-      fail_input(fmt::format("tiers: {} ranks, at most {}", collective::schedule_rank_count(spec),
-                             kMostExportedRanks));
+    const collective::CollectiveScheduleSpec spec{
+        value_of(collective::kGeneratedCollectiveAlgorithmNames, method_),
+        value_of(kExportedCollectives, collective_), tiers_, chunks_};
+    if (const auto reason = collective::reason_no_collective_schedule_exists(spec))
+      fail_input(*reason);
+    if (collective::collective_schedule_rank_count(spec) > kMostExportedRanks) {
+      fail_input(fmt::format("tiers: {} ranks, at most {}",
+                             collective::collective_schedule_rank_count(spec), kMostExportedRanks));
     }
     return spec;
   }
 
-  static collective::CollectiveSchedule proven(const collective::ScheduleSpec& spec) {
-    collective::CollectiveSchedule schedule = collective::generate(spec);
+  static collective::CollectiveSchedule proven(const collective::CollectiveScheduleSpec& spec) {
+    collective::CollectiveSchedule schedule = collective::generate_collective_schedule(spec);
     if (const auto defect = collective::find_collective_schedule_defect(schedule))
       throw Error(ErrorKind::kRuntime, defect->text);
     return schedule;
   }
 
   void write_schedule(const collective::CollectiveSchedule& schedule,
-                      const collective::ScheduleSpec& spec, std::ostream& out) const {
+                      const collective::CollectiveScheduleSpec& spec, std::ostream& out) const {
     const std::string name = fmt::format("stepwright {} {} of {}", method_, collective_,
-                                         collective::schedule_rank_count(spec));
+                                         collective::collective_schedule_rank_count(spec));
     if (to_ == "msccl-xml") {
       out << collective_files::msccl_xml(schedule, {.name = name});
     } else {
@@ -296,7 +298,7 @@ class Export : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> export_command(CLI::App& program) {
+std::unique_ptr<Subcommand> export_command(CLI::App& program) {
   return std::make_unique<Export>(program);
 }
 

@@ -20,8 +20,8 @@ namespace {
 
 /// Returns a note with the predicted step time of the exported files and, if it differs, of the
 /// plan.
-std::string time_note(const plan::PlannedJob& planned, const simulate::Prediction& started) {
-  const double here_s = simulate::predict(planned).step_time_s();
+std::string time_note(const plan::PlannedJob& planned, const simulate::PlanPrediction& started) {
+  const double here_s = simulate::predict_plan(planned).step_time_s();
   const double there_s = started.step_time_s();
   const std::string there =
       fmt::format("A step takes {} as the file starts it, with attention {}", format_time(there_s),
@@ -32,12 +32,12 @@ std::string time_note(const plan::PlannedJob& planned, const simulate::Predictio
 }
 
 /// Returns a note with the excess of memory of the exported files.
-std::string misfit_note(const simulate::Prediction& started) {
+std::string misfit_note(const simulate::PlanPrediction& started) {
   const memory::MemoryReport& memory = started.memory;
-  const bool tight = memory.verdict() == memory::MemoryFitVerdict::kTight;
+  const bool tight = memory.memory_fit_verdict_of_job() == memory::MemoryFitVerdict::kTight;
   return fmt::format("What the file starts {}: {}it needs {}, {}",
                      tight ? "is tight" : "DOES NOT FIT", memory_fit_probability_text(memory),
-                     memory_use_text(memory), memory_excess_text(memory));
+                     memory_use_text(memory), memory_shortage_text(memory));
 }
 
 [[noreturn]] void fail_misfit(const ExportRequest& request, const std::string& why) {
@@ -48,7 +48,7 @@ std::string misfit_note(const simulate::Prediction& started) {
 /// Returns the launch file of the nearest plan that fits, if the exported one does not.
 framework_files::LaunchFile fitting_file(const ExportRequest& request,
                                          const plan::PlannedJob& planned,
-                                         const simulate::Prediction& misfit) {
+                                         const simulate::PlanPrediction& misfit) {
   const plan::PlannedJob& started = misfit.planned;
   const std::optional<plan::Plan> fit = tune::nearest_fitting_plan(started);
   if (!fit) {
@@ -60,7 +60,8 @@ framework_files::LaunchFile fitting_file(const ExportRequest& request,
       request.to, {planned.job, *fit}, request.release, true, request.plan);
   file.notes.push_back(
       fmt::format("Written is the nearest plan that fits; it has {}.",
-                  plan::changes(plan::canonical(planned.plan, planned.job), file.started.plan)));
+                  plan::differing_choices_text(plan::canonical_plan(planned.plan, planned.job),
+                                               file.started.plan)));
   return file;
 }
 
@@ -81,18 +82,18 @@ ExportRequest with_release(ExportRequest request, const plan::PlannedJob& planne
 
 framework_files::LaunchFile export_launch_file(const ExportRequest& given, const Console& console) {
   const plan::PlannedJob planned = load_settled_plan(
-      given.plan, console, framework_files::framework_release_of_target(given.to, given.release));
+      given.plan, console, framework_files::framework_of_export_target(given.to, given.release));
   const ExportRequest request = with_release(given, planned, console);
   framework_files::LaunchFile file = framework_files::export_plan(
       request.to, planned, request.release, request.nearest, request.plan);
-  simulate::Prediction there = simulate::predict(file.started);
+  simulate::PlanPrediction there = simulate::predict_plan(file.started);
   const auto fails = [&] {
     return !request.even_if_it_does_not_fit &&
-           there.memory.verdict() == memory::MemoryFitVerdict::kDoesNotFit;
+           there.memory.memory_fit_verdict_of_job() == memory::MemoryFitVerdict::kDoesNotFit;
   };
   if (fails() && request.nearest) {
     file = fitting_file(request, planned, there);
-    there = simulate::predict(file.started);
+    there = simulate::predict_plan(file.started);
   }
   if (fails()) {
     fail_misfit(

@@ -37,7 +37,7 @@ std::vector<CommandLineFile> marked_files(CLI::App& command, const char* mark) {
 
 }  // namespace
 
-CLI::Option* mark_as_output(CLI::Option* option, OptionOutputKind output) {
+CLI::Option* mark_option_as_output(CLI::Option* option, OptionOutputKind output) {
   if (output == OptionOutputKind::kFile) marked(option, kWritesFile);
   return marked(option, kWrites);
 }

@@ -22,14 +22,14 @@ namespace {
 
 /// Reads samples in any of the forms of docs/formats.md.
 SampleFile load_samples(const std::string& path) {
-  logs::ByteSource bytes{std::filesystem::path(path)};
+  logs::FileByteReader bytes{std::filesystem::path(path)};
   if (logs::is_kineto_trace(bytes)) return logs::read_kineto_trace(bytes);
-  if (logs::is_nccl_tests_text(bytes.peek_beginning())) {
+  if (logs::is_nccl_tests_text(bytes.peek_first_bytes())) {
     constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-    return logs::read_nccl_tests_text(bytes.rest(kMostBytes), path);
+    return logs::read_nccl_tests_text(bytes.read_rest_of_source(kMostBytes), path);
   }
   CsvTable table = load_csv(path);
-  if (!fit::has_collective_samples(table) && !fit::has_operator_samples(table)) {
+  if (!fit::table_has_collective_timings(table) && !fit::table_has_operator_timings(table)) {
     fit::refuse_misspelt_own_samples(table);
   }
   return table;
@@ -40,29 +40,29 @@ SampleFile load_samples(const std::string& path) {
 bool is_of_collectives(const ProfileFitRequest& request) {
   return std::ranges::any_of(request.samples, [&](const SampleFile& samples) {
     const auto* table = std::get_if<CsvTable>(&samples);
-    return table == nullptr ? !request.machine.empty() : fit::has_collective_samples(*table);
+    return table == nullptr ? !request.machine.empty() : fit::table_has_collective_timings(*table);
   });
 }
 
 bool is_measured_here(const ProfileFitRequest& request) {
   return std::ranges::any_of(request.samples, [](const SampleFile& samples) {
     const auto* table = std::get_if<CsvTable>(&samples);
-    return table != nullptr && fit::has_own_cluster_samples(*table);
+    return table != nullptr && fit::table_has_own_cluster_timings(*table);
   });
 }
 
-class Fit : public Command {
+class Fit : public Subcommand {
  public:
   explicit Fit(CLI::App& program)
-      : Command(program, "fit", "Fit the cost models to measured samples, or to whole runs",
-                "  stepwright fit data/operators/a100_sxm4_80g.csv -o profile.json\n"
-                "  stepwright fit samples.csv --device h100-sxm-80g -o profile.json --json\n"
-                "  stepwright fit trace.json -o profile.json\n"
-                "  stepwright fit all_reduce_perf.txt --profile dgx-h100 -o messages.json\n"
-                "  stepwright fit trace.*.json.gz --plan plan.yaml -o measured.json\n"
-                "  stepwright fit operators.csv messages.csv -o measured.json\n"
-                "  stepwright fit --runs my_runs.csv -o conditions.yaml\n"
-                "  stepwright fit --snapshot rank0.pickle plan.yaml -o conditions.yaml") {
+      : Subcommand(program, "fit", "Fit the cost models to measured samples, or to whole runs",
+                   "  stepwright fit data/operators/a100_sxm4_80g.csv -o profile.json\n"
+                   "  stepwright fit samples.csv --device h100-sxm-80g -o profile.json --json\n"
+                   "  stepwright fit trace.json -o profile.json\n"
+                   "  stepwright fit all_reduce_perf.txt --profile dgx-h100 -o messages.json\n"
+                   "  stepwright fit trace.*.json.gz --plan plan.yaml -o measured.json\n"
+                   "  stepwright fit operators.csv messages.csv -o measured.json\n"
+                   "  stepwright fit --runs my_runs.csv -o conditions.yaml\n"
+                   "  stepwright fit --snapshot rank0.pickle plan.yaml -o conditions.yaml") {
     auto* samples = reads(
         app().add_option("SAMPLES", request_.files,
                          "Tables of operator samples, or of collective samples, what nccl-tests\n"
@@ -88,7 +88,7 @@ class Fit : public Command {
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->excludes(runs);
-    mark_as_output(
+    mark_option_as_output(
         app().add_option("-o,--output", request_.output,
                          "Profile file to write; a folder for collectives of several machines;\n"
                          "file of conditions"),
@@ -114,8 +114,8 @@ class Fit : public Command {
         ->excludes(runs);
   }
 
-  void run(const Console& console) override {
-    request_.json = json();
+  void run_subcommand(const Console& console) override {
+    request_.json = wants_json_output();
     if (!runs_.empty()) return calibrate_runs(console);
     if (!snapshots_.empty()) return learn_memory(console);
     refuse_options(kOfConditions, "--runs and --snapshot");
@@ -154,9 +154,11 @@ class Fit : public Command {
 
   void calibrate_runs(const Console& console) const {
     if (!request_.output.empty()) check_option_output_writable({"--output", request_.output});
-    fit_conditions_to_runs(
-        {.runs = runs_, .conditions = conditions_, .output = request_.output, .json = json()},
-        console);
+    fit_conditions_to_runs({.runs = runs_,
+                            .conditions = conditions_,
+                            .output = request_.output,
+                            .json = wants_json_output()},
+                           console);
   }
 
   void learn_memory(const Console& console) const {
@@ -169,7 +171,7 @@ class Fit : public Command {
                           .plan = request_.files.front(),
                           .conditions = conditions_,
                           .output = request_.output,
-                          .json = json()},
+                          .json = wants_json_output()},
                          console);
   }
 
@@ -185,7 +187,7 @@ bool is_profile_folder(const std::string& output) {
   return output.ends_with('/') || is_folder(output);
 }
 
-std::vector<std::string> input_file_names(const ProfileFitRequest& request) {
+std::vector<std::string> profile_fit_input_file_names(const ProfileFitRequest& request) {
   std::vector<std::string> names;
   for (const std::string& file : request.files) {
     names.push_back(std::filesystem::path(file).filename().string());
@@ -193,6 +195,8 @@ std::vector<std::string> input_file_names(const ProfileFitRequest& request) {
   return names;
 }
 
-std::unique_ptr<Command> fit_command(CLI::App& program) { return std::make_unique<Fit>(program); }
+std::unique_ptr<Subcommand> fit_command(CLI::App& program) {
+  return std::make_unique<Fit>(program);
+}
 
 }  // namespace stepwright::cli

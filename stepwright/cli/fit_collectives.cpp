@@ -38,8 +38,8 @@ std::string machine_of_file(const ProfileFitRequest& request, const std::string&
 }
 
 /// Returns the messages of a file; for a trace, also records which kernels were not used.
-fit::CollectiveSamples messages_of(const SampleFile& samples, const std::string& machine,
-                                   UnusedByFile& unused) {
+fit::CollectiveSampleTable messages_of(const SampleFile& samples, const std::string& machine,
+                                       UnusedByFile& unused) {
   const auto* table = std::get_if<CsvTable>(&samples);
   if (table != nullptr) return fit::read_collective_samples(*table, machine);
   const auto& trace = std::get<logs::KinetoTrace>(samples);
@@ -57,8 +57,9 @@ Json useful_profiles(const fit::FittedMachineList& fitted, const std::string& un
                      const ProfileFitRequest& request) {
   Json profiles = Json::array();
   for (const fit::FittedMachineCollectives& machine : fitted.machines) {
-    if (machine.has_used_fit())
-      profiles.push_back(fit::machine_profile_document(machine, input_file_names(request)));
+    if (machine.uses_fit_of_any_library())
+      profiles.push_back(
+          fit::machine_profile_document(machine, profile_fit_input_file_names(request)));
   }
   if (profiles.empty()) {
     fail_input(fmt::format("{}: no fit is better than the defaults:\n{}{}{}",
@@ -91,7 +92,7 @@ void write_profiles(const Json& profiles, const std::string& output) {
 }  // namespace
 
 void fit_collective_sample_tables(const ProfileFitRequest& request, const Console& console) {
-  std::vector<fit::CollectiveSamples> tables;
+  std::vector<fit::CollectiveSampleTable> tables;
   UnusedByFile unused;
   for (std::size_t i = 0; i < request.samples.size(); ++i) {
     tables.push_back(

@@ -64,7 +64,7 @@ void write_measured_profile(const fit::OwnClusterFit& fit, const ProfileFitReque
                             const std::string& heading, const Console& console) {
   const std::string stem = std::filesystem::path(request.output).stem().string();
   const Json profile = fit::measured_profile_json(fit, request.name.empty() ? stem : request.name,
-                                                  input_file_names(request));
+                                                  profile_fit_input_file_names(request));
   std::ostringstream text;
   print_json(text, profile);
   fit::check_measured_profile_readable({text.str(), request.output, request.files});
@@ -82,7 +82,7 @@ void fit_measured_sample_tables(const ProfileFitRequest& request, const Console&
   fit::OwnClusterSamples samples;
   for (const SampleFile& file : request.samples) {
     const auto* table = std::get_if<CsvTable>(&file);
-    if (table == nullptr || !fit::has_own_cluster_samples(*table)) {
+    if (table == nullptr || !fit::table_has_own_cluster_timings(*table)) {
       fail_input("own samples (stepwright sample) are fitted without others");
     }
     fit::read_own_cluster_samples(*table, samples);

@@ -71,7 +71,7 @@ void fit_operator_sample_tables(const ProfileFitRequest& request, const Console&
   const std::string stem = std::filesystem::path(request.output).stem().string();
   const fit::OperatorProfileHeader head{.name = request.name.empty() ? stem : request.name,
                                         .target = fit::find_operator_fit_device(device),
-                                        .sources = input_file_names(request)};
+                                        .sources = profile_fit_input_file_names(request)};
   const fit::DeviceFit fit = fit::fit_device_operators(tables, head.target);
   const Json profile = fit::operator_profile_json(head, fit);
   if (profile["operators"].empty()) {

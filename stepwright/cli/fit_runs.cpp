@@ -25,9 +25,11 @@ using Json = nlohmann::ordered_json;
 std::string in_percent(double error) { return fmt::format("{:+.1f}", 100 * error); }
 
 std::string constants_text(const learn::CostModelCalibration& calibration) {
-  Table table{
-      .columns = {{"constant"}, {"of"}, {"before", Align::kRight}, {"calibrated", Align::kRight}},
-      .rows = {}};
+  TextTable table{.columns = {{"constant"},
+                              {"of"},
+                              {"before", ColumnAlignment::kRight},
+                              {"calibrated", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const learn::CalibratedConstant& constant : calibration.constants) {
     if (constant.calibrated == constant.built_in) continue;
     table.rows.push_back({std::string(constant.key), constant.of,
@@ -44,13 +46,13 @@ std::string constants_text(const learn::CostModelCalibration& calibration) {
 }
 
 std::string runs_text(const learn::CostModelCalibration& calibration) {
-  Table table{.columns = {{"run"},
-                          {"line", Align::kRight},
-                          {"measured s", Align::kRight},
-                          {"built in", Align::kRight},
-                          {"fitted", Align::kRight},
-                          {"left out", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"run"},
+                              {"line", ColumnAlignment::kRight},
+                              {"measured s", ColumnAlignment::kRight},
+                              {"built in", ColumnAlignment::kRight},
+                              {"fitted", ColumnAlignment::kRight},
+                              {"left out", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const learn::CalibrationRunErrors& run : calibration.runs) {
     if (!run.outlier.empty()) continue;
     table.rows.push_back({run.id, fmt::format("{}", run.line),
@@ -124,7 +126,7 @@ Json calibration_json(const learn::CostModelCalibration& calibration) {
 
 void fit_conditions_to_runs(const FitRunsRequest& request, const Console& console) {
   const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const FitStartConditions start = load_fit_start_conditions(request.conditions);
+  const FitStartConditions start = load_initial_fit_conditions(request.conditions);
   const learn::CostModelCalibration calibration =
       learn::calibrate_cost_constants(load_csv(request.runs), start.training, threads);
   const std::string yaml = cost::training_conditions_yaml(calibration.conditions, start.memory);

@@ -52,6 +52,6 @@ void write_measured_profile(const fit::OwnClusterFit& fit, const ProfileFitReque
 bool is_profile_folder(const std::string& output);
 
 /// Returns the names of the request's input files, without folders.
-std::vector<std::string> input_file_names(const ProfileFitRequest& request);
+std::vector<std::string> profile_fit_input_file_names(const ProfileFitRequest& request);
 
 }  // namespace stepwright::cli

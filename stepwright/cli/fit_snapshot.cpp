@@ -51,7 +51,7 @@ void fit_memory_snapshots(const MemorySnapshotFitRequest& request, const Console
                 << notes_text(answer.notes);
   }
   if (request.output.empty()) return;
-  const FitStartConditions start = load_fit_start_conditions(request.conditions);
+  const FitStartConditions start = load_initial_fit_conditions(request.conditions);
   write_fitted_conditions(
       cost::training_conditions_yaml(
           start.training, with_entry(start.memory, {.framework = framework,

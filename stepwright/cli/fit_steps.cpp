@@ -20,10 +20,10 @@ std::string steps_text(const fit::MeasuredStepFit& fitted) {
 
 void fit_profile_to_step_traces(const ProfileFitRequest& request, const Console& console) {
   const plan::PlannedJob planned = load_settled_plan(request.plan, console);
-  const fit::TensorWidths widths =
-      fit::tensor_widths_of(step::build_program(planned.job, planned.plan), planned.job.model);
+  const fit::TensorWidths widths = fit::tensor_widths_of_program(
+      step::build_step_program(planned.job, planned.plan), planned.job.model);
   std::vector<fit::RankHostTrace> ranks;
-  const logs::Log log =
+  const logs::CommunicationLog log =
       logs::read_kineto_host_traces(request.files, [&](const logs::KinetoTrace& trace) {
         ranks.push_back(fit::read_host_trace_steps(trace, widths));
       });

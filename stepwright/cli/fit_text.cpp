@@ -63,17 +63,17 @@ std::string fitted_name(const cost::OperatorClassFit& entry) {
 }  // namespace
 
 std::string operator_fit_table(const fit::DeviceFit& fit) {
-  Table table{.columns = {{"operator"},
-                          {"pass"},
-                          {"rows", Align::kRight},
-                          {"dropped", Align::kRight},
-                          {"law", Align::kRight},
-                          {"trees", Align::kRight},
-                          {"both", Align::kRight},
-                          {"defaults", Align::kRight},
-                          {"p90", Align::kRight},
-                          {"chosen"}},
-              .rows = {}};
+  TextTable table{.columns = {{"operator"},
+                              {"pass"},
+                              {"rows", ColumnAlignment::kRight},
+                              {"dropped", ColumnAlignment::kRight},
+                              {"law", ColumnAlignment::kRight},
+                              {"trees", ColumnAlignment::kRight},
+                              {"both", ColumnAlignment::kRight},
+                              {"defaults", ColumnAlignment::kRight},
+                              {"p90", ColumnAlignment::kRight},
+                              {"chosen"}},
+                  .rows = {}};
   for (const fit::FittedOperator& fitted : fit.operators) {
     const fit::FitCandidateErrors& errors = fitted.errors;
     table.rows.push_back(

@@ -18,22 +18,22 @@
 namespace stepwright::cli {
 namespace {
 
-class Import : public Command {
+class Import : public Subcommand {
  public:
   explicit Import(CLI::App& program)
-      : Command(program, "import", "Make a plan from the configuration of a framework",
-                "  stepwright import train.sh --cluster dgx-h100 -o plan.yaml\n"
-                "  stepwright import --from deepspeed ds.json --model llama-3-8b --cluster "
-                "dgx-h100:2 --batch 256x8192\n"
-                "  stepwright tune job.yaml --against plan.yaml") {
-    mark_as_output(app().add_option("-o,--output", output_, "Write the plan to FILE"))
+      : Subcommand(program, "import", "Make a plan from the configuration of a framework",
+                   "  stepwright import train.sh --cluster dgx-h100 -o plan.yaml\n"
+                   "  stepwright import --from deepspeed ds.json --model llama-3-8b --cluster "
+                   "dgx-h100:2 --batch 256x8192\n"
+                   "  stepwright tune job.yaml --against plan.yaml") {
+    mark_option_as_output(app().add_option("-o,--output", output_, "Write the plan to FILE"))
         ->type_name("FILE");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const framework_files::ImportedPlan imported =
-        answers::import_framework_plan(files_.request(console));
-    if (json()) {
+        answers::import_framework_plan(files_.import_request_from_options(console));
+    if (wants_json_output()) {
       print_json(console.out, framework_files::imported_plan_json(imported));
     } else if (output_.empty()) {
       console.out << text_of(imported);
@@ -63,7 +63,7 @@ class Import : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> import_command(CLI::App& program) {
+std::unique_ptr<Subcommand> import_command(CLI::App& program) {
   return std::make_unique<Import>(program);
 }
 

@@ -21,7 +21,7 @@ ImportOptions::ImportOptions(CLI::App& command) {
   command
       .add_option("--from", request_.source, "Whose configuration it is; without, its content says")
       ->transform(one_of_words_validator(
-          plan::with_framework_names(framework_files::import_target_names())));
+          plan::add_framework_names(framework_files::import_target_names())));
   reads(command.add_option("FILE", files_, "Scripts and configurations that describe one job"),
         OptionInputKind::kDocument)
       ->required()
@@ -35,9 +35,9 @@ ImportOptions::ImportOptions(CLI::App& command) {
                            "PROFILE:NODES, or a file"))
       ->type_name("NAME");
   command.add_option("--nodes", request_.given.nodes, "Of the job, whatever the files say")
-      ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
+      ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
   command.add_option("--gpus", request_.given.devices, "Of the whole job, whatever the files say")
-      ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
+      ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
   command
       .add_option("--set", request_.given.settings,
                   "In the place of what the files say: a variable of a script, a dotted\n"
@@ -52,7 +52,7 @@ ImportOptions::ImportOptions(CLI::App& command) {
   command
       .add_option("--command", request_.given.command,
                   "Of a script that starts several: the number of the one to read")
-      ->check(runtime::whole_number(1, kMostCommands));
+      ->check(runtime::whole_number_validator(1, kMostCommands));
   command
       .add_option("--batch", request_.given.batch,
                   "Of one step, where the files do not say: SEQUENCESxLENGTH, as 512x8192,\n"
@@ -62,19 +62,20 @@ ImportOptions::ImportOptions(CLI::App& command) {
       command.add_flag("--capture", captures_,
                        "FILE... is a launch script with its arguments, behind --: run it with\n"
                        "stand-ins for its launchers (docs/capture.md) and read what it starts");
-  capture_.add_options_to(command, captures);
+  capture_.add_options_to_command(command, captures);
   command.add_flag("--strict", request_.strict,
                    "Fail where something was not read that may change the prediction");
 }
 
-answers::ImportRequest ImportOptions::request(const Console& console) const {
+answers::ImportRequest ImportOptions::import_request_from_options(const Console& console) const {
   answers::ImportRequest request = request_;
   if (captures_) {
-    const auto captured = capture_.capture(files_, request.given.nodes, console);
+    const auto captured = capture_.capture_launch_script(files_, request.given.nodes, console);
     request.files = {{.name = files_.back(), .text = capture::capture_record_json(captured)}};
     return request;
   }
-  for (const std::string& file : files_) request.files.push_back(read_user_file(file, console));
+  for (const std::string& file : files_)
+    request.files.push_back(read_file_or_console_text(file, console));
   return request;
 }
 

@@ -20,7 +20,7 @@ class ImportOptions {
   /// Returns the files to import, with the values given by options. Files are read from the
   /// console's texts if these have their names. With `--capture`, runs the launch script here, and
   /// its record replaces the files. Fails as `ScriptCaptureOptions::capture`.
-  [[nodiscard]] answers::ImportRequest request(const Console& console) const;
+  [[nodiscard]] answers::ImportRequest import_request_from_options(const Console& console) const;
 
  private:
   answers::ImportRequest request_;

@@ -20,8 +20,8 @@ std::string place_of(const std::string& file, std::uint32_t line) {
 }
 
 std::string read_text(const framework_files::ImportReport& report) {
-  Table table{.columns = {{"read"}, {"value"}, {"in the plan"}, {"where"}}, .rows = {}};
-  for (const framework_files::ReadSetting& one : report.read) {
+  TextTable table{.columns = {{"read"}, {"value"}, {"in the plan"}, {"where"}}, .rows = {}};
+  for (const framework_files::ImportedSetting& one : report.read) {
     table.rows.push_back({one.name, one.value, one.field, place_of(one.file, one.line)});
   }
   return table.rows.empty() ? "" : format_text_table(table) + "\n";
@@ -40,11 +40,11 @@ std::string assumed_text(const framework_files::ImportReport& report) {
     if (is_nothing(one.value) && one.why.starts_with("default of ")) continue;
     auto reason = std::ranges::find(reasons, one.why, [](const auto& each) { return each.first; });
     if (reason == reasons.end()) reason = reasons.insert(reason, {one.why, {}});
-    reason->second.push_back(fmt::format("{} {}", one.field, printable(one.value)));
+    reason->second.push_back(fmt::format("{} {}", one.field, one_line_printable_text(one.value)));
   }
   std::string text;
   for (const auto& [why, fields] : reasons) {
-    text += fmt::format("assumed ({}): {}\n", printable(why, kLongestAssumption),
+    text += fmt::format("assumed ({}): {}\n", one_line_printable_text(why, kLongestAssumption),
                         fmt::join(fields, ", "));
   }
   return text;
@@ -53,12 +53,13 @@ std::string assumed_text(const framework_files::ImportReport& report) {
 }  // namespace
 
 std::string unread_settings_text(const framework_files::ImportReport& report, bool names_harmless) {
-  Table table{.columns = {{"not read"}, {"value"}, {"matters"}, {"where"}, {"what is left out"}},
-              .rows = {}};
+  TextTable table{
+      .columns = {{"not read"}, {"value"}, {"matters"}, {"where"}, {"what is left out"}},
+      .rows = {}};
   std::vector<std::string> harmless;
-  for (const framework_files::UnreadSetting& one : report.not_read) {
+  for (const framework_files::UnexpressedSetting& one : report.not_read) {
     if (one.matters == framework_files::SettingImpact::kNo) {
-      harmless.push_back(printable(one.name));
+      harmless.push_back(one_line_printable_text(one.name));
       continue;
     }
     table.rows.push_back({one.name, one.value,

@@ -44,12 +44,13 @@ std::pair<std::string, std::string> cut_at_last(const std::string& text, char ma
 }
 
 std::int64_t count_of_flag(const std::string& flag, const std::string& text) {
-  const Document document = Document::from(Tree::scalar(text, false), flag);
+  const YamlJsonDocument document =
+      YamlJsonDocument::from_tree(DocumentTree::make_scalar(text, false), flag);
   return read_batch_or_sequence_size(document.root(), 1, plan::kMaxPlanFileCount);
 }
 
-model::Architecture model_of_flag(const std::string& text) {
-  const Document document = Document::from(Tree(text), "--model");
+model::ModelArchitecture model_of_flag(const std::string& text) {
+  const YamlJsonDocument document = YamlJsonDocument::from_tree(DocumentTree(text), "--model");
   return model::read_job_model(document.root(), {});
 }
 
@@ -68,15 +69,15 @@ struct Question {
   bool open = false;            ///< True if the answer may be empty.
 };
 
-class Init : public Command {
+class Init : public Subcommand {
  public:
   explicit Init(CLI::App& program)
-      : Command(program, "init", "Write a job file with comments to go on from",
-                "  stepwright init --model llama-3-70b --cluster dgx-h100 --gpus 64 --batch "
-                "512x8192 -o job.yaml\n"
-                "  stepwright init --model path/to/config.json --cluster dgx-h100:8 --batch 512 "
-                "--length 8192\n"
-                "  stepwright init -o job.yaml") {
+      : Subcommand(program, "init", "Write a job file with comments to go on from",
+                   "  stepwright init --model llama-3-70b --cluster dgx-h100 --gpus 64 --batch "
+                   "512x8192 -o job.yaml\n"
+                   "  stepwright init --model path/to/config.json --cluster dgx-h100:8 --batch 512 "
+                   "--length 8192\n"
+                   "  stepwright init -o job.yaml") {
     reads(app().add_option(
               "--model", model_,
               "A built-in model (stepwright list models) or its id at Hugging Face, the\n"
@@ -102,17 +103,18 @@ class Init : public Command {
             "What is trained: pretrain (a model from its start), finetune (all weights of a\n"
             "trained model), lora (adapters) or qlora (adapters, base in four bits)")
         ->type_name("KIND");
-    mark_as_output(app().add_option("-o,--output", output_, "Write the job to this file"))
+    mark_option_as_output(app().add_option("-o,--output", output_, "Write the job to this file"))
         ->type_name("JOB");
     app().add_flag("--force", force_, "Replace the file if it is there");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     check_free();
     split();
     settle(console);
     const plan::NewJobValues job = new_job();
-    const Document document = Document::from(plan::new_job_file_tree(job), "init");
+    const YamlJsonDocument document =
+        YamlJsonDocument::from_tree(plan::new_job_file_tree(job), "init");
     static_cast<void>(plan::read_job(document, folder()));
     const std::string text = plan::new_job_file_text(job, output_.empty() ? "job.yaml" : output_);
     if (!output_.empty()) {
@@ -120,8 +122,8 @@ class Init : public Command {
       console.log.info(
           fmt::format("wrote the job to {}; next: stepwright tune {}", output_, output_));
     }
-    if (json()) {
-      print_json(console.out, {{"job", json_of(document.root().tree())}});
+    if (wants_json_output()) {
+      print_json(console.out, {{"job", json_from_tree(document.root().copy_tree())}});
     } else if (output_.empty()) {
       console.out << text;
     }
@@ -210,7 +212,7 @@ class Init : public Command {
 
   void check_train() {
     if (train_.empty()) return;
-    const Document document = Document::from(Tree(train_), "--train");
+    const YamlJsonDocument document = YamlJsonDocument::from_tree(DocumentTree(train_), "--train");
     trained_ = document.root().choice(plan::kNewJobTrainingNames);
   }
 
@@ -218,7 +220,8 @@ class Init : public Command {
     if (framework_.empty()) return;
     const auto words = plan::framework_field_words();
     if (std::ranges::find(words, framework_) != words.end()) return;
-    const Document document = Document::from(Tree(framework_), "--framework");
+    const YamlJsonDocument document =
+        YamlJsonDocument::from_tree(DocumentTree(framework_), "--framework");
     plan::fail_unknown_word(document.root(), plan::kFrameworkNames);
   }
 
@@ -229,9 +232,9 @@ class Init : public Command {
 
   /// Reads the cluster with as many nodes or devices as a flag says.
   void read_machine(const char* flag, const char* key, const std::string& count) {
-    Tree cluster = Tree::flow_mapping();
+    DocumentTree cluster = DocumentTree::empty_flow_mapping();
     cluster.set("profile", cluster_).set(key, count_of_flag(flag, count));
-    const Document document = Document::from(cluster, flag);
+    const YamlJsonDocument document = YamlJsonDocument::from_tree(cluster, flag);
     machine_ = cluster::read_job_cluster(document.root(), {});
   }
 
@@ -240,11 +243,11 @@ class Init : public Command {
     return built_in || output_.empty() ? text : path_from(text, folder());
   }
 
-  [[nodiscard]] Tree cluster_mapping() const {
+  [[nodiscard]] DocumentTree cluster_mapping() const {
     const bool known = cluster::built_in_cluster(cluster_, 1).has_value();
     const std::int64_t node = cluster::load_cluster(cluster_, 1).devices_per_node;
     const bool whole = machine_.devices() % node == 0;
-    Tree cluster = Tree::flow_mapping();
+    DocumentTree cluster = DocumentTree::empty_flow_mapping();
     cluster.set("profile", named(cluster_, known));
     return cluster.set(whole ? "nodes" : "devices", machine_.devices() / (whole ? node : 1));
   }
@@ -265,7 +268,7 @@ class Init : public Command {
   std::string model_, cluster_, nodes_, gpus_, batch_, length_, framework_, train_, output_;
   plan::NewJobTrainingKind trained_ = plan::NewJobTrainingKind::kPretrain;
   bool force_ = false;
-  model::Architecture architecture_;
+  model::ModelArchitecture architecture_;
   cluster::Cluster machine_;
   std::int64_t sequences_ = 0;
   std::int64_t tokens_ = 0;
@@ -273,6 +276,8 @@ class Init : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> init_command(CLI::App& program) { return std::make_unique<Init>(program); }
+std::unique_ptr<Subcommand> init_command(CLI::App& program) {
+  return std::make_unique<Init>(program);
+}
 
 }  // namespace stepwright::cli

@@ -38,13 +38,13 @@ std::string joined(const std::vector<std::string>& ids) {
 
 /// Lists the operators behind the ids, forward and backward beside each other.
 std::string operators_text(const interleave::ForwardBackwardOperators& pair) {
-  Table table{.columns = {{"id"},
-                          {"forward"},
-                          {"time", Align::kRight},
-                          {"id"},
-                          {"backward"},
-                          {"time", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"id"},
+                              {"forward"},
+                              {"time", ColumnAlignment::kRight},
+                              {"id"},
+                              {"backward"},
+                              {"time", ColumnAlignment::kRight}},
+                  .rows = {}};
   const auto add = [](std::vector<std::string>& row, const interleave::Strand& strand,
                       std::size_t i) {
     const bool there = i < strand.size();
@@ -61,13 +61,13 @@ std::string operators_text(const interleave::ForwardBackwardOperators& pair) {
 }
 
 std::string blocks_text(const interleave::LayerInterleaving& interleaving) {
-  Table table{.columns = {{"#", Align::kRight},
-                          {"forward"},
-                          {"backward"},
-                          {"communication"},
-                          {"time", Align::kRight},
-                          {"exposed", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"#", ColumnAlignment::kRight},
+                              {"forward"},
+                              {"backward"},
+                              {"communication"},
+                              {"time", ColumnAlignment::kRight},
+                              {"exposed", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (std::size_t i = 0; i < interleaving.blocks.size(); ++i) {
     const interleave::InterleavedBlock& block = interleaving.blocks[i];
     table.rows.push_back({fmt::format("{}", i + 1), joined(block.forward), joined(block.backward),
@@ -100,13 +100,13 @@ std::string interleaving_text(const interleave::ForwardBackwardOperators& pair,
       format_bytes(found.serial_extra_bytes), found.starts_at);
 }
 
-class InterleaveCommand : public Command {
+class InterleaveCommand : public Subcommand {
  public:
   explicit InterleaveCommand(CLI::App& program)
-      : Command(program, "interleave",
-                "Interleave the forward of a layer with a backward, operator by operator",
-                "  stepwright interleave plan.yaml\n"
-                "  stepwright interleave plan.yaml --times times.json --json") {
+      : Subcommand(program, "interleave",
+                   "Interleave the forward of a layer with a backward, operator by operator",
+                   "  stepwright interleave plan.yaml\n"
+                   "  stepwright interleave plan.yaml --times times.json --json") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
           OptionInputKind::kDocument)
         ->required();
@@ -122,12 +122,12 @@ class InterleaveCommand : public Command {
         ->type_name("BYTES");
     app()
         .add_option("--layer", layer_, "Layer of a model whose layers differ, from 0")
-        ->check(runtime::whole_number(0, model::kLargestLayerCount - 1));
+        ->check(runtime::whole_number_validator(0, model::kMaxModelLayers - 1));
     app().add_flag("--no-rotation", no_rotation_,
                    "Do not let the forward list start at another operator than its first");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const plan::PlannedJob planned = load_settled_plan(plan_, console);
     const cost::CostModel cost(planned.job);
     interleave::LayerOperatorLists strands =
@@ -143,18 +143,20 @@ class InterleaveCommand : public Command {
         }};
     if (app().count("--memory-limit") > 0) options.memory_limit_bytes = memory_limit_bytes_;
     if (!times_.empty()) {
-      const Document times = Document::load(times_);
-      interleave::read_operator_times(times.root(), pair);
+      const YamlJsonDocument times = YamlJsonDocument::load(times_);
+      interleave::read_user_operator_times(times.root(), pair);
       const auto kind = times.root().find("pair");
       if (kind && kind->choice(kPairCostNames) == PairCost::kMax) options.contention = {};
     }
-    const interleave::LayerInterleaving found = interleave::interleave(pair, options);
+    const interleave::LayerInterleaving found =
+        interleave::interleave_layer_forward_and_backward(pair, options);
     if (report_.wanted()) {
-      report_.write(
+      report_.write_report_page(
           console, plan::job_summary_line(planned.job), interleave::interleaving_json(pair, found),
-          {{"name", answers::plan_name_json(planned.plan, planned.job)}, {"layer", layer_}});
+          {{"name", answers::plan_code_and_words_json(planned.plan, planned.job)},
+           {"layer", layer_}});
     }
-    if (json()) {
+    if (wants_json_output()) {
       print_json(console.out, interleave::interleaving_json(pair, found));
     } else {
       console.out << interleaving_text(
@@ -173,7 +175,7 @@ class InterleaveCommand : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> interleave_command(CLI::App& program) {
+std::unique_ptr<Subcommand> interleave_command(CLI::App& program) {
   return std::make_unique<InterleaveCommand>(program);
 }
 

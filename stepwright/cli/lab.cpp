@@ -23,26 +23,26 @@ namespace {
 constexpr double kSelfTestSeconds = 0.3;
 constexpr double kBusySeconds = 1;
 
-class LabCommand : public Command {
+class LabCommand : public Subcommand {
  public:
   explicit LabCommand(CLI::App& program)
-      : Command(program, "lab", "Emulate a cluster on this machine (Linux, root)",
-                "  stepwright lab run examples/lab-4x4.yaml -- ./rank plan.yaml\n"
-                "  stepwright lab check examples/lab-4x4.yaml\n"
-                "  stepwright lab profile examples/lab-4x4.yaml -o lab.json\n"
-                "  stepwright lab clean") {
+      : Subcommand(program, "lab", "Emulate a cluster on this machine (Linux, root)",
+                   "  stepwright lab run examples/lab-4x4.yaml -- ./rank plan.yaml\n"
+                   "  stepwright lab check examples/lab-4x4.yaml\n"
+                   "  stepwright lab profile examples/lab-4x4.yaml -o lab.json\n"
+                   "  stepwright lab clean") {
     add_run();
     check_ = add("check", "Compare the rates of a lab with what this machine carries");
     add_file(check_);
     profile_ = add("profile", "Write a lab as a cluster file for jobs, with nominal rates");
     add_file(profile_);
-    mark_as_output(
+    mark_option_as_output(
         profile_->add_option("-o,--output", output_, "File to write; standard output otherwise"))
         ->type_name("PROFILE");
     clean_ = add("clean", "Remove what killed labs left behind; living ones stay");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     if (run_->parsed()) run_lab(console);
     if (check_->parsed()) check_lab(console);
     if (profile_->parsed()) write_profile(console);
@@ -85,17 +85,18 @@ class LabCommand : public Command {
     // It outlives the lab, so that no signal ends this process before the lab is removed.
     const SignalRecorder interrupts;
     const std::string warning =
-        lab_links_too_fast_reason(spec, lab::machine_tcp_bytes_per_s(kSelfTestSeconds));
+        emulated_links_too_fast_reason(spec, lab::machine_tcp_bytes_per_s(kSelfTestSeconds));
     if (!warning.empty()) console.log.warn(warning);
     const lab::EmulatedCluster lab(spec);
     const std::vector<lab::CommandLine> commands(spec.ranks(), command_);
     std::ostream& relayed = console.relayed != nullptr ? *console.relayed : console.out;
-    const lab::RankRunResult result = lab.run(commands, {.out = json() ? std::cerr : relayed,
-                                                         .err = std::cerr,
-                                                         .timeout_s = timeout_s_,
-                                                         .grace_s = grace_s_,
-                                                         .stop_fd = interrupts.fd()});
-    if (json()) print_json(console.out, lab_run_json(result));
+    const lab::RankRunResult result =
+        lab.run_programs_on_ranks(commands, {.out = wants_json_output() ? std::cerr : relayed,
+                                             .err = std::cerr,
+                                             .timeout_s = timeout_s_,
+                                             .grace_s = grace_s_,
+                                             .stop_fd = interrupts.signal_descriptor()});
+    if (wants_json_output()) print_json(console.out, lab_run_json(result));
     if (!result.failure.empty()) throw Error(ErrorKind::kRuntime, result.failure);
   }
 
@@ -104,12 +105,12 @@ class LabCommand : public Command {
     const SignalRecorder interrupts;
     const double capacity = lab::machine_tcp_bytes_per_s(kSelfTestSeconds);
     const lab::BusyLinkRateShares busy = lab::measure_busy_links(spec, kBusySeconds);
-    if (json()) {
+    if (wants_json_output()) {
       print_json(console.out, lab_check_json(spec, capacity, busy));
     } else {
       console.out << lab_check_text(spec, capacity, busy);
     }
-    const std::string warning = lab_links_too_fast_reason(spec, capacity);
+    const std::string warning = emulated_links_too_fast_reason(spec, capacity);
     if (!warning.empty()) throw Error(ErrorKind::kRuntime, warning);
   }
 
@@ -121,8 +122,8 @@ class LabCommand : public Command {
   }
 
   void clean(const Console& console) {
-    const std::vector<std::string> removed = lab::remove_dead_namespaces();
-    if (json()) return print_json(console.out, {{"removed", removed}});
+    const std::vector<std::string> removed = lab::remove_abandoned_network_namespaces();
+    if (wants_json_output()) return print_json(console.out, {{"removed", removed}});
     for (const std::string& name : removed) console.out << "removed " << name << '\n';
     if (removed.empty()) console.out << "nothing was left behind\n";
   }
@@ -140,7 +141,7 @@ class LabCommand : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> lab_command(CLI::App& program) {
+std::unique_ptr<Subcommand> lab_command(CLI::App& program) {
   return std::make_unique<LabCommand>(program);
 }
 

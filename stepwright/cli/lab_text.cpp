@@ -30,7 +30,7 @@ Json link_json(const lab::RateLimitedLink& link) {
 
 std::string lab_check_text(const lab::EmulatedClusterSpec& spec, double capacity_bytes_per_s,
                            const lab::BusyLinkRateShares& busy) {
-  const double shaped = spec.shaped_bytes_per_s();
+  const double shaped = spec.emulated_link_capacity_bytes_per_s();
   return fmt::format(
       "{}: {} nodes of {} ranks\n"
       "NIC, each way   {}, {} a node\n"
@@ -53,15 +53,15 @@ Json lab_check_json(const lab::EmulatedClusterSpec& spec, double capacity_bytes_
           {"nics_per_node", spec.nics_per_node()},
           {"nic", link_json(spec.nic)},
           {"inside", link_json(spec.inside)},
-          {"shaped_bytes_per_s", spec.shaped_bytes_per_s()},
+          {"shaped_bytes_per_s", spec.emulated_link_capacity_bytes_per_s()},
           {"capacity_bytes_per_s", capacity_bytes_per_s},
           {"busy", {{"nic", busy.nic}, {"inside", busy.inside}}},
-          {"fits", lab_links_too_fast_reason(spec, capacity_bytes_per_s).empty()}};
+          {"fits", emulated_links_too_fast_reason(spec, capacity_bytes_per_s).empty()}};
 }
 
-std::string lab_links_too_fast_reason(const lab::EmulatedClusterSpec& spec,
-                                      double capacity_bytes_per_s) {
-  const double shaped = spec.shaped_bytes_per_s();
+std::string emulated_links_too_fast_reason(const lab::EmulatedClusterSpec& spec,
+                                           double capacity_bytes_per_s) {
+  const double shaped = spec.emulated_link_capacity_bytes_per_s();
   if (shaped <= kMostOfCapacity * capacity_bytes_per_s) return {};
   return fmt::format(
       "the links of {} carry {} together, more than half of the {} that TCP carries on this "

@@ -20,8 +20,8 @@ nlohmann::ordered_json lab_check_json(const lab::EmulatedClusterSpec& spec,
 
 /// Returns why the links of a lab (a cluster emulated on this machine) are too fast for a machine
 /// with this TCP rate, in bytes/s; empty: they are not too fast.
-std::string lab_links_too_fast_reason(const lab::EmulatedClusterSpec& spec,
-                                      double capacity_bytes_per_s);
+std::string emulated_links_too_fast_reason(const lab::EmulatedClusterSpec& spec,
+                                           double capacity_bytes_per_s);
 
 /// Returns a JSON object that says how each rank of a lab run ended.
 nlohmann::ordered_json lab_run_json(const lab::RankRunResult& result);

@@ -27,7 +27,7 @@ constexpr std::size_t kLookedAt = 1024;  // bytes
 /// data sets), by its first bytes.
 bool holds_lengths(const std::filesystem::path& path) {
   if (path.extension() != ".json") return path.extension() == ".yaml";
-  return read_regular_file_start(path, kLookedAt).value_or("").find("\"lengths/") !=
+  return read_first_bytes_of_regular_file(path, kLookedAt).value_or("").find("\"lengths/") !=
          std::string::npos;
 }
 
@@ -42,12 +42,12 @@ std::int64_t quantile(const packing::LengthHistogram& histogram, double share) {
   return histogram.back().length;
 }
 
-class Lengths : public Command {
+class Lengths : public Subcommand {
  public:
   explicit Lengths(CLI::App& program)
-      : Command(program, "lengths", "Read how long the documents of a data set are",
-                "  stepwright lengths data.jsonl --field input_ids -o lengths.yaml\n"
-                "  stepwright lengths part-*.jsonl --field text --characters-per-token 4.2") {
+      : Subcommand(program, "lengths", "Read how long the documents of a data set are",
+                   "  stepwright lengths data.jsonl --field input_ids -o lengths.yaml\n"
+                   "  stepwright lengths part-*.jsonl --field text --characters-per-token 4.2") {
     reads(app().add_option(
               "FILE", files_,
               "JSON lines, one document a line, or files of lengths (.yaml, .json) to join"))
@@ -64,48 +64,50 @@ class Lengths : public Command {
         ->check(runtime::number_range_validator({.low = 0.01, .high = 1000}))
         ->needs("--field")
         ->type_name("NUMBER");
-    mark_as_output(
+    mark_option_as_output(
         app().add_option("-o,--output", output_, "File of lengths, for batch.lengths of a job"))
         ->type_name("FILE");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     if (!field_.name.empty() && std::ranges::all_of(files_, holds_lengths)) {
       fail_input(fmt::format("--field: is only for JSON lines; {} holds lengths already",
-                             printable(files_.front())));
+                             one_line_printable_text(files_.front())));
     }
     packing::LengthHistogram all;
     std::int64_t empty = 0;
     bool text = false;
     for (const std::string& file : files_) {
-      const packing::DatasetLengths read = read_file(file);
+      const packing::DatasetDocumentLengths read = read_file(file);
       all.insert(all.end(), read.histogram.begin(), read.histogram.end());
       all = packing::merge_equal_lengths(std::move(all));
       empty += read.empty;
       text = text || read.counts_characters;
     }
-    if (all.empty()) fail_input(fmt::format("{}: holds no document", printable(files_.front())));
+    if (all.empty())
+      fail_input(fmt::format("{}: holds no document", one_line_printable_text(files_.front())));
     if (field_.characters_per_token > 0 && !text) {
-      fail_input(
-          fmt::format("--characters-per-token: is only for text, and '{}' holds none in {}; leave "
-                      "the option out",
-                      printable(field_.name), printable(files_.front())));
+      fail_input(fmt::format(
+          "--characters-per-token: is only for text, and '{}' holds none in {}; leave "
+          "the option out",
+          one_line_printable_text(field_.name), one_line_printable_text(files_.front())));
     }
     if (!output_.empty()) {
       write_file(output_, [&](std::ostream& out) {
-        out << packing::length_histogram_text(packing::reduced_length_histogram(all, kMostLengths),
-                                              comment(all));
+        out << packing::length_histogram_text(
+            packing::coarsened_length_histogram(all, kMostLengths), comment(all));
       });
     }
-    json() ? print_json(console.out, answer(all, empty)) : say(console.out, all, empty);
+    wants_json_output() ? print_json(console.out, answer(all, empty))
+                        : say(console.out, all, empty);
   }
 
  private:
-  [[nodiscard]] packing::DatasetLengths read_file(const std::string& file) const {
+  [[nodiscard]] packing::DatasetDocumentLengths read_file(const std::string& file) const {
     if (holds_lengths(file)) return {packing::load_length_histogram(file)};
     if (field_.name.empty()) {
-      fail_input(
-          fmt::format("{}: --field names what holds the length of a document", printable(file)));
+      fail_input(fmt::format("{}: --field names what holds the length of a document",
+                             one_line_printable_text(file)));
     }
     return packing::read_dataset_lengths(file, field_);
   }
@@ -114,7 +116,8 @@ class Lengths : public Command {
     std::string text = fmt::format(
         "Lengths of {}: [tokens, documents].",
         count_with_noun(static_cast<std::int64_t>(packing::total_document_count(all)), "document"));
-    if (!field_.name.empty()) text += fmt::format("\nOf field {}.", printable(field_.name));
+    if (!field_.name.empty())
+      text += fmt::format("\nOf field {}.", one_line_printable_text(field_.name));
     if (field_.characters_per_token > 0) {
       text +=
           fmt::format("\nText counted as a token for {} characters.", field_.characters_per_token);
@@ -146,7 +149,8 @@ class Lengths : public Command {
     if (empty > 0)
       out << fmt::format("{} without a token left out\n", count_with_noun(empty, "document"));
     if (!output_.empty()) {
-      out << fmt::format("{0} written; in a job: lengths: {{file: {0}}}\n", printable(output_));
+      out << fmt::format("{0} written; in a job: lengths: {{file: {0}}}\n",
+                         one_line_printable_text(output_));
     }
   }
 
@@ -157,7 +161,7 @@ class Lengths : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> lengths_command(CLI::App& program) {
+std::unique_ptr<Subcommand> lengths_command(CLI::App& program) {
   return std::make_unique<Lengths>(program);
 }
 

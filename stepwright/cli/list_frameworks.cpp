@@ -13,8 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json words_json(plan::Ability ability, const plan::WordSet& words) {
-  const std::vector<std::string>& known = plan::framework_property_words(ability);
+Json words_json(plan::FrameworkProperty ability, const plan::WordSet& words) {
+  const std::vector<std::string>& known = plan::framework_property_value_names(ability);
   Json list = Json::array();
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (words[i]) list.push_back(known[i]);
@@ -26,7 +26,7 @@ Json words_json(plan::Ability ability, const plan::WordSet& words) {
 /// such as "sharding NNG".
 Json condition_json(const plan::FrameworkPropertyCondition& condition) {
   Json list = words_json(condition.ability, condition.words);
-  if (condition.ability == plan::Ability::kParallel) return list;
+  if (condition.ability == plan::FrameworkProperty::kParallel) return list;
   for (Json& word : list) {
     word = fmt::format("{} {}", name_of(plan::kAbilityNames, condition.ability),
                        word.get<std::string>());
@@ -40,7 +40,8 @@ Json line_json(const plan::FrameworkPropertyLine& line) {
   if (line.with.any()) json["with"] = condition_json({line.other, line.with});
   for (const plan::FrameworkPropertyCondition& one : line.of_job)
     json["of_job"].push_back(condition_json(one));
-  if (line.without.any()) json["without"] = words_json(plan::Ability::kParallel, line.without);
+  if (line.without.any())
+    json["without"] = words_json(plan::FrameworkProperty::kParallel, line.without);
   if (!line.variant.empty()) json["variant"] = line.variant;
   if (!line.releases.from.empty()) json["from"] = line.releases.from;
   if (!line.releases.before.empty()) json["before"] = line.releases.before;
@@ -80,9 +81,9 @@ bool takes_any(const Json& line) {
   constexpr std::size_t kMany = 20;
   const auto word = line.at("ability").get<std::string>();
   const auto* const found =
-      std::ranges::find(plan::kAbilityNames, word, &Named<plan::Ability>::name);
+      std::ranges::find(plan::kAbilityNames, word, &Named<plan::FrameworkProperty>::name);
   const std::size_t words = line.at("words").size();
-  return words > kMany && words == plan::framework_property_words(found->value).size();
+  return words > kMany && words == plan::framework_property_value_names(found->value).size();
 }
 
 constexpr std::string_view kLegend = R"(
@@ -142,7 +143,7 @@ std::string default_text(const Json& line) {
 Json frameworks_json() {
   Json list = Json::array();
   for (const std::string_view name : plan::kFrameworkNames) {
-    const plan::FrameworkEntry& entry = plan::framework_entry(name);
+    const plan::FrameworkDescription& entry = plan::framework_description(name);
     Json runs = Json::array();
     for (const plan::FrameworkPropertyLine& line : entry.runs) runs.push_back(line_json(line));
     Json defaults = Json::array();
@@ -164,7 +165,7 @@ Json frameworks_json() {
   return list;
 }
 
-std::string frameworks_text(const Json& frameworks) {
+std::string framework_table_text(const Json& frameworks) {
   std::string text;
   for (const Json& framework : frameworks) {
     text += fmt::format(

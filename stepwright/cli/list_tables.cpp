@@ -22,11 +22,11 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kLength = 4096;
 
 /// The collectives that occur in training steps.
-constexpr Named<collective::Collective> kListedCollectives[] = {
-    {collective::Collective::kAllReduce, "all_reduce"},
-    {collective::Collective::kAllGather, "all_gather"},
-    {collective::Collective::kReduceScatter, "reduce_scatter"},
-    {collective::Collective::kAllToAll, "all_to_all"}};
+constexpr Named<collective::CollectiveOperation> kListedCollectives[] = {
+    {collective::CollectiveOperation::kAllReduce, "all_reduce"},
+    {collective::CollectiveOperation::kAllGather, "all_gather"},
+    {collective::CollectiveOperation::kReduceScatter, "reduce_scatter"},
+    {collective::CollectiveOperation::kAllToAll, "all_to_all"}};
 
 Json described(std::string_view name, std::string_view text, bool supported) {
   return {{"name", name}, {"supported", supported}, {"description", text}};
@@ -37,7 +37,7 @@ std::string spread_words(std::string_view spread) {
   return spread == "I" ? "split in groups" : "split over all";
 }
 
-Json entry(const model::Architecture& model) {
+Json entry(const model::ModelArchitecture& model) {
   return model::model_list_entry_json(
       model, model.positions > 0 ? std::min(model.positions, kLength) : kLength);
 }
@@ -86,7 +86,7 @@ Json models_json() {
   return models;
 }
 
-Json model_list_json(const model::Architecture& model, std::int64_t length) {
+Json model_list_json(const model::ModelArchitecture& model, std::int64_t length) {
   return Json::array({length > 0 ? model::model_list_entry_json(model, length) : entry(model)});
 }
 
@@ -116,13 +116,15 @@ Json schedules_json() {
 namespace {
 
 /// Returns the programs that execute an operation with an algorithm.
-Json runners(collective::Algorithm algorithm, collective::Collective collective) {
+Json runners(collective::CollectiveAlgorithm algorithm,
+             collective::CollectiveOperation collective) {
   Json who = Json::array();
-  if (!collective::covers(algorithm, collective)) return who;
-  if (collective::in_library(algorithm, collective)) who.push_back("library");
-  if (algorithm == collective::Algorithm::kLibrary) return who;
-  if (collective::is_run_by_own_process_group(algorithm, collective)) who.push_back("stepwright");
-  if (collective::has_generated_schedule(algorithm)) who.push_back("msccl");
+  if (!collective::supports_collective(algorithm, collective)) return who;
+  if (collective::library_supports_algorithm(algorithm, collective)) who.push_back("library");
+  if (algorithm == collective::CollectiveAlgorithm::kLibrary) return who;
+  if (collective::own_process_group_supports_algorithm(algorithm, collective))
+    who.push_back("stepwright");
+  if (collective::algorithm_has_generated_schedule(algorithm)) who.push_back("msccl");
   return who;
 }
 
@@ -138,25 +140,25 @@ Json collectives_json() {
     }
     collectives.push_back({{"name", name},
                            {"supported", true},
-                           {"schedule", collective::has_generated_schedule(algorithm)},
-                           {"description", collective::described(algorithm)},
-                           {"needs", collective::group_requirement_text(algorithm)},
+                           {"schedule", collective::algorithm_has_generated_schedule(algorithm)},
+                           {"description", collective::collective_algorithm_description(algorithm)},
+                           {"needs", collective::algorithm_group_requirement_text(algorithm)},
                            {"runs", std::move(operations)}});
   }
   return collectives;
 }
 
 std::string models_text(const Json& models) {
-  Table table{.columns = {{"model"},
-                          {"parameters", Align::kRight},
-                          {"active", Align::kRight},
-                          {"layers", Align::kRight},
-                          {"hidden", Align::kRight},
-                          {"heads", Align::kRight},
-                          {"kv heads", Align::kRight},
-                          {"experts", Align::kRight},
-                          {"vocabulary", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"model"},
+                              {"parameters", ColumnAlignment::kRight},
+                              {"active", ColumnAlignment::kRight},
+                              {"layers", ColumnAlignment::kRight},
+                              {"hidden", ColumnAlignment::kRight},
+                              {"heads", ColumnAlignment::kRight},
+                              {"kv heads", ColumnAlignment::kRight},
+                              {"experts", ColumnAlignment::kRight},
+                              {"vocabulary", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const Json& model : models) {
     table.rows.push_back({word_of(model, "name"), count_of(model, "parameters"),
                           count_of(model, "active_parameters"), count_of(model, "layers"),
@@ -168,14 +170,14 @@ std::string models_text(const Json& models) {
 }
 
 std::string profiles_text(const Json& profiles) {
-  Table table{.columns = {{"profile"},
-                          {"device"},
-                          {"per node", Align::kRight},
-                          {"memory", Align::kRight},
-                          {"peak", Align::kRight},
-                          {"NICs", Align::kRight},
-                          {"each", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"profile"},
+                              {"device"},
+                              {"per node", ColumnAlignment::kRight},
+                              {"memory", ColumnAlignment::kRight},
+                              {"peak", ColumnAlignment::kRight},
+                              {"NICs", ColumnAlignment::kRight},
+                              {"each", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const Json& profile : profiles) {
     table.rows.push_back({word_of(profile, "name"), word_of(profile, "device"),
                           count_of(profile, "devices_per_node"),
@@ -187,8 +189,9 @@ std::string profiles_text(const Json& profiles) {
 }
 
 std::string shardings_text(const Json& shardings) {
-  Table table{.columns = {{"states"}, {"parameters"}, {"gradients"}, {"optimizer"}, {"aliases"}},
-              .rows = {}};
+  TextTable table{
+      .columns = {{"states"}, {"parameters"}, {"gradients"}, {"optimizer"}, {"aliases"}},
+      .rows = {}};
   for (const Json& sharding : shardings) {
     table.rows.push_back({word_of(sharding, "name"), spread_words(word_of(sharding, "parameters")),
                           spread_words(word_of(sharding, "gradients")),
@@ -199,7 +202,7 @@ std::string shardings_text(const Json& shardings) {
 }
 
 std::string collective_algorithms_table(const Json& entries) {
-  Table table{.columns = {{"name"}}, .rows = {}};
+  TextTable table{.columns = {{"name"}}, .rows = {}};
   for (const auto& [collective, name] : kListedCollectives) {
     table.columns.push_back({std::string(name)});
   }
@@ -219,7 +222,7 @@ std::string collective_algorithms_table(const Json& entries) {
 }
 
 std::string schedule_list_text(const Json& entries) {
-  Table table{.columns = {{"name"}, {"supported"}, {"what it is"}}, .rows = {}};
+  TextTable table{.columns = {{"name"}, {"supported"}, {"what it is"}}, .rows = {}};
   for (const Json& entry : entries) {
     table.rows.push_back({word_of(entry, "name"), entry.at("supported").get<bool>() ? "yes" : "no",
                           word_of(entry, "description")});

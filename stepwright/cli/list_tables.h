@@ -13,7 +13,7 @@ namespace stepwright::cli {
 nlohmann::ordered_json models_json();
 /// Returns a JSON array with one entry, for one model. `length`: sequence length in tokens for its
 /// FLOPs per token; 0: a usual length.
-nlohmann::ordered_json model_list_json(const model::Architecture& model, std::int64_t length);
+nlohmann::ordered_json model_list_json(const model::ModelArchitecture& model, std::int64_t length);
 nlohmann::ordered_json profiles_json();
 nlohmann::ordered_json shardings_json();
 nlohmann::ordered_json schedules_json();
@@ -32,6 +32,6 @@ std::string schedule_list_text(const nlohmann::ordered_json& entries);
 std::string collective_algorithms_table(const nlohmann::ordered_json& entries);
 /// Returns a table of frameworks with a line for each choice in which they differ, and the kernels
 /// of each framework.
-std::string frameworks_text(const nlohmann::ordered_json& frameworks);
+std::string framework_table_text(const nlohmann::ordered_json& frameworks);
 
 }  // namespace stepwright::cli

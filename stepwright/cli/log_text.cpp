@@ -16,14 +16,14 @@ namespace {
 constexpr std::size_t kLongestReason = 400;
 
 std::string volume_text(const std::vector<logs::LoggedOperationVolume>& rows) {
-  Table table{.columns = {{"operation"},
-                          {"ranks", Align::kRight},
-                          {"calls", Align::kRight},
-                          {"payload", Align::kRight},
-                          {"mean", Align::kRight},
-                          {"time", Align::kRight},
-                          {"by payload"}},
-              .rows = {}};
+  TextTable table{.columns = {{"operation"},
+                              {"ranks", ColumnAlignment::kRight},
+                              {"calls", ColumnAlignment::kRight},
+                              {"payload", ColumnAlignment::kRight},
+                              {"mean", ColumnAlignment::kRight},
+                              {"time", ColumnAlignment::kRight},
+                              {"by payload"}},
+                  .rows = {}};
   std::int64_t most = 0;
   for (const logs::LoggedOperationVolume& row : rows) most = std::max(most, row.payload_bytes);
   for (const logs::LoggedOperationVolume& row : rows) {
@@ -40,13 +40,13 @@ std::string volume_text(const std::vector<logs::LoggedOperationVolume>& rows) {
 }
 
 std::string histogram_text(const logs::SizeHistogram& histogram) {
-  Table table{.columns = {{"operation"},
-                          {"payload from", Align::kRight},
-                          {"calls", Align::kRight},
-                          {"payload", Align::kRight},
-                          {"mean time", Align::kRight},
-                          {"by calls"}},
-              .rows = {}};
+  TextTable table{.columns = {{"operation"},
+                              {"payload from", ColumnAlignment::kRight},
+                              {"calls", ColumnAlignment::kRight},
+                              {"payload", ColumnAlignment::kRight},
+                              {"mean time", ColumnAlignment::kRight},
+                              {"by calls"}},
+                  .rows = {}};
   std::int64_t most = 0;
   for (const auto& [operation, sizes] : histogram) {
     for (const auto& [from, size] : sizes) most = std::max(most, size.count);
@@ -77,12 +77,12 @@ std::string rank_ranges_text(const std::vector<std::int64_t>& ranks) {
 
 std::string roles_text(const std::vector<logs::CommunicatorRole>& roles) {
   constexpr std::size_t kMostRows = 20;
-  Table table{.columns = {{"group"},
-                          {"ranks", Align::kRight},
-                          {"payload", Align::kRight},
-                          {"in sizes that repeat", Align::kRight},
-                          {"probably"}},
-              .rows = {}};
+  TextTable table{.columns = {{"group"},
+                              {"ranks", ColumnAlignment::kRight},
+                              {"payload", ColumnAlignment::kRight},
+                              {"in sizes that repeat", ColumnAlignment::kRight},
+                              {"probably"}},
+                  .rows = {}};
   for (const logs::CommunicatorRole& role : roles) {
     if (table.rows.size() == kMostRows) break;
     const auto bytes = static_cast<double>(role.payload_bytes);
@@ -100,18 +100,18 @@ std::string roles_text(const std::vector<logs::CommunicatorRole>& roles) {
   return roles.empty() ? "" : text;
 }
 
-std::string knee_text(const std::vector<logs::CallsBelowKnee>& rows,
+std::string knee_text(const std::vector<logs::LatencyDominatedCalls>& rows,
                       const logs::BatchableMessages& batching) {
   if (rows.empty()) return {};
-  Table table{.columns = {{"operation"},
-                          {"ranks", Align::kRight},
-                          {"knee", Align::kRight},
-                          {"calls below", Align::kRight},
-                          {"of calls", Align::kRight},
-                          {"payload below", Align::kRight},
-                          {"time below", Align::kRight}},
-              .rows = {}};
-  for (const logs::CallsBelowKnee& row : rows) {
+  TextTable table{.columns = {{"operation"},
+                              {"ranks", ColumnAlignment::kRight},
+                              {"knee", ColumnAlignment::kRight},
+                              {"calls below", ColumnAlignment::kRight},
+                              {"of calls", ColumnAlignment::kRight},
+                              {"payload below", ColumnAlignment::kRight},
+                              {"time below", ColumnAlignment::kRight}},
+                  .rows = {}};
+  for (const logs::LatencyDominatedCalls& row : rows) {
     table.rows.push_back({std::string(name_of(logs::kLogOperationNames, row.operation)),
                           row.group_size > 0 ? format_count(row.group_size) : "?",
                           format_bytes(row.knee_bytes), format_count(row.count),
@@ -152,14 +152,14 @@ std::string routed_text(const logs::RouterDecidedTraffic& routed) {
 
 }  // namespace
 
-std::string log_sources_text(const std::vector<logs::LogSource>& sources) {
+std::string log_sources_text(const std::vector<logs::LogFileReadResult>& sources) {
   std::string text;
   std::int64_t number = 0;
-  for (const logs::LogSource& source : sources) {
+  for (const logs::LogFileReadResult& source : sources) {
     ++number;
     for (const logs::UnexplainedLine& one : source.first) {
       text += fmt::format("log {}, line {}: not explained: {}\n", number, one.line,
-                          printable(one.reason, kLongestReason));
+                          one_line_printable_text(one.reason, kLongestReason));
     }
     const auto shown = std::ssize(source.first);
     if (source.unexplained > shown) {
@@ -167,7 +167,7 @@ std::string log_sources_text(const std::vector<logs::LogSource>& sources) {
           fmt::format("log {}: {} more lines not explained\n", number, source.unexplained - shown);
     }
     for (const std::string& note : source.notes)
-      text += fmt::format("log {}: {}\n", number, printable(note, kLongestReason));
+      text += fmt::format("log {}: {}\n", number, one_line_printable_text(note, kLongestReason));
   }
   return text;
 }

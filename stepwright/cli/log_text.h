@@ -12,6 +12,6 @@ std::string log_communication_text(const logs::LoggedCommunicationSummary& of);
 
 /// Returns lines about the log files that were read: the first lines of each that could not be
 /// explained, and notes; empty: there are none.
-std::string log_sources_text(const std::vector<logs::LogSource>& sources);
+std::string log_sources_text(const std::vector<logs::LogFileReadResult>& sources);
 
 }  // namespace stepwright::cli

@@ -8,11 +8,11 @@
 
 int main(int argc, char** argv) {
   stepwright::exit_when_out_of_memory("stepwright");
-  stepwright::fill_standard_streams();
+  stepwright::open_closed_standard_streams();
   // If the file size limit is reached, the write then fails with a reason instead of ending the
   // program.
   std::signal(SIGXFSZ, SIG_IGN);
-  if (const auto code = stepwright::capture::stand_in(argc, argv)) return *code;
-  stepwright::remove_unfinished_at_signals();
+  if (const auto code = stepwright::capture::run_launcher_stand_in(argc, argv)) return *code;
+  stepwright::remove_unfinished_files_at_signals();
   return stepwright::cli::run_command_line(argc, argv);
 }

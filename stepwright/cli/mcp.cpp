@@ -54,18 +54,18 @@ mcp::McpToolResult called(CLI::App& program, const std::string& name,
   if (code != 0 && answer.empty()) return {.text = said, .structured = {}, .failed = true};
   if (row->schemas.empty() || answer.empty()) return {.text = said + answer};
   const auto whole = std::make_shared<const Json>(as_mapping(answer));
-  return {.text = said + mcp::shorten_json_answer(*whole), .structured = whole};
+  return {.text = said + mcp::json_answer_for_ai_agent(*whole), .structured = whole};
 }
 
-class Mcp : public Command {
+class Mcp : public Subcommand {
  public:
   explicit Mcp(CLI::App& program)
-      : Command(program, "mcp",
-                "Answer agents over the Model Context Protocol, on standard input and output",
-                "  stepwright mcp"),
+      : Subcommand(program, "mcp",
+                   "Answer agents over the Model Context Protocol, on standard input and output",
+                   "  stepwright mcp"),
         program_(program) {}
 
-  void run(const Console& /*console*/) override {
+  void run_subcommand(const Console& /*console*/) override {
     const mcp::McpServer server(
         {.name = "stepwright", .version = STEPWRIGHT_VERSION, .instructions = kInstructions},
         agent_tool_descriptions(program_),
@@ -73,10 +73,10 @@ class Mcp : public Command {
           return called(program_, name, arguments);
         });
     mcp::StandardStreamsChannel channel;
-    while (const auto line = channel.next()) {
+    while (const auto line = channel.wait_for_next_line()) {
       if (line->empty()) continue;
       const std::string reply = server.reply_to_mcp_message(*line);
-      if (!reply.empty() && !channel.send(reply)) return;
+      if (!reply.empty() && !channel.write_line(reply)) return;
     }
   }
 
@@ -86,6 +86,8 @@ class Mcp : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> mcp_command(CLI::App& program) { return std::make_unique<Mcp>(program); }
+std::unique_ptr<Subcommand> mcp_command(CLI::App& program) {
+  return std::make_unique<Mcp>(program);
+}
 
 }  // namespace stepwright::cli

@@ -31,12 +31,12 @@ std::vector<std::string> stage_row(const memory::StageMemory& stage, std::size_t
 }
 
 std::string stages_text(const memory::MemoryReport& report) {
-  Table table{.columns = {{"stage"}}, .rows = {}};
+  TextTable table{.columns = {{"stage"}}, .rows = {}};
   for (const auto& [kind, name] : memory::kMemoryKindNames) {
     std::string header(name.substr(0, name.find('_')));
-    table.columns.push_back({std::move(header), Align::kRight});
+    table.columns.push_back({std::move(header), ColumnAlignment::kRight});
   }
-  table.columns.push_back({"peak", Align::kRight});
+  table.columns.push_back({"peak", ColumnAlignment::kRight});
   for (std::size_t first = 0; first < report.stages.size();) {
     std::size_t end = first + 1;
     while (end < report.stages.size() && report.stages[end].kinds == report.stages[first].kinds) {
@@ -67,21 +67,21 @@ std::string allocated_text(const std::vector<memory::PyTorchAllocatedMemory>& st
 std::string verdict(const memory::MemoryReport& report) {
   const std::string sizes = memory_use_text(report);
   if (report.fits()) return fmt::format("The fullest device needs {}.\n", sizes);
-  const bool tight = report.verdict() == memory::MemoryFitVerdict::kTight;
+  const bool tight = report.memory_fit_verdict_of_job() == memory::MemoryFitVerdict::kTight;
   return fmt::format("{}: {}the fullest device needs {}. That is {}; the largest part is {}.\n",
                      tight ? "TIGHT" : "DOES NOT FIT", memory_fit_probability_text(report), sizes,
-                     memory_excess_text(report), memory::largest_memory_part(report));
+                     memory_shortage_text(report), memory::largest_part_of_scarce_memory(report));
 }
 
-class Memory : public Command {
+class Memory : public Subcommand {
  public:
   explicit Memory(CLI::App& program)
-      : Command(program, "memory", "Say what fills the memory of each stage at its peak",
-                "  stepwright memory plan.yaml\n"
-                "  stepwright memory plan.yaml --set micro_batch=2 --set recompute=full\n"
-                "  stepwright memory plan.yaml --snapshot rank0.pickle rank8.pickle\n"
-                "  stepwright memory plan.yaml --write-snapshot plan.pickle\n"
-                "  stepwright memory plan.yaml --json") {
+      : Subcommand(program, "memory", "Say what fills the memory of each stage at its peak",
+                   "  stepwright memory plan.yaml\n"
+                   "  stepwright memory plan.yaml --set micro_batch=2 --set recompute=full\n"
+                   "  stepwright memory plan.yaml --snapshot rank0.pickle rank8.pickle\n"
+                   "  stepwright memory plan.yaml --write-snapshot plan.pickle\n"
+                   "  stepwright memory plan.yaml --json") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
           OptionInputKind::kDocument)
         ->required();
@@ -94,14 +94,14 @@ class Memory : public Command {
                            "What torch.cuda.memory._dump_snapshot wrote on ranks that run the\n"
                            "plan: what was in use at the peak, beside the plan"))
         ->type_name("FILE");
-    mark_as_output(
+    mark_option_as_output(
         app().add_option("--write-snapshot", written_,
                          "Write the step of the plan in that format, for PyTorch's viewer\n"
                          "(pytorch.org/memory_viz); device N is pipeline position N"))
         ->type_name("FILE");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const answers::PlanMemoryAnswer answer = answers::compute_plan_peak_memory(
         load_plan_file(plan_, console),
         {.name = plan_, .changes = changes_, .reserve = reserve_.given(), .snapshots = snapshots_});
@@ -109,7 +109,7 @@ class Memory : public Command {
       answers::write_predicted_memory_snapshot(answer.planned, written_);
       console.log.info("wrote the step's memory to " + written_);
     }
-    if (json()) return print_json(console.out, answers::memory_answer_json(answer));
+    if (wants_json_output()) return print_json(console.out, answers::memory_answer_json(answer));
     console.out << plan::job_summary_line(answer.planned.job)
                 << "\n\nWhat fills the memory of one device of each pipeline stage at its peak\n\n"
                 << stages_text(answer.report) << kKinds << '\n'
@@ -128,7 +128,7 @@ class Memory : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> memory_command(CLI::App& program) {
+std::unique_ptr<Subcommand> memory_command(CLI::App& program) {
   return std::make_unique<Memory>(program);
 }
 

@@ -18,7 +18,7 @@ MemoryHeadroom::MemoryHeadroom(CLI::App& command) {
       .add_option("--memory-reserve", given_.share,
                   "Instead: share of the device's memory that plans leave free, whatever the\n"
                   "account may miss")
-      ->check(runtime::number_range_validator({0, answers::kMaxMemoryHeadroom}))
+      ->check(runtime::number_range_validator({0, answers::kMaxMemoryHeadroomShare}))
       ->type_name("SHARE")
       ->excludes(confidence);
 }

@@ -6,7 +6,7 @@
 namespace stepwright::cli {
 
 void print_json(std::ostream& out, const nlohmann::ordered_json& json) {
-  out << answers::json_text(json);
+  out << answers::indented_json_text(json);
 }
 
 }  // namespace stepwright::cli

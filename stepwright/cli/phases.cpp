@@ -21,32 +21,33 @@
 namespace stepwright::cli {
 namespace {
 
-class PhasesCommand : public Command {
+class PhasesCommand : public Subcommand {
  public:
   explicit PhasesCommand(CLI::App& program)
-      : Command(program, "phases",
-                "Say how long the phases of a preference or reinforcement step take",
-                "  stepwright phases job.yaml\n"
-                "  stepwright phases plan.yaml --json") {
+      : Subcommand(program, "phases",
+                   "Say how long the phases of a preference or reinforcement step take",
+                   "  stepwright phases job.yaml\n"
+                   "  stepwright phases plan.yaml --json") {
     reads(app().add_option("FILE", file_,
                            "Plan file; or a job, for which the best split of its GPUs is found"),
           OptionInputKind::kDocument)
         ->required();
-    mark_as_output(
+    mark_option_as_output(
         app().add_option("-o,--output", output_, "Of a job: write the best plan to this file"))
         ->type_name("PLAN");
     app()
         .add_option("--threads", threads_, "Threads; the answer does not depend on it")
-        ->check(runtime::whole_number(1, answers::kMaxTuneThreads))
+        ->check(runtime::whole_number_validator(1, answers::kMaxTuneThreads))
         ->type_name("N");
     app().add_flag("-v,--verbose", verbose_, "Also print the notes that change least");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const answers::StepPhasesAnswer answer =
         is_plan_file(file_, console) ? of_plan(console) : of_job(console);
     if (!output_.empty()) write_plan(answer.step.update.planned, console);
-    if (json()) return print_json(console.out, answers::step_phases_answer_json(answer));
+    if (wants_json_output())
+      return print_json(console.out, answers::step_phases_answer_json(answer));
     console.out << phased_step_text(answer.step, verbose_);
     if (answer.splits) console.out << device_splits_table(*answer.splits);
   }
@@ -87,7 +88,7 @@ class PhasesCommand : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> phases_command(CLI::App& program) {
+std::unique_ptr<Subcommand> phases_command(CLI::App& program) {
   return std::make_unique<PhasesCommand>(program);
 }
 

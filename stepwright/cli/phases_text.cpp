@@ -54,10 +54,10 @@ std::string step_line(const phases::PhasedStep& step) {
 
 /// Returns the memory verdict, such as ": tight, 83% that it fits"; empty: it fits.
 std::string misfit_words(const phases::PhasedStep& step) {
-  switch (step.verdict()) {
+  switch (step.memory_fit_verdict_of_step()) {
     case memory::MemoryFitVerdict::kFits: break;
     case memory::MemoryFitVerdict::kTight:
-      return fmt::format(": tight, {:.0f}% that it fits", 100 * step.p_fits());
+      return fmt::format(": tight, {:.0f}% that it fits", 100 * step.probability_of_fitting());
     case memory::MemoryFitVerdict::kDoesNotFit: return ": it does not fit";
   }
   return "";
@@ -70,18 +70,18 @@ std::string device_memory_line(const phases::PhasedStep& step) {
 
 std::string sync_line(const phases::PhasedStep& step) {
   if (!step.method().rollout) return "";
-  const phases::WeightSync& sync = step.sync;
+  const phases::PolicyWeightSync& sync = step.sync;
   return fmt::format("weights      {}: gathered in {}{}\n", format_bytes(sync.bytes),
                      format_time(sync.gather_s),
                      sync.broadcast_s > 0 ? ", sent in " + format_time(sync.broadcast_s) : "");
 }
 
 std::string phases_table(const phases::PhasedStep& step) {
-  Table table{.columns = {{"phase"},
-                          {"time", Align::kRight},
-                          {"GPUs", Align::kRight},
-                          {"peak memory", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"phase"},
+                              {"time", ColumnAlignment::kRight},
+                              {"GPUs", ColumnAlignment::kRight},
+                              {"peak memory", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const phases::StepPhase& phase : step.phases) {
     std::string devices = format_count(phase.devices);
     if (phase.beside) devices += " others";
@@ -131,15 +131,15 @@ std::string phased_step_text(const phases::PhasedStep& step, bool verbose) {
 
 std::string device_splits_table(const phases::DevicePoolSplits& splits) {
   if (splits.steps.size() < 2) return "";
-  Table table{.columns = {{"train", Align::kRight},
-                          {"critic", Align::kRight},
-                          {"generate", Align::kRight},
-                          {"step", Align::kRight},
-                          {"training", Align::kRight},
-                          {"generation", Align::kRight},
-                          {"tokens/s/GPU", Align::kRight},
-                          {"plan"}},
-              .rows = {}};
+  TextTable table{.columns = {{"train", ColumnAlignment::kRight},
+                              {"critic", ColumnAlignment::kRight},
+                              {"generate", ColumnAlignment::kRight},
+                              {"step", ColumnAlignment::kRight},
+                              {"training", ColumnAlignment::kRight},
+                              {"generation", ColumnAlignment::kRight},
+                              {"tokens/s/GPU", ColumnAlignment::kRight},
+                              {"plan"}},
+                  .rows = {}};
   std::vector<plan::Plan> plans;
   for (const phases::PhasedStep& step : splits.steps) {
     const plan::PlannedJob& planned = step.update.planned;
@@ -148,12 +148,12 @@ std::string device_splits_table(const phases::DevicePoolSplits& splits) {
     table.rows.push_back({format_count(planned.job.cluster.devices()), critic_text(step),
                           generating > 0 ? format_count(generating) : "in turns",
                           format_time(step.step_s), format_time(step.training_s),
-                          format_time(step.seconds(phases::StepPhaseKind::kGeneration)),
+                          format_time(step.seconds_of_phase(phases::StepPhaseKind::kGeneration)),
                           format_number(step.tokens_per_s_per_device()),
                           plan::short_plan_code(planned.plan)});
   }
   return fmt::format("\nSplits of the GPUs, the shortest step first\n\n{}\n{}",
-                     format_text_table(table), plan::plan_code_legend(plans));
+                     format_text_table(table), plan::legend_of_plan_codes(plans));
 }
 
 }  // namespace stepwright::cli

@@ -10,7 +10,7 @@ namespace stepwright::cli {
 using answers::with_resolved_schedule;
 
 /// Returns the file at a path. If the console has a text with that name, returns this text instead.
-answers::UserFile read_user_file(const std::string& path, const Console& console);
+answers::UserFile read_file_or_console_text(const std::string& path, const Console& console);
 
 /// Read a job or plan from a file, or from a text of the console with that name. The file is
 /// checked as by the functions of similar names in `answers`.
@@ -18,7 +18,7 @@ plan::Job load_job_file(const std::string& path, const Console& console,
                         const std::string& framework = "");
 plan::PlannedJob load_plan_file(const std::string& path, const Console& console);
 plan::PlannedJob load_settled_plan(const std::string& path, const Console& console,
-                                   const plan::Framework& unsaid = {});
+                                   const plan::TrainingFramework& unsaid = {});
 bool is_plan_file(const std::string& path, const Console& console);
 
 }  // namespace stepwright::cli

@@ -21,13 +21,13 @@
 namespace stepwright::cli {
 namespace {
 
-class Predict : public Command {
+class Predict : public Subcommand {
  public:
   explicit Predict(CLI::App& program)
-      : Command(program, "predict", "Say how long a step of a plan takes, and why",
-                "  stepwright predict plan.yaml\n"
-                "  stepwright predict plan.yaml --set cluster.nic=2x --set micro_batch=2\n"
-                "  stepwright predict plan.yaml --trace step.json") {
+      : Subcommand(program, "predict", "Say how long a step of a plan takes, and why",
+                   "  stepwright predict plan.yaml\n"
+                   "  stepwright predict plan.yaml --set cluster.nic=2x --set micro_batch=2\n"
+                   "  stepwright predict plan.yaml --trace step.json") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
           OptionInputKind::kDocument)
         ->required();
@@ -40,30 +40,31 @@ class Predict : public Command {
         ->type_name("F=V")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    mark_as_output(
+    mark_option_as_output(
         app().add_option("--trace", trace_,
                          "Write the timeline as a Chrome trace, for ui.perfetto.dev; a smaller\n"
                          "batch makes a smaller file"))
         ->type_name("FILE");
-    mark_as_output(
+    mark_option_as_output(
         app().add_option("--program", program_, "Write every operator of the step as JSON"))
         ->type_name("FILE");
     app().add_flag("-v,--verbose", verbose_,
                    "Also print the notes that change least, and the sizes that were not measured");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const answers::PredictionRequest request{.name = plan_,
                                              .changes = changes_,
-                                             .run = run_.run(),
+                                             .run = run_.training_length_and_price(),
                                              .reserve = reserve_.given(),
                                              .timeline = !trace_.empty()};
     const answers::PredictionAnswer answer =
         answers::predict_step_time_and_memory(load_plan_file(plan_, console), request);
     write_files(answer.prediction, console);
-    if (report_.wanted()) report_.write(console, answers::prediction_report(answer));
-    if (json()) return print_json(console.out, answers::prediction_answer_json(answer));
-    const whole_run::RequestedRun asked{.run = answer.run};
+    if (report_.wanted()) report_.write_report_page(console, answers::prediction_report(answer));
+    if (wants_json_output())
+      return print_json(console.out, answers::prediction_answer_json(answer));
+    const whole_run::RequestedTrainingRun asked{.run = answer.run};
     console.out << (answer.before
                         ? prediction_difference_text(*answer.before, answer.prediction, asked)
                         : prediction_text(answer.prediction, asked))
@@ -73,14 +74,15 @@ class Predict : public Command {
   }
 
  private:
-  void write_files(const simulate::Prediction& prediction, const Console& console) {
+  void write_files(const simulate::PlanPrediction& prediction, const Console& console) {
     if (!trace_.empty()) {
       write_file(trace_,
                  [&](std::ostream& out) { answers::write_predicted_step_trace(prediction, out); });
       console.log.info(fmt::format("wrote the timeline to {}", trace_));
     }
     if (!program_.empty()) {
-      write_file(program_, answers::json_text(step::step_program_json(prediction.program)));
+      write_file(program_,
+                 answers::indented_json_text(step::step_program_json(prediction.program)));
       console.log.info(fmt::format("wrote the program to {}", program_));
     }
   }
@@ -97,7 +99,7 @@ class Predict : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> predict_command(CLI::App& program) {
+std::unique_ptr<Subcommand> predict_command(CLI::App& program) {
   return std::make_unique<Predict>(program);
 }
 

@@ -18,13 +18,13 @@
 namespace stepwright::cli {
 namespace {
 
-const simulate::StageTimeBreakdown& critical(const simulate::Prediction& prediction) {
+const simulate::StageTimeBreakdown& critical(const simulate::PlanPrediction& prediction) {
   const simulate::Simulation& simulation = prediction.simulation;
   return simulation.stages[static_cast<std::size_t>(simulation.critical_stage)].breakdown;
 }
 
 /// Names the critical stage if the plan has several stages.
-std::string whose_time(const simulate::Prediction& prediction) {
+std::string whose_time(const simulate::PlanPrediction& prediction) {
   const std::size_t stages = prediction.simulation.stages.size();
   if (stages == 1) return "";
   return fmt::format("Pipeline stage {} (of 0 to {}), which the others wait for:\n",
@@ -36,21 +36,25 @@ std::vector<std::string> figure(const std::string& name, const std::string& befo
   return {name, before, after};
 }
 
-std::string figures_text(const simulate::Prediction& before, const simulate::Prediction& after) {
-  Table table{.columns = {{"figure"}, {"before", Align::kRight}, {"after", Align::kRight}},
-              .rows = {}};
+std::string figures_text(const simulate::PlanPrediction& before,
+                         const simulate::PlanPrediction& after) {
+  TextTable table{.columns = {{"figure"},
+                              {"before", ColumnAlignment::kRight},
+                              {"after", ColumnAlignment::kRight}},
+                  .rows = {}};
   const auto add = [&](const std::string& name, auto&& value) {
     table.rows.push_back(figure(name, value(before), value(after)));
   };
-  add("step time", [](const simulate::Prediction& p) { return format_time(p.step_time_s()); });
+  add("step time", [](const simulate::PlanPrediction& p) { return format_time(p.step_time_s()); });
   add("tokens/s per device",
-      [](const simulate::Prediction& p) { return format_number(p.tokens_per_s_per_device); });
-  add("MFU", [](const simulate::Prediction& p) { return format_percent(p.mfu); });
-  add("HFU", [](const simulate::Prediction& p) { return format_percent(p.hfu); });
+      [](const simulate::PlanPrediction& p) { return format_number(p.tokens_per_s_per_device); });
+  add("MFU", [](const simulate::PlanPrediction& p) { return format_percent(p.mfu); });
+  add("HFU", [](const simulate::PlanPrediction& p) { return format_percent(p.hfu); });
   add("peak memory",
-      [](const simulate::Prediction& p) { return format_bytes(p.memory.peak_bytes); });
-  add("probability that it fits",
-      [](const simulate::Prediction& p) { return fmt::format("{:.0f}%", 100 * p.memory.p_fits); });
+      [](const simulate::PlanPrediction& p) { return format_bytes(p.memory.peak_bytes); });
+  add("probability that it fits", [](const simulate::PlanPrediction& p) {
+    return fmt::format("{:.0f}%", 100 * p.memory.p_fits);
+  });
   return format_text_table(table);
 }
 
@@ -63,7 +67,7 @@ bool tunes(const plan::Job& job) {
 }
 
 /// Returns the examples per hour, and the time of an epoch with an assumed number of examples.
-std::string examples_line(const simulate::Prediction& prediction, std::int64_t devices) {
+std::string examples_line(const simulate::PlanPrediction& prediction, std::int64_t devices) {
   const plan::Job& job = prediction.planned.job;
   const double per_sequence =
       job.documents ? simulate::document_step_metrics(prediction).per_sequence : 1;
@@ -79,7 +83,8 @@ std::string examples_line(const simulate::Prediction& prediction, std::int64_t d
 
 /// Returns days and GPU-hours of the requested run, else of a trillion tokens; for fine-tuning
 /// jobs, `examples_line`.
-std::string run_line(const simulate::Prediction& prediction, const whole_run::RequestedRun& asked) {
+std::string run_line(const simulate::PlanPrediction& prediction,
+                     const whole_run::RequestedTrainingRun& asked) {
   const plan::Job& job = prediction.planned.job;
   const bool assumed = !asked.run && !job.run.tokens;
   if (assumed && tunes(job)) {
@@ -90,7 +95,7 @@ std::string run_line(const simulate::Prediction& prediction, const whole_run::Re
 }
 
 /// Returns the largest losses in one line: "5.62 s (9.8%) exposed tensor-parallel messages".
-std::string losses_line(const simulate::Prediction& prediction) {
+std::string losses_line(const simulate::PlanPrediction& prediction) {
   constexpr std::size_t kMost = 3;
   std::string text;
   const std::vector<simulate::StepTimeLoss> list = simulate::step_time_losses(prediction);
@@ -102,8 +107,8 @@ std::string losses_line(const simulate::Prediction& prediction) {
 }
 
 /// Returns the line about trained parameters, for a model with frozen parameters.
-std::string trained_line(const simulate::Prediction& prediction) {
-  const model::Architecture& model = prediction.planned.job.model;
+std::string trained_line(const simulate::PlanPrediction& prediction) {
+  const model::ModelArchitecture& model = prediction.planned.job.model;
   if (!model.has_frozen_weights()) return "";
   const std::int64_t trained = model::count_trained_parameters(model);
   if (trained == prediction.parameters) return "";  // The frozen parameters belong to an encoder.
@@ -117,21 +122,22 @@ constexpr double kMaskedWorthSaying = 0.2;
 
 /// Returns the MFU: "89.9%, 53.0% without what lies behind the causal mask". Kernels skip most of
 /// the masked FLOPs.
-std::string mfu_text(const simulate::Prediction& prediction) {
+std::string mfu_text(const simulate::PlanPrediction& prediction) {
   std::string text = format_percent(prediction.mfu);
   if (prediction.unmasked_mfu > (1 - kMaskedWorthSaying) * prediction.mfu) return text;
   return text + fmt::format(", {} without what lies behind the causal mask",
                             format_percent(prediction.unmasked_mfu));
 }
 
-std::string summary(const simulate::Prediction& prediction, const whole_run::RequestedRun& asked,
+std::string summary(const simulate::PlanPrediction& prediction,
+                    const whole_run::RequestedTrainingRun& asked,
                     const std::string& framework = "") {
   const plan::Job& job = prediction.planned.job;
   const double step_s = prediction.step_time_s();
   const std::string of_frameworks =
       prediction.frameworks
           ? fmt::format("frameworks  {}\n",
-                        simulate::framework_step_time_range_text(*prediction.frameworks))
+                        simulate::step_time_range_over_frameworks_text(*prediction.frameworks))
           : "";
   return fmt::format(
       "{}\n\n"
@@ -156,7 +162,7 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Req
 }
 
 /// Returns text about documents of unequal lengths; empty: the job has none.
-std::string documents_text(const simulate::Prediction& prediction) {
+std::string documents_text(const simulate::PlanPrediction& prediction) {
   if (!prediction.planned.job.documents) return "";
   const simulate::DocumentStepMetrics figures = simulate::document_step_metrics(prediction);
   const double step_s = prediction.step_time_s();
@@ -177,11 +183,11 @@ std::string documents_text(const simulate::Prediction& prediction) {
                         : rule == packing::LongDocumentPolicy::kDrop ? "dropped"
                                                                      : "cut short");
   }
-  Table table{.columns = {{"packing"},
-                          {"step time", Align::kRight},
-                          {"documents' tokens/s", Align::kRight},
-                          {"gain", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"packing"},
+                              {"step time", ColumnAlignment::kRight},
+                              {"documents' tokens/s", ColumnAlignment::kRight},
+                              {"gain", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const simulate::DocumentPackingGain& gain : simulate::document_packing_gains(prediction)) {
     table.rows.push_back({gain.set, format_time(gain.step_time_s), format_number(gain.tokens_per_s),
                           fmt::format("{:+.1f}%", 100 * gain.gain)});
@@ -195,16 +201,17 @@ std::string documents_text(const simulate::Prediction& prediction) {
 
 }  // namespace
 
-std::string prediction_text(const simulate::Prediction& prediction,
-                            const whole_run::RequestedRun& asked, const std::string& framework) {
+std::string prediction_text(const simulate::PlanPrediction& prediction,
+                            const whole_run::RequestedTrainingRun& asked,
+                            const std::string& framework) {
   return fmt::format("{}{}\n{}{}", summary(prediction, asked, framework),
                      documents_text(prediction), whose_time(prediction),
                      step_time_breakdown_text(critical(prediction)));
 }
 
-std::string prediction_difference_text(const simulate::Prediction& before,
-                                       const simulate::Prediction& after,
-                                       const whole_run::RequestedRun& asked) {
+std::string prediction_difference_text(const simulate::PlanPrediction& before,
+                                       const simulate::PlanPrediction& after,
+                                       const whole_run::RequestedTrainingRun& asked) {
   return fmt::format("{}\n{}\n{}", summary(after, asked), figures_text(before, after),
                      step_time_difference_text(critical(before), critical(after)));
 }
@@ -223,7 +230,7 @@ std::string first_notes_text(std::vector<std::string> notes, bool verbose) {
   return notes_text(notes) + fmt::format("{} more with `--verbose`\n", more);
 }
 
-std::string unmeasured_operators_text(const simulate::Prediction& prediction) {
+std::string unmeasured_operators_text(const simulate::PlanPrediction& prediction) {
   if (prediction.unmeasured.empty()) return "";
   std::string text = "\nSizes that were not measured\n";
   for (const simulate::UnmeasuredOperatorSizes& way : prediction.unmeasured) {
@@ -235,10 +242,10 @@ std::string unmeasured_operators_text(const simulate::Prediction& prediction) {
 std::string predicted_memory_line(const memory::MemoryReport& memory) {
   const std::string line = memory_use_text(memory);
   if (memory.fits()) return line;
-  const bool tight = memory.verdict() == memory::MemoryFitVerdict::kTight;
+  const bool tight = memory.memory_fit_verdict_of_job() == memory::MemoryFitVerdict::kTight;
   return fmt::format("{}, {}: {}{}, most of it {}", line, tight ? "tight" : "DOES NOT FIT",
-                     memory_fit_probability_text(memory), memory_excess_text(memory),
-                     memory::largest_memory_part(memory));
+                     memory_fit_probability_text(memory), memory_shortage_text(memory),
+                     memory::largest_part_of_scarce_memory(memory));
 }
 
 std::string memory_fit_probability_text(const memory::MemoryReport& memory) {
@@ -246,9 +253,10 @@ std::string memory_fit_probability_text(const memory::MemoryReport& memory) {
   return fmt::format("{:.0f}% that it fits; ", 100 * memory.p_fits);
 }
 
-std::string memory_excess_text(const memory::MemoryReport& memory) {
-  const std::string bytes = format_bytes(memory.over_by_bytes());
-  if (memory.verdict() != memory::MemoryFitVerdict::kTight) return bytes + " too much";
+std::string memory_shortage_text(const memory::MemoryReport& memory) {
+  const std::string bytes = format_bytes(memory.memory_shortage_bytes());
+  if (memory.memory_fit_verdict_of_job() != memory::MemoryFitVerdict::kTight)
+    return bytes + " too much";
   return fmt::format("{} above what fits with {}", bytes, format_percent(memory.confidence));
 }
 

@@ -34,7 +34,7 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::show_progress(std::string_view text) {
   if (terminal_ == nullptr) return;
-  *terminal_ << kClear << printable(text, kLongestShown) << std::flush;
+  *terminal_ << kClear << one_line_printable_text(text, kLongestShown) << std::flush;
   shown_ = true;
 }
 

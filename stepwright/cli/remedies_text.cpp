@@ -15,9 +15,11 @@ constexpr std::size_t kMostLines = 6;
 
 std::string memory_remedies_table(const std::vector<check::MemoryRemedyWithFlags>& remedies) {
   if (remedies.empty()) return "";
-  Table table{
-      .columns = {{"it fits with"}, {"step", Align::kRight}, {"memory", Align::kRight}, {"set"}},
-      .rows = {}};
+  TextTable table{.columns = {{"it fits with"},
+                              {"step", ColumnAlignment::kRight},
+                              {"memory", ColumnAlignment::kRight},
+                              {"set"}},
+                  .rows = {}};
   for (const auto& [remedy, words] : remedies) {
     const std::size_t lines = std::min(words.size(), kMostLines);
     for (std::size_t i = 0; i < std::max<std::size_t>(1, lines); ++i) {
@@ -28,7 +30,7 @@ std::string memory_remedies_table(const std::vector<check::MemoryRemedyWithFlags
       }
       const bool cut = i + 1 == kMostLines && words.size() > kMostLines;
       row.push_back(cut         ? "... (`--json` has all)"
-                    : i < lines ? printable(words[i], kWidestWords)
+                    : i < lines ? one_line_printable_text(words[i], kWidestWords)
                                 : "");
       table.rows.push_back(std::move(row));
     }

@@ -13,21 +13,22 @@
 namespace stepwright::cli {
 
 ReportFileOption::ReportFileOption(CLI::App& command) : command_(command.get_name()) {
-  mark_as_output(command.add_option(
-                     "--report", path_,
-                     "Write the answer as one page of pictures and tables, which needs no network"))
+  mark_option_as_output(
+      command.add_option(
+          "--report", path_,
+          "Write the answer as one page of pictures and tables, which needs no network"))
       ->type_name("HTML");
 }
 
-void ReportFileOption::write(const Console& console, const std::string& page) const {
+void ReportFileOption::write_report_page(const Console& console, const std::string& page) const {
   write_file(path_, page);
   console.log.info(fmt::format("wrote the report to {}", path_));
 }
 
-void ReportFileOption::write(const Console& console, const std::string& title,
-                             const nlohmann::ordered_json& answer,
-                             const nlohmann::ordered_json& pictures) const {
-  write(console, answers::report_page_html(command_, title, answer, pictures));
+void ReportFileOption::write_report_page(const Console& console, const std::string& title,
+                                         const nlohmann::ordered_json& answer,
+                                         const nlohmann::ordered_json& pictures) const {
+  write_report_page(console, answers::command_report_page(command_, title, answer, pictures));
 }
 
 }  // namespace stepwright::cli

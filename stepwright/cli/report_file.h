@@ -15,11 +15,12 @@ class ReportFileOption {
 
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
   /// Writes a web page to the file of `--report`, and logs that.
-  void write(const Console& console, const std::string& page) const;
+  void write_report_page(const Console& console, const std::string& page) const;
   /// Builds the web page of an answer and writes it to the file of `--report`. `answer`: the
   /// document of `--json`; `pictures`: further data that the page's charts need.
-  void write(const Console& console, const std::string& title, const nlohmann::ordered_json& answer,
-             const nlohmann::ordered_json& pictures) const;
+  void write_report_page(const Console& console, const std::string& title,
+                         const nlohmann::ordered_json& answer,
+                         const nlohmann::ordered_json& pictures) const;
 
  private:
   std::string command_;

@@ -18,14 +18,15 @@
 namespace stepwright::cli {
 namespace {
 
-class WholeRuns : public Command {
+class WholeRuns : public Subcommand {
  public:
   explicit WholeRuns(CLI::App& program)
-      : Command(program, "run",
-                "Say how long the whole run takes, with failures, restarts, checkpoints",
-                "  stepwright run plan.yaml --tokens 15e12\n"
-                "  stepwright run plan.yaml --tokens 15e12 --device-mttf 50000h --restart 10min\n"
-                "  stepwright run job.yaml --tokens 15e12 --repair 1d") {
+      : Subcommand(
+            program, "run",
+            "Say how long the whole run takes, with failures, restarts, checkpoints",
+            "  stepwright run plan.yaml --tokens 15e12\n"
+            "  stepwright run plan.yaml --tokens 15e12 --device-mttf 50000h --restart 10min\n"
+            "  stepwright run job.yaml --tokens 15e12 --repair 1d") {
     reads(app().add_option("FILE", file_,
                            "Plan file; or a job, whose plans are compared by their whole runs"),
           OptionInputKind::kDocument)
@@ -34,41 +35,41 @@ class WholeRuns : public Command {
         app()
             .add_option("--simulate", simulated_,
                         "Also play so many runs event by event, beside the closed form")
-            ->check(runtime::whole_number(1, answers::kMaxSimulatedRuns))
+            ->check(runtime::whole_number_validator(1, answers::kMaxSimulatedTrainingRuns))
             ->type_name("N");
     app()
         .add_option("--seed", seed_, "Of the random numbers of --simulate")
-        ->check(runtime::whole_number())
+        ->check(runtime::whole_number_validator())
         ->type_name("N")
         ->needs(simulates)
         ->capture_default_str();
     app()
         .add_option("--threads", search_.threads, "Threads; the answer does not depend on it")
-        ->check(runtime::whole_number(1, answers::kMaxTuneThreads))
+        ->check(runtime::whole_number_validator(1, answers::kMaxTuneThreads))
         ->type_name("N");
   }
 
-  void run(const Console& console) override {
-    const answers::WholeRunAnswer answer =
+  void run_subcommand(const Console& console) override {
+    const answers::TrainingRunAnswer answer =
         is_plan_file(file_, console)
             ? answers::predict_whole_run(load_settled_plan(file_, console), asked())
             : of_job(console);
-    if (json()) return print_json(console.out, answers::whole_run_answer_json(answer));
+    if (wants_json_output()) return print_json(console.out, answers::whole_run_answer_json(answer));
     console.out << whole_run_text(answer.best.prediction, answer.best.run, answer.played);
     if (answer.comparison) console.out << plans_by_run_time_table(*answer.comparison);
   }
 
  private:
-  [[nodiscard]] answers::WholeRunRequest asked() const {
+  [[nodiscard]] answers::TrainingRunRequest asked() const {
     return {.name = file_,
-            .settings = run_.words(),
+            .settings = run_.given_option_values(),
             .reserve = reserve_.given(),
             .played = simulated_,
             .seed = seed_,
             .search = search_};
   }
 
-  answers::WholeRunAnswer of_job(const Console& console) {
+  answers::TrainingRunAnswer of_job(const Console& console) {
     ProgressLine line(console.terminal);
     search_.progress = [&](const tune::TuneProgress& state) {
       line.show_progress(search_progress_text(state), state.done, state.most);
@@ -86,7 +87,7 @@ class WholeRuns : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> whole_run_command(CLI::App& program) {
+std::unique_ptr<Subcommand> whole_run_command(CLI::App& program) {
   return std::make_unique<WholeRuns>(program);
 }
 

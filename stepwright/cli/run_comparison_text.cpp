@@ -32,7 +32,7 @@ std::string ledger_text(const logs::LedgerComparison& found) {
                             found.differences.size());
 }
 
-std::string step_text(double logged_s, const simulate::Prediction& prediction) {
+std::string step_text(double logged_s, const simulate::PlanPrediction& prediction) {
   const double step_s = prediction.step_time_s();
   return fmt::format(
       "A step took {} in the logs (from mark to mark, the median); predicted are {} ({} to {} with "
@@ -44,7 +44,7 @@ std::string step_text(double logged_s, const simulate::Prediction& prediction) {
 }  // namespace
 
 std::string run_plan_comparison_text(const answers::PredictionRunComparison& run,
-                                     const simulate::Prediction& prediction) {
+                                     const simulate::PlanPrediction& prediction) {
   std::string text =
       run.is_ledger() ? ledger_text(run.ledger) : log_comparison_text(run.found, run.log);
   if (run.logged_s) text += step_text(*run.logged_s, prediction);

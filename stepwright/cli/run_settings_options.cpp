@@ -8,7 +8,7 @@
 namespace stepwright::cli {
 
 RunSettingsOptions::RunSettingsOptions(CLI::App& command) {
-  for (const plan::RunSettingKey& key : plan::kRunKeys) {
+  for (const plan::TrainingRunSettingKey& key : plan::kRunKeys) {
     command
         .add_option(answers::run_setting_option(key.key), words_[std::string(key.key)],
                     std::string(key.help))

@@ -18,7 +18,7 @@ class RunSettingsOptions {
 
   /// Returns the value of each option that was given, by its key in the job; an empty text: not
   /// given.
-  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& words() const {
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& given_option_values() const {
     return words_;
   }
 

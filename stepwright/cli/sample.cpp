@@ -25,15 +25,15 @@ constexpr std::chrono::seconds kSampleGrace{10};
 /// Number of best plans of a job whose messages are sampled.
 constexpr int kBestPlans = 3;
 
-class Sample : public Command {
+class Sample : public Subcommand {
  public:
   explicit Sample(CLI::App& program)
-      : Command(program, "sample", "Measure operators or messages of this machine, or of a lab",
-                "  stepwright sample operators --ranks 4 -o operators.csv\n"
-                "  stepwright lab run lab.yaml -- stepwright sample collectives --scale 100 "
-                "-o messages.csv\n"
-                "  stepwright fit operators.csv messages.csv -o measured.json") {
-    sample::add_sample_flags(app(), options_);
+      : Subcommand(program, "sample", "Measure operators or messages of this machine, or of a lab",
+                   "  stepwright sample operators --ranks 4 -o operators.csv\n"
+                   "  stepwright lab run lab.yaml -- stepwright sample collectives --scale 100 "
+                   "-o messages.csv\n"
+                   "  stepwright fit operators.csv messages.csv -o measured.json") {
+    sample::add_sample_command_options(app(), options_);
     app()
         .add_option("--plan", plans_,
                     "Only the collectives that this plan sends, or the best plans of a job; may "
@@ -41,22 +41,22 @@ class Sample : public Command {
         ->type_name("FILE");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     sample::check_sample_options(options_);
     if (!plans_.empty() && options_.kind != "collectives") {
       fail_input("--plan: is only for `sample collectives`");
     }
     for (const std::string& file : plans_) ask_for(file, console);
     sample::check_sample_options(options_);
-    const auto place = runtime::launched_rank();
+    const auto place = runtime::rank_from_launcher_environment();
     if (!place || place->rank == 0) check_option_output_writable({"--output", options_.output});
     const std::filesystem::path program = runtime::find_rank_program_path();
     const std::vector<std::string> words = sample::sample_rank_arguments(options_);
-    if (place) runtime::replace_this_process_by_program(program, words);
+    if (place) runtime::exec_program_without_return(program, words);
     const std::int64_t cores = std::max(2U, std::thread::hardware_concurrency());
     const runtime::RankProcessesOutcome ending = runtime::run_rank_programs(
         program, words, options_.ranks > 0 ? options_.ranks : cores, kSampleGrace);
-    if (ending.interrupted != 0) end_by_signal(ending.interrupted);
+    if (ending.interrupted != 0) end_process_by_signal(ending.interrupted);
     if (ending.killed) {
       throw Error(ErrorKind::kRuntime, "sampling failed: " + killed_rank_text(*ending.killed));
     }
@@ -77,9 +77,11 @@ class Sample : public Command {
 
   void ask_for(const plan::PlannedJob& planned) {
     const cost::CostModel cost(planned.job);
-    const auto layouts = cost::group_layouts(planned.job.cluster, plan::Grid(planned.plan));
-    const auto messages = cost::measurable_plan_messages(
-        step::build_program(planned.job, planned.plan), cost, layouts, planned.plan.collectives);
+    const auto layouts =
+        cost::rank_group_network_layouts(planned.job.cluster, plan::RankGrid(planned.plan));
+    const auto messages =
+        cost::plan_messages_to_measure(step::build_step_program(planned.job, planned.plan), cost,
+                                       layouts, planned.plan.collectives);
     for (const cost::MeasurablePlanMessage& message : messages) {
       const std::string word = sample::message_option_text(message);
       if (std::ranges::find(options_.messages, word) == options_.messages.end()) {
@@ -94,7 +96,7 @@ class Sample : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> sample_command(CLI::App& program) {
+std::unique_ptr<Subcommand> sample_command(CLI::App& program) {
   return std::make_unique<Sample>(program);
 }
 

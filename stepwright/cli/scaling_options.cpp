@@ -16,10 +16,10 @@
 namespace stepwright::cli {
 namespace {
 
-constexpr Named<collective::Collective> kScaledCollectives[] = {
-    {collective::Collective::kAllReduce, "all_reduce"},
-    {collective::Collective::kAllGather, "all_gather"},
-    {collective::Collective::kReduceScatter, "reduce_scatter"}};
+constexpr Named<collective::CollectiveOperation> kScaledCollectives[] = {
+    {collective::CollectiveOperation::kAllReduce, "all_reduce"},
+    {collective::CollectiveOperation::kAllGather, "all_gather"},
+    {collective::CollectiveOperation::kReduceScatter, "reduce_scatter"}};
 constexpr std::int64_t kLargestDefault = 2048;
 constexpr double kDefaultPayload = 1024.0 * 1024 * 1024;
 constexpr double kLeastPayload = 1;
@@ -40,18 +40,18 @@ constexpr SizeUnit kSizeUnits[] = {{"KiB", 1024.0},
                                    {"GB", 1e9},
                                    {"B", 1}};
 
-template <class Enum, std::size_t kCount>
-std::vector<std::string> names_in(const Named<Enum> (&table)[kCount]) {
+template <class EnumNamedByWord, std::size_t kCount>
+std::vector<std::string> names_in(const Named<EnumNamedByWord> (&table)[kCount]) {
   std::vector<std::string> names;
   for (const auto& entry : table) names.emplace_back(entry.name);
   return names;
 }
 
 /// Returns the enumerators whose names were given, in the order of the table.
-template <class Enum, std::size_t kCount>
-std::vector<Enum> named_in(const Named<Enum> (&table)[kCount],
-                           const std::vector<std::string>& names) {
-  std::vector<Enum> values;
+template <class EnumNamedByWord, std::size_t kCount>
+std::vector<EnumNamedByWord> named_in(const Named<EnumNamedByWord> (&table)[kCount],
+                                      const std::vector<std::string>& names) {
+  std::vector<EnumNamedByWord> values;
   for (const auto& [value, name] : table) {
     if (std::ranges::find(names, name) != names.end()) values.push_back(value);
   }
@@ -83,7 +83,7 @@ double read_byte_count(const std::string& word) {
   return *value * unit;
 }
 
-void CollectiveStudyOptions::add_options_to(CLI::App& app) {
+void CollectiveStudyOptions::add_options_to_command(CLI::App& app) {
   const auto add_list = [&](const char* name, auto& values, const char* help, const char* type) {
     return app.add_option(name, values, help)
         ->delimiter(',')
@@ -92,13 +92,13 @@ void CollectiveStudyOptions::add_options_to(CLI::App& app) {
         ->group("Of collectives");
   };
   add_list("--nodes", nodes_, "Numbers of nodes, with commas; 1,2,4,...,2048", "N")
-      ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
+      ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
   add_list("--bytes", payloads_, "Full buffers, as 1e9, 64MB, 64MiB; 1GiB", "SIZE");
   add_list("--operations", operations_, "Of all_reduce, all_gather, reduce_scatter; all", "NAME")
       ->transform(one_of_words_validator(names_in(kScaledCollectives)));
   add_list("--schedules", schedules_, "Of those that `stepwright list collectives` names; all",
            "NAME")
-      ->transform(one_of_words_validator(names_in(collective::kGeneratedAlgorithmNames)));
+      ->transform(one_of_words_validator(names_in(collective::kGeneratedCollectiveAlgorithmNames)));
   app.add_option("--message-start", message_s_,
                  "Seconds before the bytes of a message flow; 1e-6, assumed")
       ->check(runtime::number_range_validator({.low = 0, .high = 1}))
@@ -106,7 +106,7 @@ void CollectiveStudyOptions::add_options_to(CLI::App& app) {
       ->group("Of collectives");
   CLI::Option* simulates = app.add_option("--simulate", play_ranks_,
                                           "Simulate groups of up to N GPUs, message by message")
-                               ->check(runtime::whole_number(0, study::kMostScaledRanks))
+                               ->check(runtime::whole_number_validator(0, study::kMostScaledRanks))
                                ->type_name("N")
                                ->group("Of collectives");
   app.add_flag("--every-rank", every_rank_,
@@ -116,9 +116,12 @@ void CollectiveStudyOptions::add_options_to(CLI::App& app) {
       ->group("Of collectives");
 }
 
-std::span<const char* const> CollectiveStudyOptions::names() { return kOwnOptions; }
+std::span<const char* const> CollectiveStudyOptions::collectives_study_option_names() {
+  return kOwnOptions;
+}
 
-study::CollectiveScalingSettings CollectiveStudyOptions::setting(const std::string& cluster) const {
+study::CollectiveScalingSettings CollectiveStudyOptions::scaling_settings_from_options(
+    const std::string& cluster) const {
   study::CollectiveScalingSettings setting{
       .message_s = message_s_, .play_ranks = play_ranks_, .every_rank = every_rank_};
   std::vector<std::int64_t> nodes = nodes_.empty() ? doubled_nodes() : nodes_;
@@ -129,7 +132,7 @@ study::CollectiveScalingSettings CollectiveStudyOptions::setting(const std::stri
   if (payloads_.empty()) setting.payloads_bytes = {kDefaultPayload};
   setting.collectives = named_in(kScaledCollectives,
                                  operations_.empty() ? names_in(kScaledCollectives) : operations_);
-  setting.methods = named_in(collective::kGeneratedAlgorithmNames, schedules_);
+  setting.methods = named_in(collective::kGeneratedCollectiveAlgorithmNames, schedules_);
   return setting;
 }
 

@@ -14,15 +14,16 @@ namespace stepwright::cli {
 /// nodes.
 class CollectiveStudyOptions {
  public:
-  void add_options_to(CLI::App& app);
+  void add_options_to_command(CLI::App& app);
 
   /// Returns the names of the options of `study collectives`, so that other studies can refuse
   /// them.
-  [[nodiscard]] static std::span<const char* const> names();
+  [[nodiscard]] static std::span<const char* const> collectives_study_option_names();
 
   /// Returns the parameters of a collectives study that the options describe. `cluster`: name of a
   /// profile, or a cluster file. Fails with `kInput`, naming the option.
-  [[nodiscard]] study::CollectiveScalingSettings setting(const std::string& cluster) const;
+  [[nodiscard]] study::CollectiveScalingSettings scaling_settings_from_options(
+      const std::string& cluster) const;
 
  private:
   std::vector<std::int64_t> nodes_;

@@ -25,25 +25,27 @@ std::string gain_text(const std::optional<double>& gain) {
 }
 
 /// Returns the algorithms for which at least one point has a schedule.
-std::vector<collective::Algorithm> methods_of(ScalingRows points) {
-  std::vector<collective::Algorithm> methods;
-  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
+std::vector<collective::CollectiveAlgorithm> methods_of(ScalingRows points) {
+  std::vector<collective::CollectiveAlgorithm> methods;
+  for (const auto& [method, name] : collective::kGeneratedCollectiveAlgorithmNames) {
     const auto has = [&](const study::CollectiveScalingPoint& point) {
-      return point.seconds(method).has_value();
+      return point.collective_seconds_by_algorithm(method).has_value();
     };
     if (std::ranges::any_of(points, has)) methods.push_back(method);
   }
   return methods;
 }
 
-Table table_of(ScalingRows points) {
-  const std::vector<collective::Algorithm> methods = methods_of(points);
+TextTable table_of(ScalingRows points) {
+  const std::vector<collective::CollectiveAlgorithm> methods = methods_of(points);
   const bool reduces = points.front().adding_network_s.has_value();
-  Table table{.columns = {{"nodes", Align::kRight}, {"GPUs", Align::kRight}}, .rows = {}};
+  TextTable table{
+      .columns = {{"nodes", ColumnAlignment::kRight}, {"GPUs", ColumnAlignment::kRight}},
+      .rows = {}};
   const auto add_column = [&](std::string_view name) {
-    table.columns.push_back({std::string(name), Align::kRight});
+    table.columns.push_back({std::string(name), ColumnAlignment::kRight});
   };
-  for (const collective::Algorithm method : methods)
+  for (const collective::CollectiveAlgorithm method : methods)
     add_column(name_of(collective::kCollectiveAlgorithmNames, method));
   add_column("lower bound");
   if (reduces) add_column("network adds");
@@ -52,12 +54,12 @@ Table table_of(ScalingRows points) {
   table.columns.push_back({"from"});
   for (const study::CollectiveScalingPoint& point : points) {
     std::vector<std::string> row{format_count(point.nodes), format_count(point.ranks)};
-    for (const collective::Algorithm method : methods)
-      row.push_back(seconds_text(point.seconds(method)));
+    for (const collective::CollectiveAlgorithm method : methods)
+      row.push_back(seconds_text(point.collective_seconds_by_algorithm(method)));
     row.push_back(format_time(point.least.any_s));
     if (reduces) row.push_back(seconds_text(point.adding_network_s));
     if (reduces) row.push_back(seconds_text(point.adding_switches_s));
-    row.push_back(gain_text(point.gain()));
+    row.push_back(gain_text(point.ho_ring_speedup()));
     row.emplace_back(point.played ? "simulation" : "closed form");
     table.rows.push_back(std::move(row));
   }

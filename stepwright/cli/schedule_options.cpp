@@ -18,13 +18,13 @@ constexpr std::size_t kNeeded = 5;  ///< The first five options have no default.
 
 }  // namespace
 
-void ScheduleStudyOptions::add_options_to(CLI::App& app) {
+void PipelineScheduleStudyOptions::add_options_to_command(CLI::App& app) {
   const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
     return app.add_option(name, value, help)->type_name(type)->group(kGroup);
   };
   const auto count = [&](const char* name, std::int64_t& value, const char* help,
                          std::int64_t least, std::int64_t most) {
-    add(name, value, help, "N")->check(runtime::whole_number(least, most));
+    add(name, value, help, "N")->check(runtime::whole_number_validator(least, most));
   };
   const auto time = [&](const char* name, double& seconds, const char* help, bool above) {
     add(name, seconds, help, "SECONDS")
@@ -33,19 +33,22 @@ void ScheduleStudyOptions::add_options_to(CLI::App& app) {
   };
   count("--stages", pipeline_.stages, "Pipeline stages", 1, study::kMostStages);
   count("--micro-batches", pipeline_.micro_batches, "Micro-batches of a step", 1,
-        study::kMaxStudiedWorkItems);
+        study::kMaxStudiedScheduleItems);
   count("--chunks", pipeline_.chunks, "Chunks of a stage where a schedule has several; 2", 2,
-        study::kMaxStudiedWorkItems);
+        study::kMaxStudiedScheduleItems);
   time("--forward", pipeline_.forward_s, "Forward", true);
   time("--backward", pipeline_.backward_s, "Backward, both gradients", true);
   time("--weight", pipeline_.weight_s, "Of the backward, the weight gradients", false);
   time(kPaired, paired_s_, "A forward and a backward that run together; else their sum", false);
 }
 
-std::span<const char* const> ScheduleStudyOptions::names() { return kPipelineOptions; }
+std::span<const char* const> PipelineScheduleStudyOptions::schedules_study_option_names() {
+  return kPipelineOptions;
+}
 
-schedule::UniformPipeline ScheduleStudyOptions::pipeline(const CLI::App& app) const {
-  for (const char* name : names().first(kNeeded)) {
+schedule::UniformPipeline PipelineScheduleStudyOptions::pipeline_from_options(
+    const CLI::App& app) const {
+  for (const char* name : schedules_study_option_names().first(kNeeded)) {
     if (app.count(name) == 0) fail_input(fmt::format("study schedules needs {}", name));
   }
   schedule::UniformPipeline pipeline = pipeline_;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kWidth = 96;
 constexpr char kIdle = '.';
 
-char letter(const schedule::ScheduleTurn& turn) {
+char letter(const schedule::PipelineScheduleTurn& turn) {
   if (turn.beside) return 'P';
   switch (turn.part.direction) {
     case schedule::Direction::kForward: return 'F';
@@ -38,12 +38,12 @@ std::string name_text(const study::PipelineScheduleSimulation& play) {
 }
 
 std::string table_text(const std::vector<study::PipelineScheduleSimulation>& plays) {
-  Table table{.columns = {{"schedule"},
-                          {"step", Align::kRight},
-                          {"most idle", Align::kRight},
-                          {"of the step", Align::kRight},
-                          {"most activations", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"schedule"},
+                              {"step", ColumnAlignment::kRight},
+                              {"most idle", ColumnAlignment::kRight},
+                              {"of the step", ColumnAlignment::kRight},
+                              {"most activations", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const study::PipelineScheduleSimulation& play : plays) {
     if (!play.refused.empty()) continue;
     const double idle_s = largest(play.idle_s);

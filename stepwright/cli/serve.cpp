@@ -40,15 +40,15 @@ bool open_browser(const std::string& address) {
   return failed == 0;
 }
 
-class Serve : public Command {
+class Serve : public Subcommand {
  public:
   explicit Serve(CLI::App& program)
-      : Command(program, "serve", "Open the explorer: plans changed by hand in a browser",
-                "  stepwright serve\n"
-                "  stepwright serve --open --port 0") {
+      : Subcommand(program, "serve", "Open the explorer: plans changed by hand in a browser",
+                   "  stepwright serve\n"
+                   "  stepwright serve --open --port 0") {
     app()
         .add_option("--port", port_, "Port of this machine, which no other can reach; 0: any free")
-        ->check(runtime::whole_number(0, kMostPort))
+        ->check(runtime::whole_number_validator(0, kMostPort))
         ->capture_default_str();
     app().add_flag("--open", open_, "Open it in the browser of this desktop");
     app()
@@ -56,11 +56,11 @@ class Serve : public Command {
         ->type_name("HTML");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const serve::ServedPage page(read_file_or_standard_input(
         page_.empty() ? serve::explorer_page_path().string() : page_, kLargestPage));
     serve::PageServer server(static_cast<std::uint16_t>(port_));
-    const std::string address = server.address();
+    const std::string address = server.page_address();
     if (open_ && !open_browser(address)) {
       console.log.warn(
           fmt::format("no browser could be asked to open {}: xdg-open is not there", address));
@@ -68,7 +68,7 @@ class Serve : public Command {
     const SignalRecorder interrupts;
     console.out << fmt::format("The explorer is at {} until Ctrl-C.\n", address);
     console.out.flush();
-    server.run(page, interrupts.fd());
+    server.serve_until_stopped(page, interrupts.signal_descriptor());
   }
 
  private:
@@ -79,7 +79,7 @@ class Serve : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> serve_command(CLI::App& program) {
+std::unique_ptr<Subcommand> serve_command(CLI::App& program) {
   return std::make_unique<Serve>(program);
 }
 

@@ -25,21 +25,21 @@ std::int64_t bytes_of(const Groups& groups) {
 }
 
 std::string rank_ranges_text(const snapshot::SnapshotComparison& comparison) {
-  Table table{.columns = {{"file"},
-                          {"rank"},
-                          {"stage", Align::kRight},
-                          {"peak", Align::kRight},
-                          {"at event", Align::kRight},
-                          {"planned", Align::kRight},
-                          {"reserved", Align::kRight},
-                          {"matched", Align::kRight},
-                          {"unexplained", Align::kRight},
-                          {"missing", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"file"},
+                              {"rank"},
+                              {"stage", ColumnAlignment::kRight},
+                              {"peak", ColumnAlignment::kRight},
+                              {"at event", ColumnAlignment::kRight},
+                              {"planned", ColumnAlignment::kRight},
+                              {"reserved", ColumnAlignment::kRight},
+                              {"matched", ColumnAlignment::kRight},
+                              {"unexplained", ColumnAlignment::kRight},
+                              {"missing", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const snapshot::RankSnapshotComparison& rank : comparison.ranks) {
-    const snapshot::DeviceSnapshot& recording = rank.recording;
+    const snapshot::DeviceMemorySnapshot& recording = rank.recording;
     table.rows.push_back(
-        {printable(rank.file), rank.rank < 0 ? "" : fmt::format("{}", rank.rank),
+        {one_line_printable_text(rank.file), rank.rank < 0 ? "" : fmt::format("{}", rank.rank),
          fmt::format("{}", rank.stage), bytes_text(recording.peak_bytes),
          recording.peak_event_index ? format_count(*recording.peak_event_index) : "before",
          bytes_text(rank.predicted_peak_bytes), bytes_text(recording.reserved_bytes),
@@ -58,7 +58,7 @@ std::string unexplained_text(const std::vector<snapshot::SameStackBlocks>& group
         fmt::format("{:>10}  {}\n", bytes_text(group.bytes), count_with_noun(group.count, "block"));
     if (group.frames.empty()) text += "            no frames were recorded\n";
     for (const std::string& frame : group.frames) {
-      text += fmt::format("            {}\n", printable(frame));
+      text += fmt::format("            {}\n", one_line_printable_text(frame));
     }
   }
   if (groups.size() > kShownGroups) {
@@ -70,10 +70,10 @@ std::string unexplained_text(const std::vector<snapshot::SameStackBlocks>& group
 
 std::string missing_text(const std::vector<snapshot::MissingPredictedBlocks>& groups) {
   if (groups.empty()) return {};
-  Table table{.columns = {{"in the plan at its peak, not in the run"},
-                          {"blocks", Align::kRight},
-                          {"bytes", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"in the plan at its peak, not in the run"},
+                              {"blocks", ColumnAlignment::kRight},
+                              {"bytes", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (std::size_t i = 0; i < std::min(groups.size(), kShownGroups); ++i) {
     table.rows.push_back(
         {groups[i].tensor, format_count(groups[i].count), bytes_text(groups[i].bytes)});

@@ -24,10 +24,10 @@
 namespace stepwright::cli {
 namespace {
 
-class StudyCommand : public Command {
+class StudyCommand : public Subcommand {
  public:
   explicit StudyCommand(CLI::App& program)
-      : Command(
+      : Subcommand(
             program, "study", "Say what drives the time of a step, or of its messages",
             "  stepwright study utilization examples/llama-3-70b.yaml\n"
             "  stepwright study bandwidth plan.yaml --report bandwidth.html\n"
@@ -48,14 +48,15 @@ class StudyCommand : public Command {
                            "Job file (its best plan is studied), or a plan file; with collectives\n"
                            "a cluster profile or file; with schedules nothing"),
           OptionInputKind::kDocument);
-    scaling_.add_options_to(app());
-    schedules_.add_options_to(app());
+    scaling_.add_options_to_command(app());
+    schedules_.add_options_to_command(app());
   }
 
-  void run(const Console& console) override {
-    if (what_ != "collectives") check_absent(CollectiveStudyOptions::names(), "collectives");
+  void run_subcommand(const Console& console) override {
+    if (what_ != "collectives")
+      check_absent(CollectiveStudyOptions::collectives_study_option_names(), "collectives");
     if (what_ == "schedules") return play_schedules(console);
-    check_absent(ScheduleStudyOptions::names(), "schedules");
+    check_absent(PipelineScheduleStudyOptions::schedules_study_option_names(), "schedules");
     if (file_.empty()) fail_input("JOB is required");
     if (what_ == "collectives") return scale(console);
     if (what_ == "search") return compare(console);
@@ -65,7 +66,7 @@ class StudyCommand : public Command {
                                          : study::study_collective_bandwidth(planned);
     const nlohmann::ordered_json answer = study::study_json(study);
     report(console, "What drives the step: " + plan::job_summary_line(planned.job), answer);
-    if (json()) {
+    if (wants_json_output()) {
       print_json(console.out, answer);
     } else {
       console.out << study_tables_text(study);
@@ -83,10 +84,10 @@ class StudyCommand : public Command {
       fail_input(fmt::format("study schedules has no job, only the times of a stage: '{}'", file_));
     }
     const std::vector<study::PipelineScheduleSimulation> plays =
-        study::study_pipeline_schedules(schedules_.pipeline(app()));
+        study::study_pipeline_schedules(schedules_.pipeline_from_options(app()));
     const nlohmann::ordered_json answer = study::schedules_study_json(plays);
     report(console, "What pipeline schedules cost with equal stages", answer);
-    if (json()) {
+    if (wants_json_output()) {
       print_json(console.out, answer);
     } else {
       console.out << simulated_schedules_text(plays);
@@ -99,7 +100,7 @@ class StudyCommand : public Command {
     const nlohmann::ordered_json answer = study::search_comparison_json(comparison);
     report(console, "What other ways to choose a plan choose: " + plan::job_summary_line(job),
            answer);
-    if (json()) {
+    if (wants_json_output()) {
       print_json(console.out, answer);
     } else {
       console.out << search_comparison_text(comparison);
@@ -112,17 +113,17 @@ class StudyCommand : public Command {
     if (!result.plans.front().fits) {
       throw Error(
           ErrorKind::kRuntime,
-          fmt::format("{}: {}", file_, tune::memory_misfit_error_text(result.plans.front())));
+          fmt::format("{}: {}", file_, tune::memory_shortage_error_text(result.plans.front())));
     }
     return {result.job, result.plans.front().plan};
   }
 
   void scale(const Console& console) {
     const study::CollectiveScalingStudy study =
-        study::study_collective_scaling(scaling_.setting(file_));
+        study::study_collective_scaling(scaling_.scaling_settings_from_options(file_));
     const nlohmann::ordered_json answer = study::collective_scaling_json(study);
     report(console, "How collectives scale: " + study.cluster.name, answer);
-    if (json()) {
+    if (wants_json_output()) {
       print_json(console.out, answer);
     } else {
       console.out << collective_study_text(study);
@@ -131,19 +132,19 @@ class StudyCommand : public Command {
 
   void report(const Console& console, const std::string& title,
               const nlohmann::ordered_json& answer) const {
-    if (report_.wanted()) report_.write(console, title, answer, {{"what", what_}});
+    if (report_.wanted()) report_.write_report_page(console, title, answer, {{"what", what_}});
   }
 
   std::string what_;
   std::string file_;
   CollectiveStudyOptions scaling_;
-  ScheduleStudyOptions schedules_;
+  PipelineScheduleStudyOptions schedules_;
   ReportFileOption report_{app()};
 };
 
 }  // namespace
 
-std::unique_ptr<Command> study_command(CLI::App& program) {
+std::unique_ptr<Subcommand> study_command(CLI::App& program) {
   return std::make_unique<StudyCommand>(program);
 }
 

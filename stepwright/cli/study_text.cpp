@@ -14,11 +14,11 @@ namespace {
 
 std::string panel_text(const study::KeyedStudyChart& panel) {
   const study::Chart& chart = panel.chart;
-  Table table{.columns = {{chart.x.title, Align::kRight}}, .rows = {}};
+  TextTable table{.columns = {{chart.x.title, ColumnAlignment::kRight}}, .rows = {}};
   std::map<double, std::vector<std::string>> cells;
   const std::size_t curves = chart.series.size();
   for (std::size_t i = 0; i < curves; ++i) {
-    table.columns.push_back({chart.series[i].name, Align::kRight});
+    table.columns.push_back({chart.series[i].name, ColumnAlignment::kRight});
     for (const study::ChartPoint& point : chart.series[i].points) {
       cells.try_emplace(point.x, curves).first->second[i] = chart.y.label(point.y);
     }
@@ -42,13 +42,13 @@ std::string study_tables_text(const study::StudyCharts& study) {
 }
 
 std::string search_comparison_text(const study::SearchMethodComparison& comparison) {
-  Table table{.columns = {{"chosen by"},
-                          {"plan"},
-                          {"step", Align::kRight},
-                          {"of the first", Align::kRight},
-                          {"evaluated", Align::kRight},
-                          {"took", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"chosen by"},
+                              {"plan"},
+                              {"step", ColumnAlignment::kRight},
+                              {"of the first", ColumnAlignment::kRight},
+                              {"evaluated", ColumnAlignment::kRight},
+                              {"took", ColumnAlignment::kRight}},
+                  .rows = {}};
   std::vector<plan::Plan> plans;
   const double first_s = comparison.choices.front().step_time_s;
   for (const study::SearchMethodChoice& choice : comparison.choices) {
@@ -61,7 +61,7 @@ std::string search_comparison_text(const study::SearchMethodComparison& comparis
          format_count(choice.evaluated), format_time(choice.seconds)});
   }
   return fmt::format("{}\n\n{}\n{}", plan::job_summary_line(comparison.job),
-                     format_text_table(table), plan::plan_code_legend(plans));
+                     format_text_table(table), plan::legend_of_plan_codes(plans));
 }
 
 }  // namespace stepwright::cli

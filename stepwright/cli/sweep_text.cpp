@@ -28,15 +28,15 @@ double longest_step_s(const tune::TuneSweep& sweep) {
 
 std::string setting_sweep_text(const tune::TuneSweep& sweep,
                                const std::optional<tune::TrainingLengthAndPrice>& run) {
-  Table table{.columns = {{sweep.field, Align::kRight},
-                          {"plan"},
-                          {"step", Align::kRight},
-                          {""},
-                          {"MFU", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{sweep.field, ColumnAlignment::kRight},
+                              {"plan"},
+                              {"step", ColumnAlignment::kRight},
+                              {""},
+                              {"MFU", ColumnAlignment::kRight}},
+                  .rows = {}};
   if (run) {
     for (const std::string& header : training_run_cost_headers(*run)) {
-      table.columns.push_back({header, Align::kRight});
+      table.columns.push_back({header, ColumnAlignment::kRight});
     }
   }
   const double longest_s = longest_step_s(sweep);
@@ -63,7 +63,7 @@ std::string setting_sweep_text(const tune::TuneSweep& sweep,
       row.push_back(std::move(cell));
   }
   return fmt::format("\nThe best plan for each {}\n\n{}\n{}", sweep.field, format_text_table(table),
-                     plan::plan_code_legend(plans));
+                     plan::legend_of_plan_codes(plans));
 }
 
 }  // namespace stepwright::cli

@@ -152,15 +152,16 @@ mcp::McpTool tool_of(CLI::App& program, const AgentToolCommand& row) {
 }
 
 /// Returns the texts of a list; none if the list is absent.
-std::vector<std::string> texts_in(const std::optional<Node>& list) {
-  return list ? list->texts() : std::vector<std::string>{};
+std::vector<std::string> texts_in(const std::optional<DocumentNode>& list) {
+  return list ? list->as_text_list() : std::vector<std::string>{};
 }
 
 std::vector<AgentToolCommand> read_tool_commands() {
-  const Document document = Document::parse(embedded_tools().front().text, "tools.yaml");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(embedded_tools().front().text, "tools.yaml");
   std::vector<AgentToolCommand> commands;
   for (std::size_t i = 0; i < document.root().size(); ++i) {
-    const Node row = document.root().at(i);
+    const DocumentNode row = document.root().at(i);
     commands.push_back({.command = row.get("command").text(),
                         .when = row.get("when").text(),
                         .schemas = texts_in(row.find("schemas")),

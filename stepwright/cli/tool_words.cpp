@@ -130,8 +130,8 @@ AgentToolCommandLine agent_tool_command_line(CLI::App& command,
   for (const auto& [key, value] : given.items()) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
     const std::vector<std::string_view> known(keys.begin(), keys.end());
-    fail_input(fmt::format("{}: {} has no such argument{}", printable(key), command.get_name(),
-                           spelling_hint(key, known)));
+    fail_input(fmt::format("{}: {} has no such argument{}", one_line_printable_text(key),
+                           command.get_name(), spelling_hint(key, known)));
   }
   Words words;
   for (std::size_t i = 0; i < options.size(); ++i) {

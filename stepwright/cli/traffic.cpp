@@ -19,23 +19,23 @@
 namespace stepwright::cli {
 namespace {
 
-class Traffic : public Command {
+class Traffic : public Subcommand {
  public:
   explicit Traffic(CLI::App& program)
-      : Command(program, "traffic", "List every message that a step of a plan sends",
-                "  stepwright traffic plan.yaml\n"
-                "  stepwright traffic plan.yaml --rank 0 --json\n"
-                "  stepwright traffic plan.yaml --links --matrix matrix.csv\n"
-                "  stepwright traffic plan.yaml --sweep batch.length=2048,4096,8192") {
+      : Subcommand(program, "traffic", "List every message that a step of a plan sends",
+                   "  stepwright traffic plan.yaml\n"
+                   "  stepwright traffic plan.yaml --rank 0 --json\n"
+                   "  stepwright traffic plan.yaml --links --matrix matrix.csv\n"
+                   "  stepwright traffic plan.yaml --sweep batch.length=2048,4096,8192") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
           OptionInputKind::kDocument)
         ->required();
     app()
         .add_option("--rank", rank_, "Only the messages of this rank (from 0)")
-        ->check(runtime::whole_number(0, cluster::kMaxClusterDevices - 1))
+        ->check(runtime::whole_number_validator(0, cluster::kMaxClusterDevices - 1))
         ->type_name("R");
-    mark_as_output(app().add_option("--matrix", matrix_,
-                                    "Write who sends how much to whom: lines from,to,bytes"))
+    mark_option_as_output(app().add_option("--matrix", matrix_,
+                                           "Write who sends how much to whom: lines from,to,bytes"))
         ->type_name("FILE");
     app()
         .add_option("--set", changes_, "What if: FIELD=VALUE, as of predict; repeatable")
@@ -50,7 +50,7 @@ class Traffic : public Command {
     app().add_flag("--links", links_, "Add the bytes that links and NICs carry");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     const answers::PlanTrafficAnswer answer = answers::list_plan_messages(
         load_plan_file(plan_, console),
         {.name = plan_, .changes = changes_, .rank = rank_, .links = links_, .sweep = sweep_});
@@ -60,7 +60,7 @@ class Traffic : public Command {
       });
       console.log.info(fmt::format("wrote the matrix to {}", matrix_));
     }
-    if (json()) return print_json(console.out, answers::traffic_answer_json(answer));
+    if (wants_json_output()) return print_json(console.out, answers::traffic_answer_json(answer));
     console.out << traffic_text(answer.ledger, rank_)
                 << (answer.links ? link_traffic_text(*answer.links) : "")
                 << (answer.sweep ? traffic_sweep_text(*answer.sweep) : "")
@@ -78,7 +78,7 @@ class Traffic : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> traffic_command(CLI::App& program) {
+std::unique_ptr<Subcommand> traffic_command(CLI::App& program) {
   return std::make_unique<Traffic>(program);
 }
 

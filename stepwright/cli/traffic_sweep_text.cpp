@@ -13,18 +13,19 @@ namespace stepwright::cli {
 using answers::TrafficSweepPoint;
 
 std::string traffic_sweep_text(const answers::TrafficSweep& sweep) {
-  std::set<step::Scheme> schemes;
+  std::set<step::ParallelismScheme> schemes;
   double most = 0;
   for (const TrafficSweepPoint& point : sweep.points) {
     for (const auto& [scheme, volume] : point.schemes) schemes.insert(scheme);
     if (point.refused.empty()) most = std::max(most, sent_bytes_per_step_token(point));
   }
-  Table table{.columns = {{sweep.field, Align::kRight}}, .rows = {}};
-  for (const step::Scheme scheme : schemes) {
-    table.columns.push_back({std::string(name_of(step::kSchemeNames, scheme)), Align::kRight});
+  TextTable table{.columns = {{sweep.field, ColumnAlignment::kRight}}, .rows = {}};
+  for (const step::ParallelismScheme scheme : schemes) {
+    table.columns.push_back(
+        {std::string(name_of(step::kSchemeNames, scheme)), ColumnAlignment::kRight});
   }
   for (const char* title : {"calls", "step", "tokens/s", "sent per token"}) {
-    table.columns.push_back({title, Align::kRight});
+    table.columns.push_back({title, ColumnAlignment::kRight});
   }
   table.columns.push_back({""});
   std::string refused;
@@ -36,7 +37,7 @@ std::string traffic_sweep_text(const answers::TrafficSweep& sweep) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row.push_back(point.value);
     std::int64_t calls = 0;
-    for (const step::Scheme scheme : schemes) {
+    for (const step::ParallelismScheme scheme : schemes) {
       const auto volume = point.schemes.find(scheme);
       const bool none = volume == point.schemes.end();
       row.push_back(none ? "-" : format_bytes(volume->second.sent_bytes));

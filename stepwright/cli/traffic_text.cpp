@@ -10,11 +10,11 @@ namespace stepwright::cli {
 namespace {
 
 std::string totals_text(const traffic::TrafficLedger& ledger) {
-  Table table{.columns = {{"parallelism"},
-                          {"calls", Align::kRight},
-                          {"bytes sent", Align::kRight},
-                          {"share", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"parallelism"},
+                              {"calls", ColumnAlignment::kRight},
+                              {"bytes sent", ColumnAlignment::kRight},
+                              {"share", ColumnAlignment::kRight}},
+                  .rows = {}};
   const auto schemes = traffic::traffic_totals_by_scheme(ledger);
   double sum = 0;
   for (const auto& [scheme, volume] : schemes) sum += volume.sent_bytes;
@@ -27,18 +27,18 @@ std::string totals_text(const traffic::TrafficLedger& ledger) {
 }
 
 std::string messages_text(const traffic::TrafficLedger& ledger) {
-  Table table{.columns = {{"parallelism"},
-                          {"phase"},
-                          {"operation"},
-                          {"group"},
-                          {"ranks", Align::kRight},
-                          {"payload", Align::kRight},
-                          {"calls", Align::kRight},
-                          {"sent per call", Align::kRight}},
-              .rows = {}};
-  for (const traffic::Message& message : ledger.messages) {
+  TextTable table{.columns = {{"parallelism"},
+                              {"phase"},
+                              {"operation"},
+                              {"group"},
+                              {"ranks", ColumnAlignment::kRight},
+                              {"payload", ColumnAlignment::kRight},
+                              {"calls", ColumnAlignment::kRight},
+                              {"sent per call", ColumnAlignment::kRight}},
+                  .rows = {}};
+  for (const traffic::TrafficLedgerRow& message : ledger.messages) {
     table.rows.push_back({std::string(name_of(step::kSchemeNames, message.scheme)),
-                          std::string(traffic::traffic_phase(message.phase)),
+                          std::string(traffic::traffic_phase_name(message.phase)),
                           std::string(name_of(step::kOperatorNames, message.operation)),
                           std::string(name_of(plan::kGroupNames, message.group)),
                           format_count(message.group_size),
@@ -63,12 +63,12 @@ std::string traffic_text(const traffic::TrafficLedger& ledger, std::optional<std
 }
 
 std::string link_traffic_text(const collective::LinkLoads& links) {
-  Table table{.columns = {{"link"},
-                          {"links", Align::kRight},
-                          {"busiest carries", Align::kRight},
-                          {"number of it", Align::kRight},
-                          {"mean carries", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"link"},
+                              {"links", ColumnAlignment::kRight},
+                              {"busiest carries", ColumnAlignment::kRight},
+                              {"number of it", ColumnAlignment::kRight},
+                              {"mean carries", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const collective::DirectedLinkBytes& level : links.levels)
     table.rows.push_back(link_row(level));
   if (links.nics.units > 0) table.rows.push_back(link_row(links.nics));

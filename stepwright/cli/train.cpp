@@ -56,26 +56,26 @@ std::string file_of_plan(plan::PlannedJob planned) {
   return file_of(plan::plan_yaml(planned));
 }
 
-class Train : public Command {
+class Train : public Subcommand {
  public:
   explicit Train(CLI::App& program)
-      : Command(program, "train", "Train a plan on this machine, or as a rank of a launcher",
-                "  stepwright train plan.yaml --data text.txt --steps 100\n"
-                "  stepwright train plan.yaml --data tokens.bin --ranks 4 --ledger sent.json\n"
-                "  stepwright train plan.yaml --hold --scale 100\n"
-                "  torchrun --no-python --nproc-per-node 4 stepwright train plan.yaml --data "
-                "tokens.bin") {
+      : Subcommand(program, "train", "Train a plan on this machine, or as a rank of a launcher",
+                   "  stepwright train plan.yaml --data text.txt --steps 100\n"
+                   "  stepwright train plan.yaml --data tokens.bin --ranks 4 --ledger sent.json\n"
+                   "  stepwright train plan.yaml --hold --scale 100\n"
+                   "  torchrun --no-python --nproc-per-node 4 stepwright train plan.yaml --data "
+                   "tokens.bin") {
     runtime::add_train_options(app(), options_);
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     runtime::check_train_options(options_);
     const plan::PlannedJob given = load_plan_file(options_.plan, console);
     const plan::PlannedJob planned = with_resolved_schedule(given, options_.plan);
     if (!options_.hold) runtime::check_runtime_supports_plan(planned);
     runtime::check_train_options_for_plan(options_, planned);
     const std::filesystem::path program = runtime::find_rank_program_path();
-    const auto place = runtime::launched_rank();
+    const auto place = runtime::rank_from_launcher_environment();
     if (!place || place->rank == 0) {
       check_outputs();
       if (!options_.checkpoint.empty()) tell_of_adapters(planned.job.model, console);
@@ -85,7 +85,7 @@ class Train : public Command {
     check_ranks(options_.plan, ranks, place ? place->size : wanted,
                 place ? place->launcher + " started" : "--ranks says");
     const std::vector<std::string> words = arguments(planned, planned.plan != given.plan);
-    if (place) runtime::replace_this_process_by_program(program, words);
+    if (place) runtime::exec_program_without_return(program, words);
     if (!options_.hold) check_data(planned.job);
     if (!options_.hold) runtime::check_tensors_fit_in_memory(planned, options_);
     finish(runtime::run_rank_programs(program, words, wanted, kGrace), console);
@@ -96,7 +96,7 @@ class Train : public Command {
   void finish(const runtime::RankProcessesOutcome& ending, const Console& console) const {
     if (ending.interrupted != 0) {
       console.log.error("interrupted" + how_to_go_on());
-      end_by_signal(ending.interrupted);
+      end_process_by_signal(ending.interrupted);
     }
     if (ending.killed) {
       throw Error(ErrorKind::kRuntime,
@@ -128,8 +128,8 @@ class Train : public Command {
   }
 
   /// Warns before a run about formats to which its checkpoints cannot be converted.
-  void tell_of_adapters(const model::Architecture& model, const Console& console) const try {
-    if (model.adapters) huggingface::check_adapters_exportable(model, options_.weights_from);
+  void tell_of_adapters(const model::ModelArchitecture& model, const Console& console) const try {
+    if (model.adapters) huggingface::check_lora_exportable(model, options_.weights_from);
   } catch (const Error& error) {
     console.log.info(fmt::format(
         "`checkpoint convert --format peft` will refuse what this trains: {}", error.what()));
@@ -137,18 +137,18 @@ class Train : public Command {
 
   /// Checks the data once here, so that not every rank reports the same fault.
   void check_data(const plan::Job& job) const {
-    const runtime::TokenFile tokens(options_.data,
-                                    runtime::token_format(options_.data, options_.data_format),
-                                    job.model.vocabulary);
+    const runtime::TokenFile tokens(
+        options_.data, runtime::data_file_token_format(options_.data, options_.data_format),
+        job.model.vocabulary);
     const runtime::ShuffledSamples samples(tokens, job.length, options_.seed, options_.data);
   }
 
   [[nodiscard]] std::vector<std::string> arguments(const plan::PlannedJob& planned,
                                                    bool found) const {
-    const simulate::Prediction prediction = simulate::predict(planned);
+    const simulate::PlanPrediction prediction = simulate::predict_plan(planned);
     runtime::TrainOptions options = options_;
     if (found) options.plan = file_of_plan(planned);
-    std::vector<std::string> words = runtime::train_arguments(options);
+    std::vector<std::string> words = runtime::rank_program_arguments(options);
     words.insert(words.end(),
                  {"--predicted", fmt::format("{}", prediction.step_time_s() / options_.scale)});
     words.insert(
@@ -163,7 +163,7 @@ class Train : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> train_command(CLI::App& program) {
+std::unique_ptr<Subcommand> train_command(CLI::App& program) {
   return std::make_unique<Train>(program);
 }
 

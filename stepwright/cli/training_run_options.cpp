@@ -17,8 +17,8 @@ TrainingRunOptions::TrainingRunOptions(CLI::App& app) {
       ->needs(tokens);
 }
 
-std::optional<tune::TrainingLengthAndPrice> TrainingRunOptions::run() const {
-  return answers::read_training_length_and_price(tokens_, price_);
+std::optional<tune::TrainingLengthAndPrice> TrainingRunOptions::training_length_and_price() const {
+  return answers::read_run_tokens_and_device_price(tokens_, price_);
 }
 
 }  // namespace stepwright::cli

@@ -18,7 +18,7 @@ class TrainingRunOptions {
 
   /// Returns the tokens and price of the whole training run; nullopt: `--tokens` was not given.
   /// Fails with `kInput`, naming the option.
-  [[nodiscard]] std::optional<tune::TrainingLengthAndPrice> run() const;
+  [[nodiscard]] std::optional<tune::TrainingLengthAndPrice> training_length_and_price() const;
 
  private:
   std::string tokens_;

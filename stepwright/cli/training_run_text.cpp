@@ -10,7 +10,7 @@
 #include "stepwright/tune/alternatives.h"
 
 namespace stepwright::cli {
-std::string amount_text(double value) {
+std::string cost_amount_text(double value) {
   return value < 100 ? fmt::format("{:.3g}", value) : format_count(std::llround(value));
 }
 
@@ -26,8 +26,8 @@ std::string training_run_cost_sentence(const plan::Job& job, double step_time_s,
   const tune::TrainingRunCost cost = tune::training_run_cost(job, step_time_s, devices_idle, run);
   return fmt::format(
       "{} take {} days and {} GPU-hours{}, without restarts, checkpoints and evaluation",
-      token_count_text(run.tokens), amount_text(cost.days), amount_text(cost.gpu_hours),
-      cost.cost ? fmt::format(", which cost {}", amount_text(*cost.cost)) : "");
+      token_count_text(run.tokens), cost_amount_text(cost.days), cost_amount_text(cost.gpu_hours),
+      cost.cost ? fmt::format(", which cost {}", cost_amount_text(*cost.cost)) : "");
 }
 
 std::vector<std::string> training_run_cost_headers(const tune::TrainingLengthAndPrice& run) {
@@ -40,16 +40,16 @@ std::vector<std::string> run_cells(const plan::Job& job, double step_time_s,
                                    std::int64_t devices_idle,
                                    const tune::TrainingLengthAndPrice& run) {
   const tune::TrainingRunCost cost = tune::training_run_cost(job, step_time_s, devices_idle, run);
-  std::vector<std::string> cells = {amount_text(cost.days), amount_text(cost.gpu_hours)};
-  if (cost.cost) cells.push_back(amount_text(*cost.cost));
+  std::vector<std::string> cells = {cost_amount_text(cost.days), cost_amount_text(cost.gpu_hours)};
+  if (cost.cost) cells.push_back(cost_amount_text(*cost.cost));
   return cells;
 }
 
 std::string training_run_cost_text(const tune::TuneResult& result,
                                    const tune::TrainingLengthAndPrice& run) {
-  Table table{.columns = {{"plan"}}, .rows = {}};
+  TextTable table{.columns = {{"plan"}}, .rows = {}};
   for (const std::string& header : training_run_cost_headers(run)) {
-    table.columns.push_back({header, Align::kRight});
+    table.columns.push_back({header, ColumnAlignment::kRight});
   }
   const auto add = [&](const tune::TunedPlan& tuned) {
     std::vector<std::string>& row = table.rows.emplace_back();

@@ -10,7 +10,7 @@ namespace stepwright::cli {
 
 /// Returns days, GPU-hours or money as text: three significant digits below a hundred, otherwise a
 /// whole number.
-std::string amount_text(double value);
+std::string cost_amount_text(double value);
 
 /// Returns a number of tokens as text: "15T tokens", "300B tokens".
 std::string token_count_text(double tokens);

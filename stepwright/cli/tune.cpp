@@ -35,22 +35,23 @@ std::vector<std::string> framework_choices() {
   return words;
 }
 
-class Tune : public Command {
+class Tune : public Subcommand {
  public:
   explicit Tune(CLI::App& program)
-      : Command(program, "tune", "Find the plan to train with",
-                "  stepwright tune examples/llama-3-70b.yaml\n"
-                "  stepwright tune examples/llama-3-70b.yaml -o plan.yaml --top 3\n"
-                "  stepwright tune examples/llama-3-70b.yaml --json") {
+      : Subcommand(program, "tune", "Find the plan to train with",
+                   "  stepwright tune examples/llama-3-70b.yaml\n"
+                   "  stepwright tune examples/llama-3-70b.yaml -o plan.yaml --top 3\n"
+                   "  stepwright tune examples/llama-3-70b.yaml --json") {
     reads(app().add_option("JOB", job_, "Job file: model, cluster and batch (YAML or JSON)"),
           OptionInputKind::kDocument)
         ->required();
-    mark_as_output(app().add_option("-o,--output", plan_, "Write the best plan to this file"))
+    mark_option_as_output(
+        app().add_option("-o,--output", plan_, "Write the best plan to this file"))
         ->type_name("PLAN");
     app()
         .add_option("--top", top_,
                     "Show the plain list of the N best plans, not the best of each family")
-        ->check(runtime::whole_number(1, answers::kMaxRequestedPlans))
+        ->check(runtime::whole_number_validator(1, answers::kMaxRequestedPlans))
         ->type_name("N")
         ->capture_default_str();
     app().add_flag("--exhaustive", options_.exhaustive,
@@ -77,25 +78,25 @@ class Tune : public Command {
         "-v,--verbose", verbose_,
         "Also say what less memory costs and more would gain, the nearest plan of every\n"
         "framework, and why combinations of choices are not legal");
-    own_runs_.add_options_to(app());
+    own_runs_.add_options_to_command(app());
     app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
-        ->check(runtime::whole_number(1, answers::kMaxTuneThreads))
+        ->check(runtime::whole_number_validator(1, answers::kMaxTuneThreads))
         ->type_name("N");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     plan::Job job = load_job_file(job_, console, framework_);
     reserve_.given().replace_memory_margin_of_job(job);
     options_.top = static_cast<std::size_t>(top_);
     if (own_runs_.asked()) return answer_runs(job, console);
     const answers::TuneRequest request = asked(job, console);
     const answers::TuneAnswer answer = answered(std::move(job), request, console);
-    if (answer.fault.empty() && !plan_.empty()) write_plan(answer.planned(), console);
+    if (answer.fault.empty() && !plan_.empty()) write_plan(answer.best_planned_job(), console);
     if (report_.wanted()) {
-      report_.write(console, answers::tune_report(answer, options_.threads));
+      report_.write_report_page(console, answers::tune_report(answer, options_.threads));
     }
-    if (json()) {
+    if (wants_json_output()) {
       print_json(console.out, answers::tune_answer_json(answer));
     } else {
       const TuneOutputDetail detail{.plain_list = app().count("--top") > 0, .verbose = verbose_};
@@ -109,8 +110,8 @@ class Tune : public Command {
     answers::TuneRequest request{.name = job_,
                                  .options = options_,
                                  .sweep = sweep_,
-                                 .run = run_.run(),
-                                 .more_memory = verbose_ || json() || report_.wanted(),
+                                 .run = run_.training_length_and_price(),
+                                 .more_memory = verbose_ || wants_json_output() || report_.wanted(),
                                  .job_for = [this, &console](const std::string& framework) {
                                    plan::Job other = load_job_file(job_, console, framework);
                                    reserve_.given().replace_memory_margin_of_job(other);
@@ -118,7 +119,7 @@ class Tune : public Command {
                                  }};
     if (!plan_.empty()) request.plan_file = plan_;
     if (!own_.empty()) {
-      request.own = answers::read_user_plan(read_user_file(own_, console), job_, job);
+      request.own = answers::read_user_plan(read_file_or_console_text(own_, console), job_, job);
     }
     return request;
   }
@@ -134,15 +135,15 @@ class Tune : public Command {
 
   /// Prints the answer about the user's own runs of the job.
   void answer_runs(const plan::Job& job, const Console& console) {
-    const answers::MeasuredRunsRequest request = own_runs_.request(job_);
+    const answers::MeasuredRunsRequest request = own_runs_.measured_runs_request(job_);
     const learn::MeasuredRunsVerdict loop = [&] {
       ProgressLine line(console.terminal);
       options_.progress = [&](const tune::TuneProgress& state) {
         line.show_progress(search_progress_text(state), state.done, state.most);
       };
-      return answers::learn_from_measured_runs(job, request, options_);
+      return answers::calibrate_and_rank_by_measured_runs(job, request, options_);
     }();
-    if (json()) {
+    if (wants_json_output()) {
       print_json(console.out, learn::measured_runs_verdict_json(loop));
     } else {
       console.out << measured_runs_text(loop);
@@ -173,6 +174,8 @@ class Tune : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> tune_command(CLI::App& program) { return std::make_unique<Tune>(program); }
+std::unique_ptr<Subcommand> tune_command(CLI::App& program) {
+  return std::make_unique<Tune>(program);
+}
 
 }  // namespace stepwright::cli

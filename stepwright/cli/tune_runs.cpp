@@ -20,18 +20,18 @@ std::vector<std::string> plan_cells(const learn::PlanWithExpectedTime& one) {
           fmt::format("{:.2f}", one.p_fits)};
 }
 
-Table plan_table() {
+TextTable plan_table() {
   return {.columns = {{"row"},
                       {"plan"},
-                      {"step", Align::kRight},
-                      {"80 % between", Align::kRight},
-                      {"P(fits)", Align::kRight}},
+                      {"step", ColumnAlignment::kRight},
+                      {"80 % between", ColumnAlignment::kRight},
+                      {"P(fits)", ColumnAlignment::kRight}},
           .rows = {}};
 }
 
 std::string best_text(const learn::MeasuredRunsVerdict& loop) {
   if (!loop.best) return "NONE OF THE CANDIDATES FITS IN MEMORY.\n";
-  Table table = plan_table();
+  TextTable table = plan_table();
   table.rows.push_back(plan_cells(*loop.best));
   return fmt::format("The best plan now ({})\n\n{}",
                      loop.best->ran ? "measured" : "not measured yet", format_text_table(table));
@@ -39,8 +39,8 @@ std::string best_text(const learn::MeasuredRunsVerdict& loop) {
 
 std::string next_text(const learn::MeasuredRunsVerdict& loop) {
   if (loop.next.empty()) return "\nNo candidate is left to measure.\n";
-  Table table = plan_table();
-  table.columns.push_back({"gain", Align::kRight});
+  TextTable table = plan_table();
+  table.columns.push_back({"gain", ColumnAlignment::kRight});
   for (const learn::PlanWithExpectedTime& one : loop.next) {
     table.rows.push_back(plan_cells(one));
     table.rows.back().push_back(loop.measured == 0 ? "" : format_percent(one.gain));
@@ -58,13 +58,13 @@ std::string error_text(double predicted_s, double measured_s) {
 
 std::string runs_text(const learn::MeasuredRunsVerdict& loop) {
   if (loop.runs.empty()) return "";
-  Table table{.columns = {{"row"},
-                          {"measured", Align::kRight},
-                          {"predicted before", Align::kRight},
-                          {"error", Align::kRight},
-                          {"predicted now", Align::kRight},
-                          {"error", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"row"},
+                              {"measured", ColumnAlignment::kRight},
+                              {"predicted before", ColumnAlignment::kRight},
+                              {"error", ColumnAlignment::kRight},
+                              {"predicted now", ColumnAlignment::kRight},
+                              {"error", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const learn::RunWithPrediction& run : loop.runs) {
     table.rows.push_back({run.id.empty() ? fmt::format("line {}", run.line) : run.id,
                           format_time(run.measured_s), format_time(run.before_s),
@@ -88,8 +88,11 @@ std::string contrary_text(const learn::MeasuredRunsVerdict& loop) {
 
 std::string learned_text(const learn::MeasuredRunsVerdict& loop) {
   if (loop.learned.empty()) return "";
-  Table table{.columns = {{"constant"}, {"of"}, {"before", Align::kRight}, {"now", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"constant"},
+                              {"of"},
+                              {"before", ColumnAlignment::kRight},
+                              {"now", ColumnAlignment::kRight}},
+                  .rows = {}};
   for (const learn::LearnedConstant& one : loop.learned) {
     table.rows.push_back({std::string(one.before.key), one.before.of,
                           fmt::format("{:.4g}", one.before.value),
@@ -101,7 +104,7 @@ std::string learned_text(const learn::MeasuredRunsVerdict& loop) {
 
 }  // namespace
 
-void MeasuredRunsOptions::add_options_to(CLI::App& command) {
+void MeasuredRunsOptions::add_options_to_command(CLI::App& command) {
   CLI::Option* runs =
       reads(command.add_option(
                 "--runs", request_.runs,
@@ -115,7 +118,7 @@ void MeasuredRunsOptions::add_options_to(CLI::App& command) {
   command
       .add_option("--next", request_.next,
                   "With --runs: name the N plans whose measurement is worth most")
-      ->check(runtime::whole_number(0, answers::kMaxPlansToMeasureNext))
+      ->check(runtime::whole_number_validator(0, answers::kMaxPlansToMeasureNext))
       ->type_name("N")
       ->needs(runs)
       ->capture_default_str();
@@ -125,7 +128,8 @@ void MeasuredRunsOptions::add_options_to(CLI::App& command) {
   }
 }
 
-answers::MeasuredRunsRequest MeasuredRunsOptions::request(const std::string& job_file) const {
+answers::MeasuredRunsRequest MeasuredRunsOptions::measured_runs_request(
+    const std::string& job_file) const {
   answers::MeasuredRunsRequest request = request_;
   request.name = job_file;
   return request;
@@ -136,7 +140,7 @@ std::string measured_runs_text(const learn::MeasuredRunsVerdict& loop) {
   if (loop.best) plans.push_back(loop.best->planned.plan);
   for (const learn::PlanWithExpectedTime& one : loop.next) plans.push_back(one.planned.plan);
   return fmt::format(
-      "{}{}\n{}{}{}{}\n{}{}", best_text(loop), next_text(loop), plan::plan_code_legend(plans),
+      "{}{}\n{}{}{}{}\n{}{}", best_text(loop), next_text(loop), plan::legend_of_plan_codes(plans),
       runs_text(loop), learned_text(loop), contrary_text(loop),
       learn::skipped_rows_text(loop.skipped, "Skipped, runs, line "),
       learn::skipped_rows_text(loop.skipped_candidates, "Skipped, candidates, line "));

@@ -13,12 +13,13 @@ namespace stepwright::cli {
 /// Options of `stepwright tune` that name tables of the user's own measured training runs.
 class MeasuredRunsOptions {
  public:
-  void add_options_to(CLI::App& command);
+  void add_options_to_command(CLI::App& command);
 
   [[nodiscard]] bool asked() const { return !request_.runs.empty(); }
 
   /// Returns the request to evaluate the measured runs, for the job in a file.
-  [[nodiscard]] answers::MeasuredRunsRequest request(const std::string& job_file) const;
+  [[nodiscard]] answers::MeasuredRunsRequest measured_runs_request(
+      const std::string& job_file) const;
 
  private:
   answers::MeasuredRunsRequest request_;

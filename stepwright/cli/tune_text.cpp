@@ -45,7 +45,7 @@ std::string marks_legend(const std::vector<tune::TunedPlan>& plans) {
   std::string text = fmt::format(
       "tied: at most {:.0f}% slower than the best; measured, such plans often come in the other "
       "order\n",
-      100 * tune::kUndecidedStepDifference);
+      100 * tune::kUncertainStepTimeDifference);
   if (std::ranges::any_of(plans, simply)) {
     text += "simpler: with fewer kinds of parallelism than the best, data not counted\n";
   }
@@ -53,13 +53,13 @@ std::string marks_legend(const std::vector<tune::TunedPlan>& plans) {
 }
 
 std::string plans_text(const std::vector<tune::TunedPlan>& plans) {
-  Table table{.columns = {{"#", Align::kRight},
-                          {"plan"},
-                          {"step", Align::kRight},
-                          {"memory", Align::kRight},
-                          {"P(fits)", Align::kRight},
-                          {"note"}},
-              .rows = {}};
+  TextTable table{.columns = {{"#", ColumnAlignment::kRight},
+                              {"plan"},
+                              {"step", ColumnAlignment::kRight},
+                              {"memory", ColumnAlignment::kRight},
+                              {"P(fits)", ColumnAlignment::kRight},
+                              {"note"}},
+                  .rows = {}};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     table.rows.push_back(
         {fmt::format("{}", i + 1), plan::short_plan_code(plans[i].plan),
@@ -104,8 +104,9 @@ std::string alternatives_text(const tune::TuneResult& result) {
 /// Returns the front of time against memory, reduced to a few points: both ends, and points evenly
 /// between.
 std::string front_text(const std::vector<tune::ParetoPoint>& front) {
-  Table table{.columns = {{"plan"}, {"time", Align::kRight}, {"memory", Align::kRight}},
-              .rows = {}};
+  TextTable table{
+      .columns = {{"plan"}, {"time", ColumnAlignment::kRight}, {"memory", ColumnAlignment::kRight}},
+      .rows = {}};
   const std::size_t shown = std::min(front.size(), kMostFront);
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t at = shown == 1 ? 0 : i * (front.size() - 1) / (shown - 1);
@@ -122,13 +123,13 @@ std::string more_memory_text(const tune::TuneResult& result,
   if (!result.plans.front().fits) return "";
   if (steps.empty())
     return "\nNo plan near the best is faster with more risk, or with up to twice the memory.\n";
-  Table table{.columns = {{"memory of a device", Align::kRight},
-                          {"plan"},
-                          {"time", Align::kRight},
-                          {"gain", Align::kRight},
-                          {"needs", Align::kRight},
-                          {"P(fits)", Align::kRight}},
-              .rows = {}};
+  TextTable table{.columns = {{"memory of a device", ColumnAlignment::kRight},
+                              {"plan"},
+                              {"time", ColumnAlignment::kRight},
+                              {"gain", ColumnAlignment::kRight},
+                              {"needs", ColumnAlignment::kRight},
+                              {"P(fits)", ColumnAlignment::kRight}},
+                  .rows = {}};
   const double best_s = result.plans.front().step_time_s;
   for (const tune::MoreMemoryGain& step : steps) {
     table.rows.push_back({format_bytes(step.capacity_bytes), plan::short_plan_code(step.tuned.plan),
@@ -170,10 +171,12 @@ std::string counts_text(const tune::TuneResult& result) {
 
 std::string refusals_text(const std::vector<tune::PlanRefusalCount>& refusals) {
   if (refusals.empty()) return "";
-  Table table{.columns = {{"combinations", Align::kRight}, {"not legal, as"}}, .rows = {}};
+  TextTable table{.columns = {{"combinations", ColumnAlignment::kRight}, {"not legal, as"}},
+                  .rows = {}};
   for (std::size_t i = 0; i < std::min(refusals.size(), kMostReasons); ++i) {
     const tune::PlanRefusalCount& refusal = refusals[i];
-    const std::string mark = refusal.rule == tune::kFrameworkRule ? "(framework) " : "";
+    const std::string mark =
+        refusal.rule == tune::kUnsupportedByFrameworkRule ? "(framework) " : "";
     table.rows.push_back({format_count(refusal.count), mark + refusal.reason});
   }
   std::string text = "\n" + format_text_table(table);
@@ -203,7 +206,7 @@ std::string nearest_text(const std::vector<tune::NearestFrameworkPlan>& runs,
   for (const tune::NearestFrameworkPlan& run : runs) {
     if (run.plan == best) continue;
     text += run.plan ? fmt::format("The nearest plan that {} starts has {}.\n", framework_text(run),
-                                   plan::changes(best, *run.plan))
+                                   plan::differing_choices_text(best, *run.plan))
                      : fmt::format("No plan near it runs on {}.\n", run.framework);
   }
   return text;
@@ -228,7 +231,8 @@ std::string runs_on_text(const std::vector<tune::NearestFrameworkPlan>& runs,
                 fmt::join(as_it_is, ", "));
   if (fastest == nullptr) return text;
   return text + fmt::format("Of those that run a plan near it {} is fastest; it has {}.\n",
-                            framework_text(*fastest), plan::changes(best, *fastest->plan));
+                            framework_text(*fastest),
+                            plan::differing_choices_text(best, *fastest->plan));
 }
 
 /// Returns the framework that starts the best plan, with the command; empty: not known.
@@ -355,7 +359,7 @@ std::string tune_text(const answers::TuneAnswer& answer, const TuneOutputDetail&
   text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
                             : alternatives_text(result);
   text += with_experts_text(answer);
-  text += "\n" + plan::plan_code_legend(coded_plans(answer, detail));
+  text += "\n" + plan::legend_of_plan_codes(coded_plans(answer, detail));
   if (detail.verbose) {
     text += front_text(result.pareto) + more_memory_text(result, answer.more_memory);
   }

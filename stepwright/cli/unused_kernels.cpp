@@ -35,9 +35,11 @@ std::string unused_kernels_text(const UnusedByFile& unused) {
   for (const auto& [file, names] : unused) {
     const auto rows = longest_first(names);
     if (rows.empty()) continue;
-    Table table{
-        .columns = {{"not used"}, {"why"}, {"kernels", Align::kRight}, {"ms", Align::kRight}},
-        .rows = {}};
+    TextTable table{.columns = {{"not used"},
+                                {"why"},
+                                {"kernels", ColumnAlignment::kRight},
+                                {"ms", ColumnAlignment::kRight}},
+                    .rows = {}};
     for (std::size_t i = 0; i < std::min(rows.size(), kShownNames); ++i) {
       const auto& [name, kernels] = *rows[i];
       table.rows.push_back({shortened(name.first), name.second, fmt::format("{}", kernels.kernels),

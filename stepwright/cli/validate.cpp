@@ -15,14 +15,15 @@
 namespace stepwright::cli {
 namespace {
 
-class Validate : public Command {
+class Validate : public Subcommand {
  public:
   explicit Validate(CLI::App& program)
-      : Command(program, "validate",
-                "Predict published measurements and say how far off the predictions are",
-                "  stepwright validate data/training_runs.csv --tier A\n"
-                "  stepwright validate data/memory.csv --json\n"
-                "  stepwright validate data/operators/gh200_120g.csv --profile gh200_120g_vista") {
+      : Subcommand(
+            program, "validate",
+            "Predict published measurements and say how far off the predictions are",
+            "  stepwright validate data/training_runs.csv --tier A\n"
+            "  stepwright validate data/memory.csv --json\n"
+            "  stepwright validate data/operators/gh200_120g.csv --profile gh200_120g_vista") {
     reads(app().add_option("FILE", file_, "Table of measurements (CSV with a header)"))->required();
     app().add_option("--profile", options_.profile,
                      "Take every row to be of this machine: the name of a cluster,\na device or a "
@@ -34,12 +35,13 @@ class Validate : public Command {
                      "Of a table with tiers: use rows of these only: A, AB, ...");
   }
 
-  void run(const Console& console) override {
+  void run_subcommand(const Console& console) override {
     options_.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const validate::Validation validation = validate::validate(load_csv(file_), options_);
+    const validate::Validation validation =
+        validate::compare_predictions_to_measurements(load_csv(file_), options_);
     if (validation.used == 0) fail_input(no_usable_rows_text(file_, validation));
     if (report_.wanted()) write_report(validation, console);
-    if (json()) {
+    if (wants_json_output()) {
       print_json(console.out, validate::validation_json(validation));
     } else {
       console.out << prediction_validation_text(validation);
@@ -57,7 +59,8 @@ class Validate : public Command {
       for (std::size_t i = 0; i < all; i += every) some.push_back(answer["results"][i]);
       answer["results"] = std::move(some);
     }
-    report_.write(console, fmt::format("Predictions of {}", file_), answer, {{"results", all}});
+    report_.write_report_page(console, fmt::format("Predictions of {}", file_), answer,
+                              {{"results", all}});
   }
 
   static constexpr std::size_t kMostResults = 5000;
@@ -69,7 +72,7 @@ class Validate : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> validate_command(CLI::App& program) {
+std::unique_ptr<Subcommand> validate_command(CLI::App& program) {
   return std::make_unique<Validate>(program);
 }
 

@@ -17,12 +17,12 @@ std::string signed_percent(double fraction) { return fmt::format("{:+.1f}%", 100
 
 std::vector<TableColumn> error_columns(const std::string& first) {
   return {{first},
-          {"rows", Align::kRight},
-          {"median", Align::kRight},
-          {"mean", Align::kRight},
-          {"p90", Align::kRight},
-          {"signed", Align::kRight},
-          {"within 10%", Align::kRight}};
+          {"rows", ColumnAlignment::kRight},
+          {"median", ColumnAlignment::kRight},
+          {"mean", ColumnAlignment::kRight},
+          {"p90", ColumnAlignment::kRight},
+          {"signed", ColumnAlignment::kRight},
+          {"within 10%", ColumnAlignment::kRight}};
 }
 
 std::vector<std::string> error_row(const std::string& first,
@@ -40,7 +40,7 @@ std::string groups_text(const validate::Validation& v) {
   std::string text;
   const auto groups = validate::prediction_error_group_keys(v.kind);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    Table table{.columns = error_columns(std::string(groups[i])), .rows = {}};
+    TextTable table{.columns = error_columns(std::string(groups[i])), .rows = {}};
     for (const auto& [word, errors] : v.groups[i]) table.rows.push_back(error_row(word, errors));
     text += '\n' + format_text_table(table);
   }
@@ -50,7 +50,7 @@ std::string groups_text(const validate::Validation& v) {
 std::string skipped_text(const std::map<std::string, validate::SkippedRows>& skipped,
                          const std::string& title) {
   if (skipped.empty()) return "";
-  Table table{.columns = {{title}, {"rows", Align::kRight}, {"first"}}, .rows = {}};
+  TextTable table{.columns = {{title}, {"rows", ColumnAlignment::kRight}, {"first"}}, .rows = {}};
   for (const auto& [reason, rows] : skipped) {
     table.rows.push_back({reason, std::to_string(rows.count), rows.first});
   }
@@ -60,7 +60,7 @@ std::string skipped_text(const std::map<std::string, validate::SkippedRows>& ski
 /// Returns the median over operators of their mean errors, so that each operator counts once,
 /// whatever its number of rows.
 std::string operators_text(const validate::Validation& v) {
-  if (v.kind != validate::TableKind::kOperatorSamples || v.errors.used == 0) return "";
+  if (v.kind != validate::MeasurementTableKind::kOperatorSamples || v.errors.used == 0) return "";
   constexpr std::size_t kOperator = 2;
   std::vector<double> means;
   for (const auto& [word, errors] : v.groups[kOperator]) means.push_back(errors.mean_abs);
@@ -105,35 +105,36 @@ std::string inside_text(double share) {
       format_percent(share));
 }
 
-std::string value_text(validate::TableKind kind, double value) {
-  const bool bytes = kind == validate::TableKind::kMemory || kind == validate::TableKind::kLaunches;
+std::string value_text(validate::MeasurementTableKind kind, double value) {
+  const bool bytes = kind == validate::MeasurementTableKind::kMemory ||
+                     kind == validate::MeasurementTableKind::kLaunches;
   return bytes ? format_bytes(value) : format_time(value);
 }
 
 /// Returns the most informative part of a bad row: the largest term of a run, or the operator or
 /// collective of a sample.
-std::string about(const validate::RowPredictionResult& row) {
+std::string about(const validate::TableRowPrediction& row) {
   if (!row.terms.empty()) return std::string(row.largest_term());
   return fmt::format("{}", fmt::join(row.groups.begin() + 2, row.groups.end(), ", "));
 }
 
 std::string worst_text(const validate::Validation& v) {
-  std::vector<const validate::RowPredictionResult*> rows;
-  for (const validate::RowPredictionResult& row : v.results) {
+  std::vector<const validate::TableRowPrediction*> rows;
+  for (const validate::TableRowPrediction& row : v.results) {
     if (row.measured > 0) rows.push_back(&row);
   }
   const std::size_t count = std::min(kWorst, rows.size());
   if (count == 0) return "";
   std::ranges::stable_sort(
-      rows, [](const validate::RowPredictionResult* a, const validate::RowPredictionResult* b) {
+      rows, [](const validate::TableRowPrediction* a, const validate::TableRowPrediction* b) {
         return std::abs(a->error) > std::abs(b->error);
       });
-  Table table{.columns = {{"worst"},
-                          {"predicted", Align::kRight},
-                          {"measured", Align::kRight},
-                          {"error", Align::kRight},
-                          {v.results.front().terms.empty() ? "what" : "largest term"}},
-              .rows = {}};
+  TextTable table{.columns = {{"worst"},
+                              {"predicted", ColumnAlignment::kRight},
+                              {"measured", ColumnAlignment::kRight},
+                              {"error", ColumnAlignment::kRight},
+                              {v.results.front().terms.empty() ? "what" : "largest term"}},
+                  .rows = {}};
   for (std::size_t i = 0; i < count; ++i) {
     table.rows.push_back({rows[i]->id, value_text(v.kind, rows[i]->predicted),
                           value_text(v.kind, rows[i]->measured), signed_percent(rows[i]->error),
@@ -150,7 +151,7 @@ std::string prediction_validation_text(const validate::Validation& v) {
   text += skipped_text(v.skipped, "rows skipped because");
   text += skipped_text(v.left_out, "rows with one direction left out because");
   if (v.errors.used > 0) {
-    Table all{.columns = error_columns("error"), .rows = {error_row("all", v.errors)}};
+    TextTable all{.columns = error_columns("error"), .rows = {error_row("all", v.errors)}};
     text +=
         "\nErrors are |predicted / measured - 1|; p90: nine of ten rows are below; signed: the "
         "mean "

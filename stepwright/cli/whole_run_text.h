@@ -12,7 +12,8 @@ namespace stepwright::cli {
 /// their ranges, the share of useful time, failures and checkpoints, how the time is spent, and the
 /// assumptions. `played`: results of runs simulated event by event, shown beside these; nullopt:
 /// none.
-std::string whole_run_text(const simulate::Prediction& prediction, const whole_run::WholeRun& run,
+std::string whole_run_text(const simulate::PlanPrediction& prediction,
+                           const whole_run::TrainingRunPrediction& run,
                            const std::optional<whole_run::SimulatedRuns>& played);
 
 /// Returns a table of a job's plans, ordered by the time of the whole training run, and whether the
@@ -23,7 +24,7 @@ std::string plans_by_run_time_table(const whole_run::PlanRunComparison& comparis
 /// GPU-hours, 96.4% of it steps; ...". If failures would never let the run end, the line has the
 /// time of the steps alone and the reason. `assumed`: true if the number of tokens is an
 /// assumption.
-std::string whole_run_summary_line(const simulate::Prediction& prediction,
+std::string whole_run_summary_line(const simulate::PlanPrediction& prediction,
                                    const plan::TrainingRunSettings& settings,
                                    const whole_run::IdleDevices& idle, bool assumed);
 

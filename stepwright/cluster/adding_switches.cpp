@@ -7,7 +7,7 @@
 namespace stepwright::cluster {
 InNetworkReductionSupport in_network_reduction_support(const Cluster& cluster) {
   const bool adds = device_generation_of(cluster.device).adding_switches &&
-                    std::ranges::any_of(cluster.levels, [](const FabricLevel& level) {
+                    std::ranges::any_of(cluster.levels, [](const NetworkLevel& level) {
                       return level.links == LinkTechnology::kNvlink &&
                              level.size >= kMinNvlsRanksPerNode && !level.mesh;
                     });

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json listed_level(const Cluster& cluster, const FabricLevel& level) {
+Json listed_level(const Cluster& cluster, const NetworkLevel& level) {
   const bool spans_all = level.network && &level == &cluster.levels.back();
   return {{"name", level.name},
           {"size", spans_all ? Json(nullptr) : Json(level.size)},
@@ -28,7 +28,7 @@ Json listed_cluster(std::string_view name) {
     peaks[std::string(name_of(kDTypeNames, type))] = flops;
   }
   Json levels = Json::array();
-  for (const FabricLevel& level : cluster.levels) levels.push_back(listed_level(cluster, level));
+  for (const NetworkLevel& level : cluster.levels) levels.push_back(listed_level(cluster, level));
   return {{"name", cluster.name},
           {"device", cluster.device.name},
           {"devices_per_node", cluster.devices_per_node},
@@ -57,13 +57,14 @@ std::optional<Cluster> built_in_cluster(std::string_view name, std::int64_t node
 
 Cluster load_cluster(std::string_view name_or_path, std::int64_t nodes,
                      std::optional<std::int64_t> devices_per_node) {
-  Tree cluster = Tree::mapping().set("profile", name_or_path).set("nodes", nodes);
+  DocumentTree cluster =
+      DocumentTree::make_empty_mapping().set("profile", name_or_path).set("nodes", nodes);
   if (devices_per_node) cluster.set("devices_per_node", *devices_per_node);
-  const Document document = Document::from(std::move(cluster), "cluster");
+  const YamlJsonDocument document = YamlJsonDocument::from_tree(std::move(cluster), "cluster");
   return read_job_cluster(document.root(), {});
 }
 
-Cluster read_job_cluster(Node node, const std::filesystem::path& directory) {
+Cluster read_job_cluster(DocumentNode node, const std::filesystem::path& directory) {
   return complete_cluster_description(read_cluster_description(node, directory), node);
 }
 

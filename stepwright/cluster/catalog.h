@@ -38,7 +38,7 @@ Cluster load_cluster(std::string_view name_or_path, std::int64_t nodes,
 /// whole cluster inline (docs/formats.md, "Cluster"). Paths are relative to `directory`. Fails with
 /// `kInput` for unknown or missing keys, values out of range, an unknown profile, a missing file,
 /// or level sizes that are not multiples of each other.
-Cluster read_job_cluster(Node node, const std::filesystem::path& directory);
+Cluster read_job_cluster(DocumentNode node, const std::filesystem::path& directory);
 
 /// Returns a cluster as the complete mapping that a job file can contain inline. `read_job_cluster`
 /// reads it back as an equal cluster. Derived values (bandwidths of network uplinks) are left out.

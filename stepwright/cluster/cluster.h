@@ -47,7 +47,7 @@ inline constexpr Named<LinkTechnology> kLinkTechnologyNames[] = {
 /// One level of the cluster's network, which joins units of the level below (single devices for the
 /// first level) into units of `size` devices. All traffic that leaves a lower unit shares that
 /// unit's uplink. Levels are ordered from the innermost outwards.
-struct FabricLevel {
+struct NetworkLevel {
   std::string name;  ///< Name of the level, chosen freely: nvlink, pcie, network, leaf, spine, ...
   /// Number of devices in one unit of this level; may exceed the number of devices of the cluster.
   std::int64_t size = 1;
@@ -64,7 +64,7 @@ struct FabricLevel {
   bool mesh = false;
   LinkTechnology links = LinkTechnology::kOther;
 
-  bool operator==(const FabricLevel&) const = default;
+  bool operator==(const NetworkLevel&) const = default;
 };
 
 /// The host of one node (CPUs and their memory), which offloading uses; a value of 0: not stated.
@@ -88,7 +88,7 @@ struct Cluster {
   double nic_bytes_per_s = 0;  ///< Bandwidth of one NIC, per direction; 0: nodes have no network.
   /// For each device of a node, the index of the NIC that is nearest to it.
   std::vector<std::int64_t> nic_of_device;
-  std::vector<FabricLevel> levels;
+  std::vector<NetworkLevel> levels;
   HostHardware host;
   /// Measured bus bandwidth (as nccl-tests counts it), in bytes/s, of an all-reduce of 1 GiB over
   /// all devices of several nodes; 0: not stated.

@@ -11,11 +11,11 @@ namespace {
 
 /// Returns the node of a key, for errors; if the value came from a profile, that of the whole
 /// cluster.
-Node place_of(Node node, std::string_view key) {
+DocumentNode place_of(DocumentNode node, std::string_view key) {
   return node.is_mapping() ? node.find(key).value_or(node) : node;
 }
 
-void count_nodes(ClusterDescription& cluster, Node node) {
+void count_nodes(ClusterDescription& cluster, DocumentNode node) {
   if (cluster.nodes == 0 && cluster.devices == 0) {
     node.fail("the key 'nodes' is missing (or 'devices', a number of devices)");
   }
@@ -39,12 +39,12 @@ void count_nodes(ClusterDescription& cluster, Node node) {
 
 /// Checks the levels inside a node: each joins units of the level below, and the last joins the
 /// whole node.
-void check_node_levels(const ClusterDescription& cluster, Node node) {
+void check_node_levels(const ClusterDescription& cluster, DocumentNode node) {
   const std::int64_t devices = cluster.devices_per_node;
   const bool needed = cluster.levels.empty() && devices > 1;
-  const Node place = needed ? node.get("levels") : place_of(node, "levels");
+  const DocumentNode place = needed ? node.get("levels") : place_of(node, "levels");
   std::int64_t lower = 1;
-  for (const FabricLevel& level : cluster.levels) {
+  for (const NetworkLevel& level : cluster.levels) {
     // A single node may end in an incomplete unit: three devices, two of which form a pair.
     const bool whole = level.size % lower == 0 || (level.size == devices && cluster.nodes == 1);
     if (level.size <= lower || !whole) {
@@ -61,8 +61,8 @@ void check_node_levels(const ClusterDescription& cluster, Node node) {
   }
 }
 
-void check_network(const ClusterDescription& cluster, Node node) {
-  const Node place = place_of(node, "network");
+void check_network(const ClusterDescription& cluster, DocumentNode node) {
+  const DocumentNode place = place_of(node, "network");
   if (cluster.nic_bytes_per_s == 0) {
     if (cluster.nodes > 1 || !cluster.network.empty()) static_cast<void>(node.get("nic"));
     return;
@@ -92,8 +92,8 @@ void check_network(const ClusterDescription& cluster, Node node) {
   }
 }
 
-void check_nics(const ClusterDescription& cluster, Node node) {
-  const Node place = place_of(node, "nic_of_device");
+void check_nics(const ClusterDescription& cluster, DocumentNode node) {
+  const DocumentNode place = place_of(node, "nic_of_device");
   const auto& nics = cluster.nic_of_device;
   if (!nics.empty() && std::ssize(nics) != cluster.devices_per_node) {
     place.fail(
@@ -113,7 +113,7 @@ void add_network(Cluster& cluster, const std::vector<NetworkLevelDescription>& n
   for (const NetworkLevelDescription& stated : network) {
     const std::int64_t nics = lower / cluster.devices_per_node * cluster.nics_per_node;
     const std::int64_t all = std::max(cluster.devices(), lower);
-    FabricLevel& level = cluster.levels.emplace_back();
+    NetworkLevel& level = cluster.levels.emplace_back();
     level.name = stated.name;
     level.size = stated.nodes == 0 ? all : stated.nodes * cluster.devices_per_node;
     level.uplink_bytes_per_s =
@@ -136,8 +136,8 @@ void limit_devices_per_node(ClusterDescription& cluster, std::int64_t devices) {
   cluster.host.memory_bandwidth_bytes_per_s *= left_of_host;
   cluster.nic_of_device.clear();
   cluster.devices_per_node = devices;
-  std::vector<FabricLevel> left;
-  for (FabricLevel& level : cluster.levels) {
+  std::vector<NetworkLevel> left;
+  for (NetworkLevel& level : cluster.levels) {
     if (level.mesh && level.size > devices) {  // the links to the removed devices are removed too
       const std::int64_t lower = left.empty() ? 1 : left.back().size;
       const std::int64_t peers = level.size / lower - 1;
@@ -156,7 +156,7 @@ std::vector<std::int64_t> default_nic_of_devices(std::int64_t devices, std::int6
   return nic_of_device;
 }
 
-Cluster complete_cluster_description(ClusterDescription description, Node node) {
+Cluster complete_cluster_description(ClusterDescription description, DocumentNode node) {
   if (description.nics_per_node == 0) description.nics_per_node = 1;
   if (description.network.empty() && description.nic_bytes_per_s > 0) {
     description.network.push_back({.name = "network", .latency_s = network_latency(0)});

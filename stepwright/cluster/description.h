@@ -32,7 +32,7 @@ struct ClusterDescription {
   std::int64_t nics_per_node = 0;
   double nic_bytes_per_s = 0;
   std::vector<std::int64_t> nic_of_device;
-  std::vector<FabricLevel> levels;  ///< Levels of links inside a node, innermost first.
+  std::vector<NetworkLevel> levels;  ///< Levels of links inside a node, innermost first.
   std::vector<NetworkLevelDescription> network;
   HostHardware host;
   double all_reduce_bytes_per_s = 0;
@@ -60,17 +60,18 @@ std::vector<std::int64_t> default_nic_of_devices(std::int64_t devices, std::int6
 
 /// Reads the key `device:` (the name of a built-in device or a mapping) into `device`; values that
 /// the mapping lacks keep what `device` had.
-void read_device(Node node, DeviceModel& device);
+void read_device(DocumentNode node, DeviceModel& device);
 
 /// Reads a `cluster:` mapping: first the values of the profile that it names, then its own keys,
 /// which override them.
-ClusterDescription read_cluster_description(Node node, const std::filesystem::path& directory);
+ClusterDescription read_cluster_description(DocumentNode node,
+                                            const std::filesystem::path& directory);
 
 /// Reduces the devices of each node, and adapts levels, NICs and host memory to that number.
 void limit_devices_per_node(ClusterDescription& cluster, std::int64_t devices);
 
 /// Turns a cluster's description into the cluster: checks it and derives the missing values. Errors
 /// point at `node`, the mapping that was read.
-Cluster complete_cluster_description(ClusterDescription description, Node node);
+Cluster complete_cluster_description(ClusterDescription description, DocumentNode node);
 
 }  // namespace stepwright::cluster

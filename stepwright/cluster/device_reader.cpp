@@ -12,12 +12,12 @@
 namespace stepwright::cluster {
 namespace {
 
-void read_peaks(Node node, std::map<DType, double>& peaks) {
+void read_peaks(DocumentNode node, std::map<DType, double>& peaks) {
   std::vector<std::string_view> precisions;
   for (const Named<DType>& type : kDTypeNames) {
     if (type.value <= DType::kNvfp4) precisions.push_back(type.name);
   }
-  node.allow_only(precisions);
+  node.allow_only_keys(precisions);
   for (const Named<DType>& type : kDTypeNames) {
     if (const auto peak = node.find(type.name))
       peaks[type.value] = read_quantity(*peak, QuantityKind::kFlops, 1, kMaxClusterFileQuantity);
@@ -25,7 +25,7 @@ void read_peaks(Node node, std::map<DType, double>& peaks) {
   if (peaks.empty()) node.fail("must state at least one of " + join_with_commas(precisions));
 }
 
-void read_mapping(Node node, MappingPlace place, DeviceModel& device) {
+void read_mapping(DocumentNode node, MappingPlace place, DeviceModel& device) {
   static constexpr std::string_view kKeys[] = {"name",        "generation", "variant",
                                                "board_power", "memory",     "memory_bandwidth",
                                                "host_link",   "peak",       "source"};
@@ -50,7 +50,8 @@ void read_mapping(Node node, MappingPlace place, DeviceModel& device) {
 }
 
 DeviceModel read_file(const EmbeddedFile& file) {
-  const Document document = Document::parse(file.text, std::string(file.name) + ".yaml");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(file.text, std::string(file.name) + ".yaml");
   DeviceModel device;
   read_mapping(document.root(), MappingPlace::kFile, device);
   return device;
@@ -58,7 +59,7 @@ DeviceModel read_file(const EmbeddedFile& file) {
 
 }  // namespace
 
-void read_device(Node node, DeviceModel& device) {
+void read_device(DocumentNode node, DeviceModel& device) {
   if (!node.is_scalar()) return read_mapping(node, MappingPlace::kInside, device);
   const EmbeddedFile* file = find_embedded_file(embedded_devices(), node.text());
   if (file == nullptr)
@@ -69,9 +70,9 @@ void read_device(Node node, DeviceModel& device) {
 DeviceModel built_in_device(std::string_view name) {
   const EmbeddedFile* file = find_embedded_file(embedded_devices(), name);
   if (file == nullptr) {
-    fail_input(fmt::format("there is no device '{}'{}", printable(name),
-                           known_words_text(name, embedded_file_names(embedded_devices()),
-                                            "stepwright list profiles")));
+    fail_input(fmt::format("there is no device '{}'{}", one_line_printable_text(name),
+                           unknown_word_hint_text(name, embedded_file_names(embedded_devices()),
+                                                  "stepwright list profiles")));
   }
   return read_file(*file);
 }

@@ -14,7 +14,7 @@ namespace {
 /// factor.
 std::string plain(std::string_view words) {
   std::string text;
-  for (const char c : lower_case(words)) {
+  for (const char c : to_lower_case(words)) {
     if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) text += c;
   }
   for (const std::string_view left_out : {"nvidia", "amd", "geforce", "rtx", "sxm"}) {
@@ -49,7 +49,7 @@ std::vector<ClusterProfileOfDevice> cluster_profiles_by_device_words(std::string
     if (!means(meant, device.name)) continue;
     std::string_view chosen;
     for (const EmbeddedFile& file : embedded_cluster_files()) {
-      const Document profile = Document::parse(file.text, std::string(file.name));
+      const YamlJsonDocument profile = YamlJsonDocument::parse(file.text, std::string(file.name));
       const auto stated = profile.root().find("device");
       if (!stated || !stated->is_scalar() || stated->text() != device.name) continue;
       if (chosen.empty() || file.name.starts_with("dgx-")) chosen = file.name;

@@ -14,7 +14,8 @@ namespace {
 std::vector<DeviceGeneration> read_embedded() {
   std::vector<DeviceGeneration> all;
   for (const EmbeddedFile& file : embedded_generations()) {
-    const Document document = Document::parse(file.text, std::string(file.name) + ".yaml");
+    const YamlJsonDocument document =
+        YamlJsonDocument::parse(file.text, std::string(file.name) + ".yaml");
     all.push_back(read_device_generation(document.root()));
   }
   return all;
@@ -35,7 +36,7 @@ std::span<const DeviceGeneration> device_generations() {
   return kAll;
 }
 
-const DeviceGeneration& find_device_generation(std::string_view word, Node where) {
+const DeviceGeneration& find_device_generation(std::string_view word, DocumentNode where) {
   if (const DeviceGeneration* found = find_generation(word)) return *found;
   std::vector<std::string_view> names;
   for (const DeviceGeneration& one : device_generations()) names.push_back(one.name);
@@ -69,7 +70,7 @@ const DeviceGeneration& generation_of_peak(double sixteen_bit_flops_per_s) {
       return one;
     }
   }
-  return find_device_generation(kFallbackGenerationName);
+  return find_device_generation(kFallbackDeviceGenerationName);
 }
 
 }  // namespace stepwright::cluster

@@ -59,12 +59,12 @@ struct DeviceGeneration {
 
 /// Describes one figure in a generation's file: its key, the member that stores it, and its range.
 /// A figure whose range begins at 1 may be missing.
-struct GenerationFileKey {
+struct DeviceGenerationFileKey {
   std::string_view key;
   double DeviceGeneration::* value;
   double lowest, highest;
 };
-inline constexpr GenerationFileKey kGenerationFigures[] = {
+inline constexpr DeviceGenerationFileKey kGenerationFigures[] = {
     {"matrix_share", &DeviceGeneration::matrix_share, 0.01, 1},
     {"sustained_share", &DeviceGeneration::sustained_share, 0.01, 1},
     {"fp8_speedup", &DeviceGeneration::fp8_speedup, 1, 4},
@@ -78,7 +78,7 @@ inline constexpr GenerationFileKey kGenerationFigures[] = {
 
 /// Reads a generation's file. Fails with `kInput` for unknown or missing keys, values out of range,
 /// and figures without a source.
-DeviceGeneration read_device_generation(Node root);
+DeviceGeneration read_device_generation(DocumentNode root);
 
 /// Returns all built-in hardware generations, in the order of their files. They exist until the
 /// program ends, so pointers to them stay valid and can be compared.
@@ -86,13 +86,13 @@ std::span<const DeviceGeneration> device_generations();
 
 /// Returns the hardware generation with this name or architecture. If there is none, fails with an
 /// error at `where` that lists all.
-const DeviceGeneration& find_device_generation(std::string_view word, Node where);
+const DeviceGeneration& find_device_generation(std::string_view word, DocumentNode where);
 /// Returns the hardware generation with this name or architecture, which must exist.
 const DeviceGeneration& find_device_generation(std::string_view word);
 
 /// Name of the generation that is used for devices that match no other, so that any device can be
 /// priced.
-inline constexpr std::string_view kFallbackGenerationName = "other device";
+inline constexpr std::string_view kFallbackDeviceGenerationName = "other device";
 
 /// Returns the dense bf16 peak of a device in FLOP/s; if the device states none, its peak in fp16,
 /// fp32 or fp64, in this order, else in any precision; 1 if it states no peak.

@@ -87,7 +87,8 @@ Partition partition(const Cluster& cluster, std::int64_t size, std::int64_t stri
 
 }  // namespace
 
-GroupLayout strided_group_layout(const Cluster& cluster, std::int64_t size, std::int64_t stride) {
+GroupLayout network_layout_of_strided_group(const Cluster& cluster, std::int64_t size,
+                                            std::int64_t stride) {
   const Partition groups = partition(cluster, size, stride);
   GroupLayout layout;
   layout.size = size;

@@ -44,6 +44,7 @@ struct GroupLayout {
 /// each block of size x stride consecutive ranks contains `stride` groups; ranks after the last
 /// whole block belong to no group. Exact for any sizes. Fails with `kInput` if size or stride is
 /// below 1 or one group exceeds the cluster.
-GroupLayout strided_group_layout(const Cluster& cluster, std::int64_t size, std::int64_t stride);
+GroupLayout network_layout_of_strided_group(const Cluster& cluster, std::int64_t size,
+                                            std::int64_t stride);
 
 }  // namespace stepwright::cluster

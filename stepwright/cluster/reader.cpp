@@ -21,14 +21,14 @@ namespace {
 
 constexpr int kMaxProfileDepth = 8;
 
-double latency_of(Node node, double otherwise) {
-  const std::optional<Node> latency = node.find("latency");
+double latency_of(DocumentNode node, double otherwise) {
+  const std::optional<DocumentNode> latency = node.find("latency");
   return latency ? read_quantity(*latency, QuantityKind::kTime, 0, 1) : otherwise;
 }
 
-FabricLevel read_level(Node node) {
-  node.allow_only({"name", "size", "bandwidth", "latency", "mesh", "links", "source"});
-  FabricLevel level;
+NetworkLevel read_level(DocumentNode node) {
+  node.allow_only_keys({"name", "size", "bandwidth", "latency", "mesh", "links", "source"});
+  NetworkLevel level;
   level.size = 0;  // not stated yet
   read_name(node, "name", level.name);
   read_count(node, "size", kMaxDevicesPerNode, level.size);
@@ -40,8 +40,8 @@ FabricLevel read_level(Node node) {
   return level;
 }
 
-NetworkLevelDescription read_network_level(Node node, std::size_t index) {
-  node.allow_only({"name", "nodes", "oversubscription", "latency", "source"});
+NetworkLevelDescription read_network_level(DocumentNode node, std::size_t index) {
+  node.allow_only_keys({"name", "nodes", "oversubscription", "latency", "source"});
   NetworkLevelDescription level;
   read_name(node, "name", level.name);
   if (const auto nodes = node.find("nodes")) level.nodes = nodes->integer(2, kMaxClusterDevices);
@@ -53,7 +53,7 @@ NetworkLevelDescription read_network_level(Node node, std::size_t index) {
 }
 
 /// Returns the length of a list; fails if it has more elements than `most`.
-std::size_t length_of(Node node, std::int64_t most) {
+std::size_t length_of(DocumentNode node, std::int64_t most) {
   if (!node.is_sequence()) static_cast<void>(node.at(0));  // fails: not a list
   const std::size_t length = node.size();
   if (length > static_cast<std::size_t>(most)) {
@@ -62,7 +62,7 @@ std::size_t length_of(Node node, std::int64_t most) {
   return length;
 }
 
-void read_lists(Node node, ClusterDescription& cluster) {
+void read_lists(DocumentNode node, ClusterDescription& cluster) {
   if (const auto levels = node.find("levels")) {
     cluster.levels.clear();
     const std::size_t count = length_of(*levels, kMaxLevels);
@@ -84,17 +84,17 @@ void read_lists(Node node, ClusterDescription& cluster) {
   }
 }
 
-void read_size(Node node, ClusterDescription& cluster) {
-  const std::optional<Node> nodes = node.find("nodes");
-  const std::optional<Node> devices = node.find("devices");
+void read_size(DocumentNode node, ClusterDescription& cluster) {
+  const std::optional<DocumentNode> nodes = node.find("nodes");
+  const std::optional<DocumentNode> devices = node.find("devices");
   if (nodes && devices) devices->fail("cannot stand beside 'nodes': say one of them");
   if (!nodes && !devices) return;
   cluster.nodes = nodes ? nodes->integer(1, kMaxClusterDevices) : 0;
   cluster.devices = devices ? devices->integer(1, kMaxClusterDevices) : 0;
 }
 
-void read_host(Node node, HostHardware& host) {
-  node.allow_only({"memory", "memory_bandwidth", "source"});
+void read_host(DocumentNode node, HostHardware& host) {
+  node.allow_only_keys({"memory", "memory_bandwidth", "source"});
   if (const auto memory = node.find("memory")) {
     host.memory_bytes = read_quantity(*memory, QuantityKind::kBytes, 1, kMaxClusterFileQuantity);
   }
@@ -106,7 +106,7 @@ void read_host(Node node, HostHardware& host) {
 
 /// Reads nodes with another number of devices than the profile's. If there are fewer and no levels
 /// are given, the profile's levels, NICs and host are cut to them.
-void read_node_size(Node node, ClusterDescription& cluster) {
+void read_node_size(DocumentNode node, ClusterDescription& cluster) {
   const std::int64_t of_profile = cluster.devices_per_node;
   std::int64_t devices = of_profile;
   read_count(node, "devices_per_node", kMaxDevicesPerNode, devices);
@@ -121,7 +121,7 @@ void read_node_size(Node node, ClusterDescription& cluster) {
   cluster.host.memory_bandwidth_bytes_per_s *= part;
 }
 
-void read_keys(Node node, ClusterDescription& cluster) {
+void read_keys(DocumentNode node, ClusterDescription& cluster) {
   read_name(node, "name", cluster.name);
   if (cluster.device.name.empty() || node.find("device")) {
     read_device(node.get("device"), cluster.device);
@@ -152,7 +152,7 @@ constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
     {"gpus_per_node", "'devices_per_node'"},
     {"num_nodes", "'nodes'"}};
 
-void refuse_other_words(Node node) {
+void refuse_other_words(DocumentNode node) {
   if (!node.is_mapping()) return;
   for (const auto& [word, meant] : kOtherWords) {
     if (node.find(word)) node.fail(fmt::format("unknown key '{}': say {}", word, meant));
@@ -162,7 +162,7 @@ void refuse_other_words(Node node) {
 /// Reads a mapping and the files that it names.
 class Reader {
  public:
-  void read(Node node, MappingPlace place, const std::filesystem::path& directory) {
+  void read(DocumentNode node, MappingPlace place, const std::filesystem::path& directory) {
     static constexpr std::string_view kKeys[] = {"profile",
                                                  "name",
                                                  "device",
@@ -193,25 +193,25 @@ class Reader {
 
  private:
   /// Reads PROFILE or PROFILE:NODES; one node if no number is given.
-  void read_word(Node node, const std::filesystem::path& directory) {
+  void read_word(DocumentNode node, const std::filesystem::path& directory) {
     const std::string text = stepwright::read_name(node, kLongestPath);
     const std::size_t colon = std::min(text.rfind(':'), text.size());
     read_profile(node, text.substr(0, colon), directory);
     const IntegerParseResult nodes =
         read_integer(colon < text.size() ? std::string_view(text).substr(colon + 1) : "1");
-    if (nodes.status != IntegerParseResult::Status::kGood || nodes.value < 1 ||
+    if (nodes.status != IntegerParseResult::IntegerParseStatus::kGood || nodes.value < 1 ||
         nodes.value > kMaxClusterDevices) {
       node.fail(
           fmt::format("must be a profile, as dgx-h100, or PROFILE:NODES with 1 to {} nodes; "
                       "it is '{}'",
-                      kMaxClusterDevices, printable(text)));
+                      kMaxClusterDevices, one_line_printable_text(text)));
     }
     cluster_.nodes = nodes.value;
   }
 
   /// Finds a profile by its name, or by the name of its device (h100, a10g, RTX 3090); null: none.
   /// Fails if `name` matches several devices.
-  static const EmbeddedFile* profile_named(Node node, const std::string& name) {
+  static const EmbeddedFile* profile_named(DocumentNode node, const std::string& name) {
     if (const EmbeddedFile* own = find_embedded_file(embedded_cluster_files(), name)) return own;
     if (const EmbeddedFile* own = find_embedded_file(embedded_cluster_files(), "dgx-" + name))
       return own;
@@ -222,18 +222,20 @@ class Reader {
       for (const auto& [profile, device] : found) {
         ways.push_back(fmt::format("{} ({})", profile, device));
       }
-      node.fail(fmt::format("'{}' may be {}: name one of these profiles", printable(name),
-                            fmt::join(ways, " or ")));
+      node.fail(fmt::format("'{}' may be {}: name one of these profiles",
+                            one_line_printable_text(name), fmt::join(ways, " or ")));
     }
     return find_embedded_file(embedded_cluster_files(), found.front().profile);
   }
 
-  void read_profile(Node node, const std::string& name, const std::filesystem::path& directory) {
+  void read_profile(DocumentNode node, const std::string& name,
+                    const std::filesystem::path& directory) {
     if (++depth_ > kMaxProfileDepth) {
       node.fail(fmt::format("profiles name each other more than {} deep", kMaxProfileDepth));
     }
     if (const EmbeddedFile* file = profile_named(node, name)) {
-      const Document document = Document::parse(file->text, std::string(file->name) + ".yaml");
+      const YamlJsonDocument document =
+          YamlJsonDocument::parse(file->text, std::string(file->name) + ".yaml");
       return read(document.root(), MappingPlace::kFile, {});
     }
     if (name.find_first_of("./") == std::string::npos) {
@@ -244,7 +246,7 @@ class Reader {
     if (!path_exists(path)) {
       node.fail(fmt::format("there is no file '{}'", path.string()));
     }
-    const Document document = Document::load(path);
+    const YamlJsonDocument document = YamlJsonDocument::load(path);
     read(document.root(), MappingPlace::kFile, path.parent_path());
   }
 
@@ -254,7 +256,8 @@ class Reader {
 
 }  // namespace
 
-ClusterDescription read_cluster_description(Node node, const std::filesystem::path& directory) {
+ClusterDescription read_cluster_description(DocumentNode node,
+                                            const std::filesystem::path& directory) {
   Reader reader;
   reader.read(node, MappingPlace::kInside, directory);
   return reader.take();

@@ -13,14 +13,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Tree parse(const EmbeddedFile& file) {
-  const Document document = Document::parse(file.text, std::string(file.name) + ".yaml");
-  return document.root().tree();
+DocumentTree parse(const EmbeddedFile& file) {
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(file.text, std::string(file.name) + ".yaml");
+  return document.root().copy_tree();
 }
 
-const Tree* child(const Tree& parent, const std::string& key) {
-  if (parent.kind == Tree::Kind::kMapping) return parent.find(key);
-  if (parent.kind != Tree::Kind::kSequence) return nullptr;
+const DocumentTree* child(const DocumentTree& parent, const std::string& key) {
+  if (parent.kind == DocumentTree::TreeValueKind::kMapping) return parent.find(key);
+  if (parent.kind != DocumentTree::TreeValueKind::kSequence) return nullptr;
   const std::size_t index = std::stoul(key);
   return index < parent.items.size() ? &parent.items[index] : nullptr;
 }
@@ -28,12 +29,14 @@ const Tree* child(const Tree& parent, const std::string& key) {
 /// Returns the source of the value at a path: the `source` in the innermost mapping around it that
 /// covers it, either one text for all values or one for each key. nullopt: the file does not have
 /// the value.
-std::optional<std::string> stated_source(const Tree& root, const std::vector<std::string>& path) {
+std::optional<std::string> stated_source(const DocumentTree& root,
+                                         const std::vector<std::string>& path) {
   std::string found;
-  const Tree* at = &root;
+  const DocumentTree* at = &root;
   for (const std::string& key : path) {
-    const Tree* source = at->find("source");
-    if (source != nullptr && source->kind == Tree::Kind::kMapping) source = source->find(key);
+    const DocumentTree* source = at->find("source");
+    if (source != nullptr && source->kind == DocumentTree::TreeValueKind::kMapping)
+      source = source->find(key);
     if (source != nullptr) found = source->text;
     at = child(*at, key);
     if (at == nullptr) return std::nullopt;
@@ -45,7 +48,7 @@ std::optional<std::string> stated_source(const Tree& root, const std::vector<std
 class Sources {
  public:
   explicit Sources(const EmbeddedFile& file) : cluster_(parse(file)) {
-    const Tree* device = cluster_.find("device");
+    const DocumentTree* device = cluster_.find("device");
     const EmbeddedFile* named = find_embedded_file(embedded_devices(), device->text);
     device_ = named == nullptr ? *device : parse(*named);
   }
@@ -62,8 +65,8 @@ class Sources {
   }
 
  private:
-  Tree cluster_;
-  Tree device_;
+  DocumentTree cluster_;
+  DocumentTree device_;
 };
 
 /// Visits all numbers below a value.

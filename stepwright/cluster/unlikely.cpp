@@ -26,8 +26,8 @@ class Remarks {
     notes_.push_back(fmt::format(
         "cluster.{} is {:g} {}, far from anything that exists ({:g} to {:g}). A number without a "
         "unit is in {}.",
-        field, value, default_unit_of(quantity), usual.least, usual.most,
-        default_unit_of(quantity)));
+        field, value, default_unit_of_quantity(quantity), usual.least, usual.most,
+        default_unit_of_quantity(quantity)));
   }
 
   [[nodiscard]] std::vector<std::string> take() { return std::move(notes_); }
@@ -51,7 +51,7 @@ std::vector<std::string> implausible_cluster_notes(const Cluster& cluster) {
   if (cluster.nic_bytes_per_s > 0) {
     remarks.judge("nic", cluster.nic_bytes_per_s, QuantityKind::kRate, kUsualNic);
   }
-  for (const FabricLevel& level : cluster.levels) {
+  for (const NetworkLevel& level : cluster.levels) {
     if (!level.network) {
       remarks.judge(fmt::format("levels.{}.bandwidth", level.name), level.uplink_bytes_per_s,
                     QuantityKind::kRate, kUsualLink);

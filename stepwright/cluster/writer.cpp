@@ -25,7 +25,7 @@ Json device_json(const DeviceModel& device) {
   return mapping;
 }
 
-Json level_json(const FabricLevel& level) {
+Json level_json(const NetworkLevel& level) {
   Json entry = {{"name", level.name},
                 {"size", level.size},
                 {"bandwidth", level.uplink_bytes_per_s},
@@ -37,7 +37,7 @@ Json level_json(const FabricLevel& level) {
   return entry;
 }
 
-Json network_level_json(const FabricLevel& level, std::int64_t nodes) {
+Json network_level_json(const NetworkLevel& level, std::int64_t nodes) {
   Json entry = {{"name", level.name}};
   if (nodes > 0) entry["nodes"] = nodes;
   entry["oversubscription"] = level.oversubscription;
@@ -50,7 +50,7 @@ Json network_level_json(const FabricLevel& level, std::int64_t nodes) {
 Json inline_cluster_mapping(const Cluster& cluster) {
   Json levels = Json::array();
   Json network = Json::array();
-  for (const FabricLevel& level : cluster.levels) {
+  for (const NetworkLevel& level : cluster.levels) {
     const bool last = &level == &cluster.levels.back();
     const std::int64_t nodes = last ? 0 : level.size / cluster.devices_per_node;
     if (level.network) network.push_back(network_level_json(level, nodes));

@@ -11,7 +11,7 @@
 namespace stepwright::collective {
 
 /// Collective operations, and transfers between neighbours, that a group of ranks carries out.
-enum class Collective : std::uint8_t {
+enum class CollectiveOperation : std::uint8_t {
   kAllReduce,
   kAllGather,
   kReduceScatter,
@@ -25,7 +25,7 @@ enum class Collective : std::uint8_t {
 
 /// Algorithms by which a collective is carried out, as plans name them. To add one, add an
 /// enumerator, a file in `algorithms/` that defines it, and a row in `kAlgorithmRows`.
-enum class Algorithm : std::uint8_t {
+enum class CollectiveAlgorithm : std::uint8_t {
   kLibrary,  ///< Whatever algorithm the collective library (NCCL) chooses for the message size.
   kNvls,     ///< Switches inside nodes do the additions (NCCL's NVLS, NVLink SHARP).
   kRing,
@@ -39,37 +39,37 @@ enum class Algorithm : std::uint8_t {
   kRelay,
 };
 
-struct AlgorithmDefinition;
+struct CollectiveAlgorithmDefinition;
 namespace algorithms {
-extern const AlgorithmDefinition kLibrary, kNvls, kRing, kRings, kHalvingDoubling, kTree, kDirect,
-    kTwoLevel, kRailHalving, kHoRing, kRelay;
+extern const CollectiveAlgorithmDefinition kLibrary, kNvls, kRing, kRings, kHalvingDoubling, kTree,
+    kDirect, kTwoLevel, kRailHalving, kHoRing, kRelay;
 }  // namespace algorithms
 
 /// A collective algorithm, its name in files, and its definition. This project generates schedules
 /// for all algorithms but the first two (library, nvls).
 struct CollectiveAlgorithmRow {
-  Algorithm algorithm;
+  CollectiveAlgorithm algorithm;
   std::string_view name;
-  const AlgorithmDefinition* definition;
+  const CollectiveAlgorithmDefinition* definition;
 };
 inline constexpr CollectiveAlgorithmRow kAlgorithmRows[] = {
-    {Algorithm::kLibrary, "library", &algorithms::kLibrary},
-    {Algorithm::kNvls, "nvls", &algorithms::kNvls},
-    {Algorithm::kRing, "ring", &algorithms::kRing},
-    {Algorithm::kRings, "rings", &algorithms::kRings},
-    {Algorithm::kHalvingDoubling, "halving-doubling", &algorithms::kHalvingDoubling},
-    {Algorithm::kTree, "tree", &algorithms::kTree},
-    {Algorithm::kDirect, "direct", &algorithms::kDirect},
-    {Algorithm::kTwoLevel, "two-level", &algorithms::kTwoLevel},
-    {Algorithm::kRailHalving, "rail-halving", &algorithms::kRailHalving},
-    {Algorithm::kHoRing, "ho-ring", &algorithms::kHoRing},
-    {Algorithm::kRelay, "relay", &algorithms::kRelay}};
+    {CollectiveAlgorithm::kLibrary, "library", &algorithms::kLibrary},
+    {CollectiveAlgorithm::kNvls, "nvls", &algorithms::kNvls},
+    {CollectiveAlgorithm::kRing, "ring", &algorithms::kRing},
+    {CollectiveAlgorithm::kRings, "rings", &algorithms::kRings},
+    {CollectiveAlgorithm::kHalvingDoubling, "halving-doubling", &algorithms::kHalvingDoubling},
+    {CollectiveAlgorithm::kTree, "tree", &algorithms::kTree},
+    {CollectiveAlgorithm::kDirect, "direct", &algorithms::kDirect},
+    {CollectiveAlgorithm::kTwoLevel, "two-level", &algorithms::kTwoLevel},
+    {CollectiveAlgorithm::kRailHalving, "rail-halving", &algorithms::kRailHalving},
+    {CollectiveAlgorithm::kHoRing, "ho-ring", &algorithms::kHoRing},
+    {CollectiveAlgorithm::kRelay, "relay", &algorithms::kRelay}};
 
 template <std::size_t kFirst, class Rows>
 struct AlgorithmNames;
 template <std::size_t kFirst, std::size_t... kRow>
 struct AlgorithmNames<kFirst, std::index_sequence<kRow...>> {
-  static constexpr Named<Algorithm> kNames[] = {
+  static constexpr Named<CollectiveAlgorithm> kNames[] = {
       {kAlgorithmRows[kFirst + kRow].algorithm, kAlgorithmRows[kFirst + kRow].name}...};
 };
 /// Names of the collective algorithms in files, in the order of the enumerators.
@@ -77,7 +77,7 @@ inline constexpr auto& kCollectiveAlgorithmNames =
     AlgorithmNames<0, std::make_index_sequence<std::size(kAlgorithmRows)>>::kNames;
 /// Names of the collective algorithms for which this project generates schedules, in the order of
 /// the enumerators.
-inline constexpr auto& kGeneratedAlgorithmNames =
+inline constexpr auto& kGeneratedCollectiveAlgorithmNames =
     AlgorithmNames<2, std::make_index_sequence<std::size(kAlgorithmRows) - 2>>::kNames;
 
 /// How many ranks of a group are on each node, and on how many nodes.
@@ -93,31 +93,33 @@ struct GroupNodeLayout {
 };
 
 /// True if an algorithm can carry out a collective operation; the library can carry out all.
-bool covers(Algorithm algorithm, Collective collective);
+bool supports_collective(CollectiveAlgorithm algorithm, CollectiveOperation collective);
 
 /// True if an algorithm can run on a group with this number of ranks and nodes.
-bool is_suited_to_group(Algorithm algorithm, const GroupNodeLayout& form);
+bool algorithm_suits_group(CollectiveAlgorithm algorithm, const GroupNodeLayout& form);
 
 /// Returns what number of ranks and nodes an algorithm needs, as text to follow "needs ..."; empty:
 /// any group of several ranks will do.
-std::string_view group_requirement_text(Algorithm algorithm);
+std::string_view algorithm_group_requirement_text(CollectiveAlgorithm algorithm);
 
 /// Returns the algorithm that really carries out an operation if a plan asks for `algorithm`: this
 /// one if it can carry out the operation on this group, else the library's.
-Algorithm algorithm_in_effect(Algorithm algorithm, Collective collective,
-                              const GroupNodeLayout& form);
+CollectiveAlgorithm effective_collective_algorithm(CollectiveAlgorithm algorithm,
+                                                   CollectiveOperation collective,
+                                                   const GroupNodeLayout& form);
 
 /// True if NCCL and similar libraries can carry out an operation by this algorithm.
-bool in_library(Algorithm algorithm, Collective collective);
+bool library_supports_algorithm(CollectiveAlgorithm algorithm, CollectiveOperation collective);
 
 /// True if this project's own process group (a c10d backend) can carry out an operation by this
 /// algorithm, on tensors in host memory.
-bool is_run_by_own_process_group(Algorithm algorithm, Collective collective);
+bool own_process_group_supports_algorithm(CollectiveAlgorithm algorithm,
+                                          CollectiveOperation collective);
 
 /// True if this project generates schedules for an algorithm; false for the library's own ones.
-bool has_generated_schedule(Algorithm algorithm);
+bool algorithm_has_generated_schedule(CollectiveAlgorithm algorithm);
 
 /// Returns a line that describes the steps of an algorithm and the bytes that it sends.
-std::string_view described(Algorithm algorithm);
+std::string_view collective_algorithm_description(CollectiveAlgorithm algorithm);
 
 }  // namespace stepwright::collective

@@ -14,7 +14,7 @@ constexpr double kSameTime = 1e-9;
 
 }  // namespace
 
-double pipelined_chunk_seconds(double stages, double chunks, const ChunkHop& hop) {
+double seconds_to_pipeline_chunks(double stages, double chunks, const MessageChunkSendCost& hop) {
   if (stages <= 0) return 0;
   if (chunks * hop.bytes_s >= hop.bytes_s + hop.latency_s) {
     return stages * chunks * hop.bytes_s + hop.latency_s;
@@ -22,7 +22,7 @@ double pipelined_chunk_seconds(double stages, double chunks, const ChunkHop& hop
   return stages * (hop.bytes_s + hop.latency_s) + (chunks - 1) * hop.bytes_s;
 }
 
-double intra_node_exchange_s(const ClosedFormTerms& t, IntraGroupPattern inner) {
+double intra_node_exchange_s(const CollectiveClosedFormTerms& t, IntraGroupPattern inner) {
   if (t.members == 1) return 0;
   const double bytes_s = (t.members - 1) * t.inside.bytes_s;
   return inner == IntraGroupPattern::kDirect ? bytes_s
@@ -34,13 +34,13 @@ IntraGroupPattern intra_node_pattern(const cluster::Cluster& cluster) {
   return one_switch ? IntraGroupPattern::kDirect : IntraGroupPattern::kRing;
 }
 
-GroupLinkRates group_link_rates(const cluster::Cluster& cluster, std::int32_t members,
-                                std::int32_t nodes) {
+GroupLinkRates process_group_link_rates(const cluster::Cluster& cluster, std::int32_t members,
+                                        std::int32_t nodes) {
   GroupLinkRates links{
       .members = members, .nodes = nodes, .message_s = kDefaultMessageStartSeconds};
   const auto node_levels = static_cast<std::size_t>(intra_node_level_count(cluster));
   for (std::size_t i = 0; i < node_levels; ++i) {
-    const cluster::FabricLevel& level = cluster.levels[i];
+    const cluster::NetworkLevel& level = cluster.levels[i];
     const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
     if (lower >= members || level.uplink_bytes_per_s <= 0) continue;
     links.inside_s_per_byte = std::max(links.inside_s_per_byte, 1 / level.uplink_bytes_per_s);
@@ -58,7 +58,7 @@ GroupLinkRates group_link_rates(const cluster::Cluster& cluster, std::int32_t me
   links.lone_s_per_byte = nic > 0 ? 1 / nic : 0;
   links.rail_s_per_byte = links.lone_s_per_byte * *std::max_element(on_nic.begin(), on_nic.end());
   for (std::size_t i = node_levels; i < cluster.levels.size(); ++i) {
-    const cluster::FabricLevel& level = cluster.levels[i];
+    const cluster::NetworkLevel& level = cluster.levels[i];
     const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
     if (lower >= std::int64_t{cluster.devices_per_node} * nodes) continue;
     links.network_latency_s = level.latency_s;
@@ -72,21 +72,21 @@ GroupLinkRates group_link_rates(const cluster::Cluster& cluster, std::int32_t me
   return links;
 }
 
-double closed_form_collective_seconds(const ScheduleSpec& spec, const GroupLinkRates& links,
-                                      double payload_bytes) {
-  const ClosedFormTerms terms(spec, links, payload_bytes);
+double closed_form_collective_seconds(const CollectiveScheduleSpec& spec,
+                                      const GroupLinkRates& links, double payload_bytes) {
+  const CollectiveClosedFormTerms terms(spec, links, payload_bytes);
   if (terms.ranks == 1) return 0;
   return definition_of(spec.method).seconds(terms);
 }
 
-ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinkRates& links,
-                                      double payload_bytes) {
-  ScheduleSpec best = spec;
+CollectiveScheduleSpec with_fastest_chunk_count(CollectiveScheduleSpec spec,
+                                                const GroupLinkRates& links, double payload_bytes) {
+  CollectiveScheduleSpec best = spec;
   best.chunks = 1;
   double least = closed_form_collective_seconds(best, links, payload_bytes);
   for (std::int32_t chunks = 2; chunks <= kMaxTriedChunksPerBlock; chunks *= 2) {
     spec.chunks = chunks;
-    if (no_schedule_reason(spec)) break;
+    if (reason_no_collective_schedule_exists(spec)) break;
     const double seconds = closed_form_collective_seconds(spec, links, payload_bytes);
     if (seconds >= least * (1 - kSameTime)) continue;
     least = seconds;
@@ -95,14 +95,15 @@ ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinkRates& l
   return best;
 }
 
-ScheduleSpec fastest_collective_schedule(Collective collective, const GroupLinkRates& links,
-                                         double payload_bytes) {
-  ScheduleSpec best{Algorithm::kRing, collective, {links.members, links.nodes}};
+CollectiveScheduleSpec fastest_collective_schedule(CollectiveOperation collective,
+                                                   const GroupLinkRates& links,
+                                                   double payload_bytes) {
+  CollectiveScheduleSpec best{CollectiveAlgorithm::kRing, collective, {links.members, links.nodes}};
   double least = -1;
-  for (const auto& [method, name] : kGeneratedAlgorithmNames) {
-    const ScheduleSpec spec{method, collective, {links.members, links.nodes}};
-    if (no_schedule_reason(spec)) continue;
-    const ScheduleSpec chunked = with_fastest_chunk_count(spec, links, payload_bytes);
+  for (const auto& [method, name] : kGeneratedCollectiveAlgorithmNames) {
+    const CollectiveScheduleSpec spec{method, collective, {links.members, links.nodes}};
+    if (reason_no_collective_schedule_exists(spec)) continue;
+    const CollectiveScheduleSpec chunked = with_fastest_chunk_count(spec, links, payload_bytes);
     const double seconds = closed_form_collective_seconds(chunked, links, payload_bytes);
     if (least >= 0 && seconds >= least) continue;
     least = seconds;

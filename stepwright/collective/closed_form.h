@@ -32,8 +32,8 @@ inline constexpr double kDefaultMessageStartSeconds = 1e-6;
 /// Returns the link speeds for the first ranks of a cluster, `members` on each of `nodes` nodes.
 /// Several network levels inside a node count as one, with the rate of the slowest and the latency
 /// of the outermost.
-GroupLinkRates group_link_rates(const cluster::Cluster& cluster, std::int32_t members,
-                                std::int32_t nodes);
+GroupLinkRates process_group_link_rates(const cluster::Cluster& cluster, std::int32_t members,
+                                        std::int32_t nodes);
 
 /// Returns how the ranks of a node exchange blocks: directly if a single switch joins them, else in
 /// a ring.
@@ -42,32 +42,33 @@ IntraGroupPattern intra_node_pattern(const cluster::Cluster& cluster);
 /// Returns the seconds of a collective schedule by a formula, without generating the schedule.
 /// `payload_bytes`: bytes of the full buffer. The tiers of `spec` must be {members, nodes}; links
 /// are full duplex. Formulas and their error against simulations: `docs/collectives.md`.
-double closed_form_collective_seconds(const ScheduleSpec& spec, const GroupLinkRates& links,
-                                      double payload_bytes);
+double closed_form_collective_seconds(const CollectiveScheduleSpec& spec,
+                                      const GroupLinkRates& links, double payload_bytes);
 
 /// Seconds of a hierarchical ring collective (HO-Ring), whose traffic inside nodes and between
 /// nodes overlaps: the transfer time of the bytes on each level.
 struct OverlappedLevelSeconds {
-  Collective collective{};
+  CollectiveOperation collective{};
   double members = 1;
   double nodes = 1;
   double inside_s = 0;
   double network_s = 0;
 
-  /// Adds to both levels the seconds in which they cannot overlap: chunks at the start and end, and
-  /// the starts of messages, for the best number of chunks. Except for latencies, the result equals
-  /// the closed-form time of the schedule.
-  [[nodiscard]] OverlappedLevelSeconds with_non_overlapping_seconds() const;
+  /// Returns the times inside and between nodes, both plus the seconds in which these two network
+  /// levels cannot overlap: chunks at the start and end, and the starts of messages, for the best
+  /// number of chunks. Except for latencies, the result equals the closed-form time.
+  [[nodiscard]] OverlappedLevelSeconds add_non_overlapping_seconds() const;
 };
 
 /// Returns `spec` with the number of chunks (a power of two up to 256) that gives the shortest
 /// closed-form time.
-ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinkRates& links,
-                                      double payload_bytes);
+CollectiveScheduleSpec with_fastest_chunk_count(CollectiveScheduleSpec spec,
+                                                const GroupLinkRates& links, double payload_bytes);
 
 /// Returns the schedule with the shortest closed-form time for an operation, over all algorithms
 /// and numbers of chunks. The group has {members, nodes} of `links`.
-ScheduleSpec fastest_collective_schedule(Collective collective, const GroupLinkRates& links,
-                                         double payload_bytes);
+CollectiveScheduleSpec fastest_collective_schedule(CollectiveOperation collective,
+                                                   const GroupLinkRates& links,
+                                                   double payload_bytes);
 
 }  // namespace stepwright::collective

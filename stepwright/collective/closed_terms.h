@@ -6,21 +6,24 @@ namespace stepwright::collective {
 
 /// Cost of sending one chunk over one link: the seconds in which both ends are busy, and the
 /// latency after them.
-struct ChunkHop {
+struct MessageChunkSendCost {
   double bytes_s = 0;
   double latency_s = 0;
 };
 
 /// Returns the seconds until `chunks` chunks have passed `stages` hops one after the other, as in a
 /// pipeline: a link carries one chunk at a time, and a chunk moves on when it has arrived.
-double pipelined_chunk_seconds(double stages, double chunks, const ChunkHop& hop);
+double seconds_to_pipeline_chunks(double stages, double chunks, const MessageChunkSendCost& hop);
 
-inline bool both_ways(Collective collective) { return collective == Collective::kAllReduce; }
+inline bool both_ways(CollectiveOperation collective) {
+  return collective == CollectiveOperation::kAllReduce;
+}
 
 /// Quantities that the closed-form times of all collective algorithms use: sizes, and costs of one
 /// chunk on each kind of link.
-struct ClosedFormTerms {
-  ClosedFormTerms(const ScheduleSpec& of, const GroupLinkRates& links, double payload_bytes)
+struct CollectiveClosedFormTerms {
+  CollectiveClosedFormTerms(const CollectiveScheduleSpec& of, const GroupLinkRates& links,
+                            double payload_bytes)
       : spec(of),
         members(links.members),
         nodes(links.nodes),
@@ -36,11 +39,11 @@ struct ClosedFormTerms {
 
   /// Returns the seconds in which a message of `blocks` chunks keeps both ends busy. `hop`: cost of
   /// a message of one chunk.
-  [[nodiscard]] double chunk_message_busy_s(const ChunkHop& hop, double blocks) const {
+  [[nodiscard]] double chunk_send_busy_s(const MessageChunkSendCost& hop, double blocks) const {
     return start_s + blocks * (hop.bytes_s - start_s);
   }
 
-  const ScheduleSpec& spec;  ///< Parameters of the schedule; must outlive this object.
+  const CollectiveScheduleSpec& spec;  ///< Parameters of the schedule; must outlive this object.
   double members;
   double nodes;
   double ranks;
@@ -50,22 +53,22 @@ struct ClosedFormTerms {
   double payload;
   double block;
   double start_s;  ///< Seconds that both ends of a message are busy before its bytes flow.
-  ChunkHop inside;
-  ChunkHop rail;
-  ChunkHop lone;
+  MessageChunkSendCost inside;
+  MessageChunkSendCost rail;
+  MessageChunkSendCost lone;
 };
 
 /// Returns the seconds in which the ranks of a node exchange one chunk of each rank's block.
-double intra_node_exchange_s(const ClosedFormTerms& t, IntraGroupPattern inner);
+double intra_node_exchange_s(const CollectiveClosedFormTerms& t, IntraGroupPattern inner);
 
 /// Returns the latency of the last message inside a node; 0 if the group has one rank per node.
-inline double last_intra_node_latency(const ClosedFormTerms& t) {
+inline double last_intra_node_latency(const CollectiveClosedFormTerms& t) {
   return t.members > 1 ? t.inside.latency_s : 0;
 }
 
 /// Returns the seconds of one ring over all ranks. `within`, `across`: cost of one chunk between
 /// neighbours on the same node and on different nodes.
-double ring_over_all_ranks_s(const ClosedFormTerms& t, const ChunkHop& within,
-                             const ChunkHop& across);
+double flat_ring_seconds(const CollectiveClosedFormTerms& t, const MessageChunkSendCost& within,
+                         const MessageChunkSendCost& across);
 
 }  // namespace stepwright::collective

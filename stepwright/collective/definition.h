@@ -10,12 +10,12 @@
 namespace stepwright::collective {
 
 /// A set of collective operations.
-class CollectiveSet {
+class CollectiveOperationSet {
  public:
-  constexpr CollectiveSet(std::initializer_list<Collective> list) {
-    for (const Collective one : list) bits_ |= 1U << static_cast<unsigned>(one);
+  constexpr CollectiveOperationSet(std::initializer_list<CollectiveOperation> list) {
+    for (const CollectiveOperation one : list) bits_ |= 1U << static_cast<unsigned>(one);
   }
-  [[nodiscard]] constexpr bool has(Collective one) const {
+  [[nodiscard]] constexpr bool has(CollectiveOperation one) const {
     return (bits_ >> static_cast<unsigned>(one) & 1U) != 0;
   }
 
@@ -23,12 +23,14 @@ class CollectiveSet {
   unsigned bits_ = 0;
 };
 /// The collective operations whose buffer has one block for each rank.
-inline constexpr CollectiveSet kBlockPerRankCollectives = {
-    Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce};
-inline constexpr CollectiveSet kAllOperations = {Collective::kAllReduce,     Collective::kAllGather,
-                                                 Collective::kReduceScatter, Collective::kAllToAll,
-                                                 Collective::kBroadcast,     Collective::kReduce,
-                                                 Collective::kPointToPoint};
+inline constexpr CollectiveOperationSet kCollectivesWithBlockPerRank = {
+    CollectiveOperation::kAllGather, CollectiveOperation::kReduceScatter,
+    CollectiveOperation::kAllReduce};
+inline constexpr CollectiveOperationSet kAllOperations = {
+    CollectiveOperation::kAllReduce,     CollectiveOperation::kAllGather,
+    CollectiveOperation::kReduceScatter, CollectiveOperation::kAllToAll,
+    CollectiveOperation::kBroadcast,     CollectiveOperation::kReduce,
+    CollectiveOperation::kPointToPoint};
 
 /// Between which ranks an algorithm's bytes flow. Prices, link loads and the traffic matrix are
 /// computed from it.
@@ -59,9 +61,9 @@ struct NcclAlgorithmNames {
 
 /// Everything that distinguishes a collective algorithm. Each file in `algorithms/` defines one;
 /// proofs, execution, prices, link loads, plan rules and exports use the definition.
-struct AlgorithmDefinition {
+struct CollectiveAlgorithmDefinition {
   std::string_view text;  ///< One line that describes the algorithm.
-  CollectiveSet covers;
+  CollectiveOperationSet covers;
   /// Function that is true if the algorithm differs from simpler ones on a group with these ranks
   /// and nodes; nullptr: on any group of several ranks.
   bool (*lies)(const GroupNodeLayout&) = nullptr;
@@ -71,7 +73,7 @@ struct AlgorithmDefinition {
   /// Text about the group that the algorithm needs (`lies`, `exists`), to follow "needs ...".
   std::string_view group_requirement_text = {};
   /// Operations that NCCL and similar libraries can carry out by the algorithm.
-  CollectiveSet in_library = {};
+  CollectiveOperationSet in_library = {};
   NcclAlgorithmNames nccl = {};
   /// True if this project's own process group can run the algorithm. The process group has two
   /// lanes (connections between ranks), and each ring needs one.
@@ -87,16 +89,16 @@ struct AlgorithmDefinition {
   bool whole_buffer = false;
   /// Function that returns the number of parts of a block, each of which is cut into chunks;
   /// nullptr: 1.
-  std::int32_t (*parts)(const ScheduleSpec&) = nullptr;
+  std::int32_t (*parts)(const CollectiveScheduleSpec&) = nullptr;
   /// Function that returns the pieces of scratch memory that a rank needs; nullptr: none.
-  std::int32_t (*scratch)(const ScheduleSpec&) = nullptr;
+  std::int32_t (*scratch)(const CollectiveScheduleSpec&) = nullptr;
   /// Function that generates the schedule of one rank; nullptr: the algorithm has no schedules.
-  RankSchedule (*rank)(const ScheduleSpec&, std::int32_t rank) = nullptr;
+  RankCollectiveSchedule (*rank)(const CollectiveScheduleSpec&, std::int32_t rank) = nullptr;
   /// Function that returns the seconds of the schedule in closed form, for at least two ranks.
-  double (*seconds)(const ClosedFormTerms&) = nullptr;
+  double (*seconds)(const CollectiveClosedFormTerms&) = nullptr;
 };
 
-inline const AlgorithmDefinition& definition_of(Algorithm algorithm) {
+inline const CollectiveAlgorithmDefinition& definition_of(CollectiveAlgorithm algorithm) {
   return *kAlgorithmRows[static_cast<std::size_t>(algorithm)].definition;
 }
 

@@ -26,7 +26,7 @@ void MaxMinFairRates::count(const LinkMap& links, std::span<const LinkPath* cons
   }
 }
 
-double MaxMinFairRates::saturate_next_links() {
+double MaxMinFairRates::fix_flows_of_next_saturated_links() {
   double least = std::numeric_limits<double>::infinity();
   for (const Link& link : links_) {
     if (link.flows > 0) least = std::min(least, link.left / link.flows);
@@ -45,7 +45,7 @@ std::span<const double> MaxMinFairRates::flow_rates(const LinkMap& links,
   std::iota(open_.begin(), open_.end(), std::size_t{0});
   std::erase_if(open_, [&](std::size_t flow) { return paths[flow]->count == 0; });
   while (!open_.empty()) {
-    const double share = saturate_next_links();
+    const double share = fix_flows_of_next_saturated_links();
     std::erase_if(open_, [&](std::size_t flow) {
       const auto full = [&](std::int32_t link) {
         return links_[static_cast<std::size_t>(link)].full;

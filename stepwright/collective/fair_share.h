@@ -22,7 +22,7 @@ class MaxMinFairRates {
   void count(const LinkMap& links, std::span<const LinkPath* const> paths);
   /// Does one round of progressive filling: finds the links that saturate first, fixes the rate of
   /// the flows through them, and returns that rate in bytes per second.
-  double saturate_next_links();
+  double fix_flows_of_next_saturated_links();
 
   struct Link {
     double left = 0;         ///< Bytes per second of the link that are not yet assigned to a flow.

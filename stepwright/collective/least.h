@@ -6,7 +6,7 @@ namespace stepwright::collective {
 
 /// Lower bounds of the seconds of an all-gather, a reduce-scatter or an all-reduce: the time that
 /// its bytes need on the links, without message starts and latencies.
-struct CollectiveLowerBounds {
+struct CollectiveTimeLowerBounds {
   /// Bound for two-level schedules, where each byte enters a node once, spread evenly over its
   /// ranks: the longer of (n-1)/(nm) V on the network and (m-1)/m V inside a node, with m ranks on
   /// each of n nodes. An all-reduce takes twice that.
@@ -19,7 +19,8 @@ struct CollectiveLowerBounds {
 
 /// Returns lower bounds of the seconds of a collective for a group with these links; `any_s` is
 /// never above `levels_s`.
-CollectiveLowerBounds collective_lower_bounds(Collective collective, const GroupLinkRates& links,
-                                              double payload_bytes);
+CollectiveTimeLowerBounds collective_time_lower_bounds(CollectiveOperation collective,
+                                                       const GroupLinkRates& links,
+                                                       double payload_bytes);
 
 }  // namespace stepwright::collective

@@ -12,7 +12,7 @@ LinkMap::LinkMap(const cluster::Cluster& cluster, bool full_duplex, NodeLinkShar
       nodes_(nodes),
       node_levels_(static_cast<std::size_t>(intra_node_level_count(cluster))) {}
 
-LinkPath LinkMap::path(std::int64_t from, std::int64_t to) {
+LinkPath LinkMap::links_between_devices(std::int64_t from, std::int64_t to) {
   const std::int64_t devices = cluster_.devices_per_node;
   const bool leaves_node = from / devices != to / devices;
   LinkPath path;
@@ -28,10 +28,10 @@ void LinkMap::add_level(LinkPath& path, std::size_t level, std::int64_t from, st
   std::int64_t in = to / lower;
   if (out == in) return;
   if (level >= node_levels_) {
-    out = representative_link_unit(out, 1);
-    in = representative_link_unit(in, 1);
+    out = unit_with_representative_links(out, 1);
+    in = unit_with_representative_links(in, 1);
   }
-  const cluster::FabricLevel& crossed = cluster_.levels[level];
+  const cluster::NetworkLevel& crossed = cluster_.levels[level];
   path.latency_s = crossed.latency_s;
   const auto number = static_cast<std::int32_t>(level);
   if (crossed.mesh) {
@@ -50,7 +50,7 @@ void LinkMap::add_nics(LinkPath& path, std::int64_t from, std::int64_t to) {
   const auto nic_of = [&](std::int64_t rank) {
     const std::int64_t nic = rank / devices * cluster_.nics_per_node +
                              cluster_.nic_of_device[static_cast<std::size_t>(rank % devices)];
-    return representative_link_unit(nic, cluster_.nics_per_node);
+    return unit_with_representative_links(nic, cluster_.nics_per_node);
   };
   const auto level = static_cast<std::int32_t>(cluster_.levels.size());
   add(path, {level, nic_of(from), -1, Side::kOut}, rate);

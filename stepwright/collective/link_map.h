@@ -36,7 +36,7 @@ class LinkMap {
 
   /// Returns the links that a message between two devices passes; adds those to the map that are
   /// not yet in it.
-  LinkPath path(std::int64_t from, std::int64_t to);
+  LinkPath links_between_devices(std::int64_t from, std::int64_t to);
   [[nodiscard]] double bytes_per_s(std::int32_t link) const {
     return rates_[static_cast<std::size_t>(link)];
   }
@@ -56,8 +56,8 @@ class LinkMap {
 
   /// Returns the unit (or NIC) whose links are used for `unit`: with kOneForAll, its counterpart in
   /// the first node. `in_node`: number of units in a node.
-  [[nodiscard]] std::int64_t representative_link_unit(std::int64_t unit,
-                                                      std::int64_t in_node) const {
+  [[nodiscard]] std::int64_t unit_with_representative_links(std::int64_t unit,
+                                                            std::int64_t in_node) const {
     return nodes_ == NodeLinkSharing::kOneForAll ? unit % in_node : unit;
   }
   void add(LinkPath& path, LinkKey key, double rate);

@@ -16,7 +16,7 @@ namespace {
 /// Checks the order among the steps of one rank.
 class LocalOrder {
  public:
-  LocalOrder(const CollectiveSchedule& frame, const RankSchedule& rank)
+  LocalOrder(const CollectiveSchedule& frame, const RankCollectiveSchedule& rank)
       : rank_(rank),
         width_(rank.channels.size()),
         done_(width_),
@@ -26,8 +26,8 @@ class LocalOrder {
     for (std::size_t c = 0; c < width_; ++c)
       clocks_[c].resize(rank.channels[c].steps.size() * width_);
     for (int b = 0; b < 3; ++b) {
-      const auto pieces =
-          static_cast<std::size_t>(pieces_in_buffer(frame, static_cast<RankBufferKind>(b)));
+      const auto pieces = static_cast<std::size_t>(
+          piece_count_of_rank_buffer(frame, static_cast<RankBufferKind>(b)));
       writers_[b].resize(pieces);
       readers_[b].resize(b == 0 ? 0 : pieces * width_);
     }
@@ -53,7 +53,7 @@ class LocalOrder {
   }
 
  private:
-  [[nodiscard]] ScheduleStepReference ref(std::size_t channel) const {
+  [[nodiscard]] CollectiveStepReference ref(std::size_t channel) const {
     return {static_cast<std::int32_t>(channel), done_[channel]};
   }
 
@@ -62,7 +62,7 @@ class LocalOrder {
     const RankStepSequence& channel = rank_.channels[c];
     if (done_[c] == std::ssize(channel.steps)) return false;
     for (std::size_t w = waited_[c]; w < channel.waits.size(); ++w) {
-      const ScheduleStepDependency& wait = channel.waits[w];
+      const CollectiveStepDependency& wait = channel.waits[w];
       if (wait.step > done_[c]) break;
       if (done_[static_cast<std::size_t>(wait.on.channel)] <= wait.on.step) return false;
     }
@@ -77,7 +77,7 @@ class LocalOrder {
     if (step > 0) std::copy_n(now - width_, width_, now);
     now[c] = done_[c];
     for (; waited_[c] < channel.waits.size(); ++waited_[c]) {
-      const ScheduleStepDependency& wait = channel.waits[waited_[c]];
+      const CollectiveStepDependency& wait = channel.waits[waited_[c]];
       if (wait.step > done_[c]) break;
       const auto on = static_cast<std::size_t>(wait.on.channel);
       const std::int32_t* then =
@@ -95,7 +95,8 @@ class LocalOrder {
     std::optional<CollectiveScheduleDefect> defect;
     for (std::int32_t i = 0; i < step.pieces && !defect; ++i) {
       if (reads(step)) defect = read(c, step.source, i);
-      if (!defect && step.kind == ScheduleStepOperation::kReduce) defect = read(c, step.target, i);
+      if (!defect && step.kind == CollectiveStepOperation::kReduce)
+        defect = read(c, step.target, i);
     }
     for (std::int32_t i = 0; i < step.pieces && !defect; ++i) {
       if (writes(step)) defect = write(c, step.target, i);
@@ -112,9 +113,9 @@ class LocalOrder {
   std::optional<CollectiveScheduleDefect> fault(std::size_t c, CollectiveScheduleDefectKind kind,
                                                 PieceRunStart place, std::int32_t i,
                                                 std::string_view what) const {
-    place.piece = (place.piece + static_cast<std::uint32_t>(i)) & kMaxPieceCount;
+    place.piece = (place.piece + static_cast<std::uint32_t>(i)) & kMaxSchedulePiecesPerBuffer;
     return CollectiveScheduleDefect{kind, 0, ref(c),
-                                    fmt::format("{} {}", what, piece_position_text(place))};
+                                    fmt::format("{} {}", what, piece_location_text(place))};
   }
 
   std::optional<CollectiveScheduleDefect> read(std::size_t c, PieceRunStart place, std::int32_t i) {
@@ -154,7 +155,7 @@ class LocalOrder {
     return {};
   }
 
-  const RankSchedule& rank_;
+  const RankCollectiveSchedule& rank_;
   std::size_t width_;
   std::vector<std::int32_t> done_;   ///< For each channel, the number of executed steps.
   std::vector<std::size_t> waited_;  ///< For each channel, the number of consumed waits.
@@ -170,7 +171,7 @@ class LocalOrder {
 }  // namespace
 
 std::optional<CollectiveScheduleDefect> first_unordered_step(const CollectiveSchedule& frame,
-                                                             const RankSchedule& rank) {
+                                                             const RankCollectiveSchedule& rank) {
   return LocalOrder(frame, rank).run();
 }
 

@@ -11,6 +11,6 @@ namespace stepwright::collective {
 /// nullopt: none does. Uses vector clocks over the rank's channels (Flanagan and Freund 2009,
 /// FastTrack). The steps must be well formed (`first_malformed_step`).
 std::optional<CollectiveScheduleDefect> first_unordered_step(const CollectiveSchedule& frame,
-                                                             const RankSchedule& rank);
+                                                             const RankCollectiveSchedule& rank);
 
 }  // namespace stepwright::collective

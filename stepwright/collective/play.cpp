@@ -98,7 +98,7 @@ class SchedulePlay {
     ChannelState& own = state(rank, c);
     if (own.busy || own.next == std::ssize(from.steps)) return nullptr;
     for (; own.waited < from.waits.size(); ++own.waited) {
-      const ScheduleStepDependency& wait = from.waits[own.waited];
+      const CollectiveStepDependency& wait = from.waits[own.waited];
       if (wait.step > own.next) break;
       if (state(rank, static_cast<std::size_t>(wait.on.channel)).over <= wait.on.step) {
         return nullptr;
@@ -146,9 +146,11 @@ class SchedulePlay {
         continue;
       }
       if (sends(step)) {
-        begin({rank, c, peer, o, links_.path(rank, step.peer), step.pieces * piece_bytes_});
+        begin({rank, c, peer, o, links_.links_between_devices(rank, step.peer),
+               step.pieces * piece_bytes_});
       } else {
-        begin({peer, o, rank, c, links_.path(peer, other->peer), step.pieces * piece_bytes_});
+        begin({peer, o, rank, c, links_.links_between_devices(peer, other->peer),
+               step.pieces * piece_bytes_});
       }
       return true;
     }
@@ -270,27 +272,28 @@ double simulate_collective_seconds(const CollectiveSchedule& schedule,
   return SchedulePlay(schedule, {ranks}, cluster, setting).run();
 }
 
-bool has_equal_node_schedules(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
+bool has_equal_node_schedules(const CollectiveScheduleSpec& spec, const cluster::Cluster& cluster) {
   if (definition_of(spec.method).across == NodeScheduleSymmetry::kUnlike) return false;
   return spec.tiers.size() == 2 && spec.tiers.front() == cluster.devices_per_node &&
          spec.tiers.back() <= cluster.nodes && has_one_network(cluster);
 }
 
-double simulate_generated_collective(const ScheduleSpec& spec, const cluster::Cluster& cluster,
+double simulate_generated_collective(const CollectiveScheduleSpec& spec,
+                                     const cluster::Cluster& cluster,
                                      const CollectiveSimulationOptions& setting) {
-  if (setting.every_rank && schedule_rank_count(spec) > kMaxFullySimulatedRanks) {
+  if (setting.every_rank && collective_schedule_rank_count(spec) > kMaxFullySimulatedRanks) {
     fail_input(fmt::format("every rank: {} ranks, at most {} are simulated one by one",
-                           schedule_rank_count(spec), kMaxFullySimulatedRanks));
+                           collective_schedule_rank_count(spec), kMaxFullySimulatedRanks));
   }
   if (setting.every_rank || !has_equal_node_schedules(spec, cluster)) {
-    return simulate_collective_seconds(generate(spec), cluster, setting);
+    return simulate_collective_seconds(generate_collective_schedule(spec), cluster, setting);
   }
-  CollectiveSchedule node = schedule_without_ranks(spec);
+  CollectiveSchedule node = empty_collective_schedule(spec);
   for (std::int32_t rank = 0; rank < spec.tiers.front(); ++rank) {
     node.ranks.push_back(generate_rank_schedule(spec, rank));
   }
   const bool halves = definition_of(spec.method).across == NodeScheduleSymmetry::kHalves;
-  return SchedulePlay(node, {schedule_rank_count(spec), halves}, cluster, setting).run();
+  return SchedulePlay(node, {collective_schedule_rank_count(spec), halves}, cluster, setting).run();
 }
 
 }  // namespace stepwright::collective

@@ -35,13 +35,14 @@ inline constexpr std::int32_t kMaxFullySimulatedRanks = 8192;
 /// True if all nodes do the same in a schedule on equal links, so that simulating one node
 /// suffices. Requires tiers {devices of a node, nodes}, one level of switches between nodes, and no
 /// tree algorithm.
-bool has_equal_node_schedules(const ScheduleSpec& spec, const cluster::Cluster& cluster);
+bool has_equal_node_schedules(const CollectiveScheduleSpec& spec, const cluster::Cluster& cluster);
 
 /// Generates the schedule of `spec` and returns its simulated seconds. If all nodes do the same,
 /// simulates only one node, which gives the same seconds for a cluster of any size. Fails with
 /// `kUnsupported` if there is no schedule, with `kInput` if the cluster is too small or if every
 /// rank of more than `kMaxFullySimulatedRanks` is requested.
-double simulate_generated_collective(const ScheduleSpec& spec, const cluster::Cluster& cluster,
+double simulate_generated_collective(const CollectiveScheduleSpec& spec,
+                                     const cluster::Cluster& cluster,
                                      const CollectiveSimulationOptions& setting);
 
 }  // namespace stepwright::collective

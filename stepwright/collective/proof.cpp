@@ -6,10 +6,9 @@
 
 namespace stepwright::collective {
 
-std::optional<CollectiveScheduleDefect> find_rank_schedule_defect(const CollectiveSchedule& frame,
-                                                                  const RankSchedule& schedule,
-                                                                  std::int32_t rank,
-                                                                  std::int32_t ranks) {
+std::optional<CollectiveScheduleDefect> find_rank_schedule_defect(
+    const CollectiveSchedule& frame, const RankCollectiveSchedule& schedule, std::int32_t rank,
+    std::int32_t ranks) {
   auto defect = first_malformed_step(frame, schedule, ranks);
   if (!defect) defect = first_unordered_step(frame, schedule);
   if (defect) defect->rank = rank;

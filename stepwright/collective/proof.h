@@ -28,7 +28,7 @@ enum class CollectiveScheduleDefectKind : std::uint8_t {
 struct CollectiveScheduleDefect {
   CollectiveScheduleDefectKind kind{};
   std::int32_t rank = 0;
-  ScheduleStepReference
+  CollectiveStepReference
       at;            ///< The step with the defect; `exists()` is false if no single step has it.
   std::string text;  ///< Explanation of the schedule's defect, for people.
 };
@@ -50,9 +50,8 @@ std::optional<CollectiveScheduleDefect> find_collective_schedule_defect(
 /// Returns the first defect in the steps of one rank (malformed steps, reads before writes,
 /// conflicts, circular waits), for schedules too large to hold in memory; nullopt: none. `frame`:
 /// the schedule's buffer sizes, without ranks. `ranks`: number of ranks of the schedule.
-std::optional<CollectiveScheduleDefect> find_rank_schedule_defect(const CollectiveSchedule& frame,
-                                                                  const RankSchedule& schedule,
-                                                                  std::int32_t rank,
-                                                                  std::int32_t ranks);
+std::optional<CollectiveScheduleDefect> find_rank_schedule_defect(
+    const CollectiveSchedule& frame, const RankCollectiveSchedule& schedule, std::int32_t rank,
+    std::int32_t ranks);
 
 }  // namespace stepwright::collective

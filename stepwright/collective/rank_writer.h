@@ -9,36 +9,36 @@
 namespace stepwright::collective {
 
 /// `input`, `output` and `scratch` return a reference to a piece of that buffer of a rank.
-PieceRunStart input(std::int64_t piece);
+PieceRunStart input_piece(std::int64_t piece);
 PieceRunStart output(std::int64_t piece);
 PieceRunStart scratch(std::int64_t piece);
 
 /// Builds the schedule of one rank step by step. Each lane (a connection with its own order of
 /// messages) has a channel of sends and one of receives; copies within the rank are on a channel of
 /// their own.
-class RankScheduleWriter {
+class RankCollectiveScheduleWriter {
  public:
-  explicit RankScheduleWriter(int lanes);
+  explicit RankCollectiveScheduleWriter(int lanes);
 
-  ScheduleStepReference send(int lane, std::int64_t peer, PieceRunStart source,
-                             std::int64_t pieces = 1);
-  ScheduleStepReference receive(int lane, std::int64_t peer, PieceRunStart target,
-                                std::int64_t pieces = 1);
+  CollectiveStepReference send(int lane, std::int64_t peer, PieceRunStart source,
+                               std::int64_t pieces = 1);
+  CollectiveStepReference receive(int lane, std::int64_t peer, PieceRunStart target,
+                                  std::int64_t pieces = 1);
   /// Appends a step that receives pieces from `peer`, adds `source` and stores the sum in `target`.
-  ScheduleStepReference append_receive_and_add(int lane, std::int64_t peer, PieceRunStart source,
-                                               PieceRunStart target, std::int64_t pieces = 1);
-  ScheduleStepReference copy(PieceRunStart source, PieceRunStart target, std::int64_t pieces = 1);
+  CollectiveStepReference append_receive_and_add(int lane, std::int64_t peer, PieceRunStart source,
+                                                 PieceRunStart target, std::int64_t pieces = 1);
+  CollectiveStepReference copy(PieceRunStart source, PieceRunStart target, std::int64_t pieces = 1);
 
   /// Makes `step`, the last step of its channel, wait until the step `on` is completed. Has no
   /// effect if `on` does not exist, is on the same channel, or was already waited for.
-  void wait(ScheduleStepReference step, ScheduleStepReference on);
+  void add_step_dependency(CollectiveStepReference step, CollectiveStepReference on);
 
-  [[nodiscard]] RankSchedule take() { return std::move(rank_); }
+  [[nodiscard]] RankCollectiveSchedule take() { return std::move(rank_); }
 
  private:
-  ScheduleStepReference append(int channel, const CollectiveScheduleStep& step);
+  CollectiveStepReference append(int channel, const CollectiveScheduleStep& step);
 
-  RankSchedule rank_;
+  RankCollectiveSchedule rank_;
   int lanes_;
   /// For each channel and each other channel that it has waited for: how many steps of the other
   /// channel are known to be completed.

@@ -2,7 +2,7 @@
 
 namespace stepwright::collective {
 
-std::int64_t pieces_in_buffer(const CollectiveSchedule& schedule, RankBufferKind buffer) {
+std::int64_t piece_count_of_rank_buffer(const CollectiveSchedule& schedule, RankBufferKind buffer) {
   switch (buffer) {
     case RankBufferKind::kInput: return schedule.input_pieces;
     case RankBufferKind::kOutput: return schedule.output_pieces;

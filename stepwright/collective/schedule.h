@@ -12,7 +12,7 @@ namespace stepwright::collective {
 enum class RankBufferKind : std::uint8_t { kInput, kOutput, kScratch };
 
 /// Largest number of pieces in a buffer of a schedule.
-inline constexpr std::uint32_t kMaxPieceCount = (std::uint32_t{1} << 30) - 1;
+inline constexpr std::uint32_t kMaxSchedulePiecesPerBuffer = (std::uint32_t{1} << 30) - 1;
 
 /// First piece of a run of consecutive pieces in a buffer. Takes four bytes.
 struct PieceRunStart {
@@ -23,7 +23,7 @@ struct PieceRunStart {
 };
 
 /// Operations that a step of a collective schedule can do with a run of pieces.
-enum class ScheduleStepOperation : std::uint8_t {
+enum class CollectiveStepOperation : std::uint8_t {
   /// Sends the pieces `source` to rank `peer`; completed when `peer` has received them.
   kSend,
   kReceive,  ///< Receives pieces from rank `peer` into `target`.
@@ -40,41 +40,41 @@ struct CollectiveScheduleStep {
   PieceRunStart target{};
   std::int32_t peer = -1;
   std::int32_t pieces = 1;  ///< Number of consecutive pieces on which the step works.
-  ScheduleStepOperation kind{};
+  CollectiveStepOperation kind{};
 
   bool operator==(const CollectiveScheduleStep&) const = default;
 };
 
 inline bool sends(const CollectiveScheduleStep& step) {
-  return step.kind == ScheduleStepOperation::kSend;
+  return step.kind == CollectiveStepOperation::kSend;
 }
 inline bool receives(const CollectiveScheduleStep& step) {
-  return step.kind == ScheduleStepOperation::kReceive ||
-         step.kind == ScheduleStepOperation::kReceiveReduce;
+  return step.kind == CollectiveStepOperation::kReceive ||
+         step.kind == CollectiveStepOperation::kReceiveReduce;
 }
 inline bool reads(const CollectiveScheduleStep& step) {
-  return step.kind != ScheduleStepOperation::kReceive;
+  return step.kind != CollectiveStepOperation::kReceive;
 }
 inline bool writes(const CollectiveScheduleStep& step) {
-  return step.kind != ScheduleStepOperation::kSend;
+  return step.kind != CollectiveStepOperation::kSend;
 }
 
 /// Identifies a step of a rank: its channel and its index in the channel.
-struct ScheduleStepReference {
+struct CollectiveStepReference {
   std::int32_t channel = -1;  ///< Index of the channel; -1: no step.
   std::int32_t step = -1;
 
   [[nodiscard]] bool exists() const { return channel >= 0; }
-  bool operator==(const ScheduleStepReference&) const = default;
+  bool operator==(const CollectiveStepReference&) const = default;
 };
 
 /// Says that a step (number `step` of its channel) starts only when the step `on`, in another
 /// channel of the same rank, is completed.
-struct ScheduleStepDependency {
+struct CollectiveStepDependency {
   std::int32_t step = 0;
-  ScheduleStepReference on;
+  CollectiveStepReference on;
 
-  bool operator==(const ScheduleStepDependency&) const = default;
+  bool operator==(const CollectiveStepDependency&) const = default;
 };
 
 /// Steps of one rank that run one after the other; different channels run in parallel except for
@@ -84,12 +84,12 @@ struct ScheduleStepDependency {
 struct RankStepSequence {
   std::uint8_t lane = 0;
   std::vector<CollectiveScheduleStep> steps;
-  std::vector<ScheduleStepDependency>
+  std::vector<CollectiveStepDependency>
       waits;  ///< Waits of the channel's steps, in the order of the steps.
 };
 
 /// All steps of one rank in a collective schedule.
-struct RankSchedule {
+struct RankCollectiveSchedule {
   std::vector<RankStepSequence> channels;
 };
 
@@ -97,15 +97,15 @@ struct RankSchedule {
 /// buffer (output of an all-gather, input of a reduce-scatter, either one for other operations) has
 /// `pieces` pieces.
 struct CollectiveSchedule {
-  Collective collective{};
+  CollectiveOperation collective{};
   std::int32_t pieces = 0;
   std::int32_t input_pieces = 0;
   std::int32_t output_pieces = 0;
   std::int32_t scratch_pieces = 0;  ///< Number of pieces of scratch memory that each rank needs.
-  std::vector<RankSchedule> ranks;
+  std::vector<RankCollectiveSchedule> ranks;
 };
 
 /// Returns the number of pieces that a buffer of each rank has.
-std::int64_t pieces_in_buffer(const CollectiveSchedule& schedule, RankBufferKind buffer);
+std::int64_t piece_count_of_rank_buffer(const CollectiveSchedule& schedule, RankBufferKind buffer);
 
 }  // namespace stepwright::collective

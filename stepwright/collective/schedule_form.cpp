@@ -15,16 +15,16 @@ constexpr std::string_view kBufferWords[] = {"input", "output", "scratch"};
 bool holds(const CollectiveSchedule& frame, PieceRunStart place, std::int32_t pieces) {
   const auto buffer = static_cast<std::size_t>(place.buffer);
   return buffer < 3 && pieces > 0 &&
-         place.piece + std::int64_t{pieces} <= pieces_in_buffer(frame, place.buffer);
+         place.piece + std::int64_t{pieces} <= piece_count_of_rank_buffer(frame, place.buffer);
 }
 
 std::optional<std::string> malformed_step(const CollectiveSchedule& frame,
                                           const CollectiveScheduleStep& step, std::int32_t ranks) {
   if (reads(step) && !holds(frame, step.source, step.pieces)) {
-    return fmt::format("no {} pieces from {}", step.pieces, piece_position_text(step.source));
+    return fmt::format("no {} pieces from {}", step.pieces, piece_location_text(step.source));
   }
   if (writes(step) && !holds(frame, step.target, step.pieces)) {
-    return fmt::format("no {} pieces from {}", step.pieces, piece_position_text(step.target));
+    return fmt::format("no {} pieces from {}", step.pieces, piece_location_text(step.target));
   }
   if (writes(step) && step.target.buffer == RankBufferKind::kInput) return "writes to its input";
   const bool remote = sends(step) || receives(step);
@@ -32,8 +32,9 @@ std::optional<std::string> malformed_step(const CollectiveSchedule& frame,
   return {};
 }
 
-bool malformed_wait(const RankSchedule& rank, const RankStepSequence& channel, std::size_t index) {
-  const ScheduleStepDependency& wait = channel.waits[index];
+bool malformed_wait(const RankCollectiveSchedule& rank, const RankStepSequence& channel,
+                    std::size_t index) {
+  const CollectiveStepDependency& wait = channel.waits[index];
   if (wait.step < 0 || wait.step >= std::ssize(channel.steps)) return true;
   if (index > 0 && channel.waits[index - 1].step > wait.step) return true;
   if (wait.on.channel < 0 || wait.on.channel >= std::ssize(rank.channels)) return true;
@@ -42,7 +43,8 @@ bool malformed_wait(const RankSchedule& rank, const RankStepSequence& channel, s
 }
 
 /// Returns a defect if messages of a lane to (or from) one peer are on several channels.
-std::optional<CollectiveScheduleDefect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
+std::optional<CollectiveScheduleDefect> ambiguous(const RankCollectiveSchedule& rank,
+                                                  std::int32_t ranks) {
   std::map<std::pair<std::uint8_t, bool>, std::vector<std::int32_t>> channels;
   for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
     const RankStepSequence& channel = rank.channels[static_cast<std::size_t>(c)];
@@ -68,13 +70,13 @@ std::optional<CollectiveScheduleDefect> ambiguous(const RankSchedule& rank, std:
 
 }  // namespace
 
-std::string piece_position_text(PieceRunStart place) {
+std::string piece_location_text(PieceRunStart place) {
   return fmt::format("piece {} of its {}", std::uint32_t{place.piece},
                      kBufferWords[static_cast<std::size_t>(place.buffer)]);
 }
 
 std::optional<CollectiveScheduleDefect> first_malformed_step(const CollectiveSchedule& frame,
-                                                             const RankSchedule& rank,
+                                                             const RankCollectiveSchedule& rank,
                                                              std::int32_t ranks) {
   for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
     const RankStepSequence& channel = rank.channels[static_cast<std::size_t>(c)];

@@ -11,10 +11,10 @@ namespace stepwright::collective {
 /// rank's input; nullopt: there is none. `ranks`: number of ranks of the schedule. The defect's
 /// rank is left unset.
 std::optional<CollectiveScheduleDefect> first_malformed_step(const CollectiveSchedule& frame,
-                                                             const RankSchedule& rank,
+                                                             const RankCollectiveSchedule& rank,
                                                              std::int32_t ranks);
 
 /// Returns text about a place in a rank's memory: "piece 3 of its output".
-std::string piece_position_text(PieceRunStart place);
+std::string piece_location_text(PieceRunStart place);
 
 }  // namespace stepwright::collective

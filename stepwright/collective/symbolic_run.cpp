@@ -69,7 +69,7 @@ class SymbolicRun {
     if (own.done[c] == std::ssize(from.steps)) return nullptr;
     for (std::size_t& w = own.waited[c]; w < from.waits.size(); ++w) {
       if (from.waits[w].step > own.done[c]) break;
-      const ScheduleStepReference on = from.waits[w].on;
+      const CollectiveStepReference on = from.waits[w].on;
       if (own.done[static_cast<std::size_t>(on.channel)] <= on.step) return nullptr;
     }
     return &from.steps[static_cast<std::size_t>(own.done[c])];
@@ -135,7 +135,7 @@ class SymbolicRun {
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     const Rank& own = ranks_[static_cast<std::size_t>(rank)];
     if (place.buffer == RankBufferKind::kInput) {
-      return promise_.initial_input(rank, static_cast<std::int32_t>(piece));
+      return promise_.initial_symbolic_input(rank, static_cast<std::int32_t>(piece));
     }
     return place.buffer == RankBufferKind::kOutput ? own.output[piece] : own.scratch[piece];
   }
@@ -150,11 +150,11 @@ class SymbolicRun {
           step.target.buffer == RankBufferKind::kOutput ? own.output[piece] : own.scratch[piece];
       SymbolicSum result =
           from != nullptr ? value(from->rank, from->step.source, i) : value(rank, step.source, i);
-      if (step.kind == ScheduleStepOperation::kReceiveReduce ||
-          step.kind == ScheduleStepOperation::kReduce) {
+      if (step.kind == CollectiveStepOperation::kReceiveReduce ||
+          step.kind == CollectiveStepOperation::kReduce) {
         const SymbolicSum added =
-            step.kind == ScheduleStepOperation::kReduce ? target : value(rank, step.source, i);
-        const auto sum = promise_.sum(result, added);
+            step.kind == CollectiveStepOperation::kReduce ? target : value(rank, step.source, i);
+        const auto sum = promise_.symbolic_sum_of(result, added);
         if (!sum) return fail(CollectiveScheduleDefectKind::kTwice, rank, c, fault(result, added));
         result = *sum;
       }
@@ -183,8 +183,9 @@ class SymbolicRun {
   void find_wrong() {
     for (std::int32_t r = 0; r < std::ssize(ranks_); ++r) {
       for (std::int32_t piece = 0; piece < schedule_.output_pieces; ++piece) {
-        const auto required_output = promise_.required_output(r, piece);
-        if (!required_output || at(r).output[static_cast<std::size_t>(piece)] == *required_output)
+        const auto required_symbolic_output = promise_.required_symbolic_output(r, piece);
+        if (!required_symbolic_output ||
+            at(r).output[static_cast<std::size_t>(piece)] == *required_symbolic_output)
           continue;
         defect_ = CollectiveScheduleDefect{
             CollectiveScheduleDefectKind::kWrongResult,
@@ -197,7 +198,7 @@ class SymbolicRun {
   }
 
   const CollectiveSchedule& schedule_;
-  CollectiveContract promise_;
+  CollectiveSymbolicContract promise_;
   std::vector<Rank> ranks_;
   std::vector<std::int32_t> awake_;
   std::optional<CollectiveScheduleDefect> defect_;

@@ -16,7 +16,7 @@ std::uint64_t mixed(std::uint64_t number) {
 
 }  // namespace
 
-CollectiveContract::CollectiveContract(const CollectiveSchedule& schedule)
+CollectiveSymbolicContract::CollectiveSymbolicContract(const CollectiveSchedule& schedule)
     : collective_(schedule.collective),
       pieces_(schedule.pieces),
       block_(schedule.pieces /
@@ -25,42 +25,44 @@ CollectiveContract::CollectiveContract(const CollectiveSchedule& schedule)
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) all_ += word(rank);
 }
 
-std::uint64_t CollectiveContract::word(std::int32_t rank) const {
+std::uint64_t CollectiveSymbolicContract::word(std::int32_t rank) const {
   const auto number = static_cast<std::uint64_t>(rank);
   return exact_ ? std::uint64_t{1} << number : mixed((number + 1) * 0x9e3779b97f4a7c15);
 }
 
-SymbolicSum CollectiveContract::initial_input(std::int32_t rank, std::int32_t piece) const {
+SymbolicSum CollectiveSymbolicContract::initial_symbolic_input(std::int32_t rank,
+                                                               std::int32_t piece) const {
   const std::int64_t whose = rank;
   switch (collective_) {
-    case Collective::kAllGather: return {whose * block_ + piece, word(rank)};
-    case Collective::kAllToAll: return {whose * pieces_ + piece, word(rank)};
+    case CollectiveOperation::kAllGather: return {whose * block_ + piece, word(rank)};
+    case CollectiveOperation::kAllToAll: return {whose * pieces_ + piece, word(rank)};
     default: return {piece, word(rank)};
   }
 }
 
-std::optional<SymbolicSum> CollectiveContract::required_output(std::int32_t rank,
-                                                               std::int32_t piece) const {
+std::optional<SymbolicSum> CollectiveSymbolicContract::required_symbolic_output(
+    std::int32_t rank, std::int32_t piece) const {
   const std::int32_t owner = block_ > 0 ? piece / block_ : 0;
   switch (collective_) {
-    case Collective::kAllGather: return SymbolicSum{piece, word(owner)};
-    case Collective::kReduceScatter: return SymbolicSum{std::int64_t{rank} * block_ + piece, all_};
-    case Collective::kAllReduce: return SymbolicSum{piece, all_};
-    case Collective::kAllToAll: {
+    case CollectiveOperation::kAllGather: return SymbolicSum{piece, word(owner)};
+    case CollectiveOperation::kReduceScatter:
+      return SymbolicSum{std::int64_t{rank} * block_ + piece, all_};
+    case CollectiveOperation::kAllReduce: return SymbolicSum{piece, all_};
+    case CollectiveOperation::kAllToAll: {
       const std::int64_t sent = std::int64_t{rank} * block_ + piece % block_;
       return SymbolicSum{std::int64_t{owner} * pieces_ + sent, word(owner)};
     }
-    case Collective::kBroadcast: return SymbolicSum{piece, word(0)};
-    case Collective::kReduce:
+    case CollectiveOperation::kBroadcast: return SymbolicSum{piece, word(0)};
+    case CollectiveOperation::kReduce:
       if (rank == 0) return SymbolicSum{piece, all_};
       return {};
-    case Collective::kPointToPoint: break;
+    case CollectiveOperation::kPointToPoint: break;
   }
   return {};
 }
 
-std::optional<SymbolicSum> CollectiveContract::sum(const SymbolicSum& a,
-                                                   const SymbolicSum& b) const {
+std::optional<SymbolicSum> CollectiveSymbolicContract::symbolic_sum_of(const SymbolicSum& a,
+                                                                       const SymbolicSum& b) const {
   if (a.place != b.place || (exact_ && (a.ranks & b.ranks) != 0)) return {};
   return SymbolicSum{a.place, a.ranks + b.ranks};
 }

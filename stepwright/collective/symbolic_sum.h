@@ -20,24 +20,25 @@ struct SymbolicSum {
 
 /// Start and required end of a collective operation: the symbolic content of each rank's input and
 /// output.
-class CollectiveContract {
+class CollectiveSymbolicContract {
  public:
-  explicit CollectiveContract(const CollectiveSchedule& schedule);
+  explicit CollectiveSymbolicContract(const CollectiveSchedule& schedule);
 
   /// Returns the symbolic content of a piece of a rank's input buffer.
-  [[nodiscard]] SymbolicSum initial_input(std::int32_t rank, std::int32_t piece) const;
+  [[nodiscard]] SymbolicSum initial_symbolic_input(std::int32_t rank, std::int32_t piece) const;
   /// Returns the symbolic content that a piece of a rank's output buffer must have in the end;
   /// nullopt: any content is allowed.
-  [[nodiscard]] std::optional<SymbolicSum> required_output(std::int32_t rank,
-                                                           std::int32_t piece) const;
+  [[nodiscard]] std::optional<SymbolicSum> required_symbolic_output(std::int32_t rank,
+                                                                    std::int32_t piece) const;
   /// Returns the sum of two symbolic contents; nullopt if their buffer indices differ, or if a rank
   /// is in both, so that it would count twice (checked up to 64 ranks).
-  [[nodiscard]] std::optional<SymbolicSum> sum(const SymbolicSum& a, const SymbolicSum& b) const;
+  [[nodiscard]] std::optional<SymbolicSum> symbolic_sum_of(const SymbolicSum& a,
+                                                           const SymbolicSum& b) const;
 
  private:
   [[nodiscard]] std::uint64_t word(std::int32_t rank) const;
 
-  Collective collective_;
+  CollectiveOperation collective_;
   std::int32_t pieces_;
   std::int32_t block_;  ///< Number of pieces in one rank's block of the buffer.
   bool exact_;

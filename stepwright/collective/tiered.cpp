@@ -9,11 +9,11 @@
 
 namespace stepwright::collective {
 
-TieredRingSpec one_ring_over_all_ranks(const ScheduleSpec& spec) {
-  return {.tiers = RankHierarchy({schedule_rank_count(spec)}), .chunks = spec.chunks};
+TieredRingSpec one_ring_over_all_ranks(const CollectiveScheduleSpec& spec) {
+  return {.tiers = RankHierarchy({collective_schedule_rank_count(spec)}), .chunks = spec.chunks};
 }
 
-TieredRingSpec all_tiers(const ScheduleSpec& spec) {
+TieredRingSpec all_tiers(const CollectiveScheduleSpec& spec) {
   std::vector<std::int32_t> sizes;
   for (std::size_t i = 0; i + 1 < spec.tiers.size(); ++i) {
     if (spec.tiers[i] > 1) sizes.push_back(spec.tiers[i]);
@@ -22,16 +22,20 @@ TieredRingSpec all_tiers(const ScheduleSpec& spec) {
   return {.tiers = RankHierarchy(std::move(sizes)), .chunks = spec.chunks, .inner = spec.inner};
 }
 
-std::int32_t tiered_ring_scratch_pieces(const TieredRingSpec& tiered, Collective collective) {
-  return collective == Collective::kAllGather ? 0 : tiered_reduce_scatter_scratch_pieces(tiered);
+std::int32_t tiered_ring_scratch_pieces(const TieredRingSpec& tiered,
+                                        CollectiveOperation collective) {
+  return collective == CollectiveOperation::kAllGather
+             ? 0
+             : tiered_reduce_scatter_scratch_pieces(tiered);
 }
 
-RankSchedule tiered_ring_rank_schedule(const TieredRingSpec& tiered, Collective collective,
-                                       std::int32_t rank) {
-  RankScheduleWriter writer(tiered.tiers.levels());
-  if (collective == Collective::kAllGather) {
+RankCollectiveSchedule tiered_ring_rank_schedule(const TieredRingSpec& tiered,
+                                                 CollectiveOperation collective,
+                                                 std::int32_t rank) {
+  RankCollectiveScheduleWriter writer(tiered.tiers.levels());
+  if (collective == CollectiveOperation::kAllGather) {
     write_tiered_all_gather(tiered, rank, {}, writer);
-  } else if (collective == Collective::kReduceScatter) {
+  } else if (collective == CollectiveOperation::kReduceScatter) {
     write_tiered_reduce_scatter(tiered, rank, 0, writer);
   } else {
     const std::int32_t own = rank * tiered.chunks;

@@ -24,25 +24,27 @@ struct TieredRingSpec {
 
 /// `one_ring_over_all_ranks` returns one ring over all ranks of `spec`; `all_tiers` returns the
 /// levels of `spec`, without inner levels of one rank.
-TieredRingSpec one_ring_over_all_ranks(const ScheduleSpec& spec);
-TieredRingSpec all_tiers(const ScheduleSpec& spec);
+TieredRingSpec one_ring_over_all_ranks(const CollectiveScheduleSpec& spec);
+TieredRingSpec all_tiers(const CollectiveScheduleSpec& spec);
 
 /// Returns the pieces of scratch memory that a rank needs for a reduce-scatter or an all-reduce; 0
 /// for an all-gather.
-std::int32_t tiered_ring_scratch_pieces(const TieredRingSpec& tiered, Collective collective);
+std::int32_t tiered_ring_scratch_pieces(const TieredRingSpec& tiered,
+                                        CollectiveOperation collective);
 
 /// Generates the schedule of `rank` for a hierarchical all-gather, reduce-scatter or all-reduce.
-RankSchedule tiered_ring_rank_schedule(const TieredRingSpec& tiered, Collective collective,
-                                       std::int32_t rank);
+RankCollectiveSchedule tiered_ring_rank_schedule(const TieredRingSpec& tiered,
+                                                 CollectiveOperation collective, std::int32_t rank);
 
-/// Returns the pieces of scratch memory that a rank needs, for `AlgorithmDefinition::scratch`.
-/// `kTiers`: function that makes the levels of a schedule.
-template <TieredRingSpec (*kTiers)(const ScheduleSpec&)>
-std::int32_t scratch_of_tiers(const ScheduleSpec& spec) {
+/// Returns the pieces of scratch memory that a rank needs, for
+/// `CollectiveAlgorithmDefinition::scratch`. `kTiers`: function that makes the levels of a
+/// schedule.
+template <TieredRingSpec (*kTiers)(const CollectiveScheduleSpec&)>
+std::int32_t scratch_of_tiers(const CollectiveScheduleSpec& spec) {
   return tiered_ring_scratch_pieces(kTiers(spec), spec.collective);
 }
-template <TieredRingSpec (*kTiers)(const ScheduleSpec&)>
-RankSchedule rank_of_tiers(const ScheduleSpec& spec, std::int32_t rank) {
+template <TieredRingSpec (*kTiers)(const CollectiveScheduleSpec&)>
+RankCollectiveSchedule rank_of_tiers(const CollectiveScheduleSpec& spec, std::int32_t rank) {
   return tiered_ring_rank_schedule(kTiers(spec), spec.collective, rank);
 }
 

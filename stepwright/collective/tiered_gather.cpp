@@ -10,7 +10,8 @@ namespace {
 class TieredGather {
  public:
   TieredGather(const TieredRingSpec& tiered, std::int32_t rank,
-               const std::vector<ScheduleStepReference>& own, RankScheduleWriter& writer)
+               const std::vector<CollectiveStepReference>& own,
+               RankCollectiveScheduleWriter& writer)
       : tiered_(tiered),
         tiers_(tiered.tiers),
         rank_(rank),
@@ -22,13 +23,13 @@ class TieredGather {
 
   void write() {
     const int top = tiers_.levels() - 1;
-    if (from_input_) writer_.copy(input(0), output(piece(rank_, 0)), tiered_.chunks);
+    if (from_input_) writer_.copy(input_piece(0), output(piece(rank_, 0)), tiered_.chunks);
     write_outermost(top);
     for (int level = top - 1; level >= 0; --level) {
-      const ScheduleStepReference all_above = tiered_.in_turn ? last_ : ScheduleStepReference{};
+      const CollectiveStepReference all_above = tiered_.in_turn ? last_ : CollectiveStepReference{};
       for (std::int32_t t = 0; t < tiers_.size(top); ++t) {
         for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
-          write_group(level, {tiers_.rank_moved_on_level(rank_, top, -t), c, all_above});
+          write_group(level, {tiers_.rank_shifted_on_tier(rank_, top, -t), c, all_above});
         }
       }
     }
@@ -39,7 +40,7 @@ class TieredGather {
   struct Round {
     std::int32_t block;  ///< The block at this rank's index in the group that it came from.
     std::int32_t chunk;
-    ScheduleStepReference after;
+    CollectiveStepReference after;
   };
 
   [[nodiscard]] std::size_t piece(std::int32_t block, std::int32_t chunk) const {
@@ -49,8 +50,8 @@ class TieredGather {
   void write_outermost(int top) {
     for (std::int32_t t = 0; t + 1 < tiers_.size(top); ++t) {
       for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
-        pass(top, 1, {tiers_.rank_moved_on_level(rank_, top, -t), c, {}});
-        take(top, 1, {tiers_.rank_moved_on_level(rank_, top, -t - 1), c, {}});
+        pass(top, 1, {tiers_.rank_shifted_on_tier(rank_, top, -t), c, {}});
+        take(top, 1, {tiers_.rank_shifted_on_tier(rank_, top, -t - 1), c, {}});
       }
     }
   }
@@ -58,8 +59,8 @@ class TieredGather {
   /// Passes on all blocks that arrived at this rank from the tiers above `level`, for each index on
   /// the tiers between the outermost one and `level`.
   void write_group(int level, const Round& round) {
-    const std::int32_t above = tiers_.stride(level + 1);
-    const std::int32_t group = tiers_.stride(tiers_.levels() - 1);
+    const std::int32_t above = tiers_.rank_stride_of_tier(level + 1);
+    const std::int32_t group = tiers_.rank_stride_of_tier(tiers_.levels() - 1);
     const std::int32_t first = round.block / group * group + round.block % above;
     for (std::int32_t block = first; block < first / group * group + group; block += above) {
       write_blocks(level, {block, round.chunk, round.after});
@@ -70,10 +71,10 @@ class TieredGather {
     const bool direct = tiered_.inner == IntraGroupPattern::kDirect;
     for (std::int32_t k = 1; k < tiers_.size(level); ++k) {
       const std::int32_t sent =
-          direct ? round.block : tiers_.rank_moved_on_level(round.block, level, 1 - k);
+          direct ? round.block : tiers_.rank_shifted_on_tier(round.block, level, 1 - k);
       pass(level, direct ? k : 1, {sent, round.chunk, round.after});
       take(level, direct ? k : 1,
-           {tiers_.rank_moved_on_level(round.block, level, -k), round.chunk, {}});
+           {tiers_.rank_shifted_on_tier(round.block, level, -k), round.chunk, {}});
     }
   }
 
@@ -81,16 +82,16 @@ class TieredGather {
     const std::size_t sent = piece(round.block, round.chunk);
     const bool own_input = from_input_ && round.block == rank_;
     const PieceRunStart source =
-        own_input ? input(round.chunk) : output(static_cast<std::int64_t>(sent));
-    const ScheduleStepReference step =
-        writer_.send(level, tiers_.rank_moved_on_level(rank_, level, by), source);
-    writer_.wait(step, round.after);
-    if (!own_input) writer_.wait(step, arrived_[sent]);
+        own_input ? input_piece(round.chunk) : output(static_cast<std::int64_t>(sent));
+    const CollectiveStepReference step =
+        writer_.send(level, tiers_.rank_shifted_on_tier(rank_, level, by), source);
+    writer_.add_step_dependency(step, round.after);
+    if (!own_input) writer_.add_step_dependency(step, arrived_[sent]);
   }
 
   void take(int level, std::int32_t by, const Round& round) {
     const std::size_t taken = piece(round.block, round.chunk);
-    last_ = writer_.receive(level, tiers_.rank_moved_on_level(rank_, level, -by),
+    last_ = writer_.receive(level, tiers_.rank_shifted_on_tier(rank_, level, -by),
                             output(static_cast<std::int64_t>(taken)));
     arrived_[taken] = last_;
   }
@@ -99,17 +100,17 @@ class TieredGather {
   const RankHierarchy& tiers_;
   std::int32_t rank_;
   bool from_input_;
-  RankScheduleWriter& writer_;
-  std::vector<ScheduleStepReference>
-      arrived_;                 ///< For each piece of the output, the step with which it arrived.
-  ScheduleStepReference last_;  ///< The last receive written.
+  RankCollectiveScheduleWriter& writer_;
+  std::vector<CollectiveStepReference>
+      arrived_;                   ///< For each piece of the output, the step with which it arrived.
+  CollectiveStepReference last_;  ///< The last receive written.
 };
 
 }  // namespace
 
 void write_tiered_all_gather(const TieredRingSpec& tiered, std::int32_t rank,
-                             const std::vector<ScheduleStepReference>& own,
-                             RankScheduleWriter& writer) {
+                             const std::vector<CollectiveStepReference>& own,
+                             RankCollectiveScheduleWriter& writer) {
   TieredGather(tiered, rank, own, writer).write();
 }
 

@@ -11,7 +11,7 @@ namespace stepwright::collective {
 /// the step after which this rank's own block is in the output; empty: the block is in the input,
 /// and is copied first.
 void write_tiered_all_gather(const TieredRingSpec& tiered, std::int32_t rank,
-                             const std::vector<ScheduleStepReference>& own,
-                             RankScheduleWriter& writer);
+                             const std::vector<CollectiveStepReference>& own,
+                             RankCollectiveScheduleWriter& writer);
 
 }  // namespace stepwright::collective

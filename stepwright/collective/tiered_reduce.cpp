@@ -36,7 +36,7 @@ std::vector<SumRegion> sum_regions(const TieredRingSpec& tiered) {
   for (int level = 0; level <= top; ++level) {
     SumRegion region{.first = end};
     if (level < top) {
-      region.between = tiers.stride(top) / tiers.stride(level + 1);
+      region.between = tiers.rank_stride_of_tier(top) / tiers.rank_stride_of_tier(level + 1);
       region.width = tiered.inner == IntraGroupPattern::kRing ? tiers.size(level) : 1;
     }
     regions.push_back(region);
@@ -54,7 +54,7 @@ std::vector<SumRegion> sum_regions(const TieredRingSpec& tiered) {
 class TieredReduce {
  public:
   TieredReduce(const TieredRingSpec& tiered, std::int32_t rank, std::int32_t first_output,
-               RankScheduleWriter& writer)
+               RankCollectiveScheduleWriter& writer)
       : tiered_(tiered),
         tiers_(tiered.tiers),
         top_(tiers_.levels() - 1),
@@ -68,7 +68,7 @@ class TieredReduce {
 
   /// Writes all steps. The first two stages inside go chunk by chunk: additions on the rail start
   /// with the second one.
-  std::vector<ScheduleStepReference> write() {
+  std::vector<CollectiveStepReference> write() {
     const std::int32_t stages = tiers_.size(top_);
     for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
       for (std::int32_t t = 0; t < std::min(stages, 2); ++t) write_inside({t, c});
@@ -78,7 +78,7 @@ class TieredReduce {
       for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_inside({t, c});
       if (!tiered_.in_turn) write_stage(t);
     }
-    after_ = tiered_.in_turn ? last_ : ScheduleStepReference{};
+    after_ = tiered_.in_turn ? last_ : CollectiveStepReference{};
     for (std::int32_t t = 1; tiered_.in_turn && t < stages; ++t) write_stage(t);
     return results_;
   }
@@ -97,7 +97,7 @@ class TieredReduce {
 
   /// The rank with this rank's index in the group that stage `stage` is for.
   [[nodiscard]] std::int32_t aimed(std::int32_t stage) const {
-    return tiers_.rank_moved_on_level(rank_, top_, -1 - stage);
+    return tiers_.rank_shifted_on_tier(rank_, top_, -1 - stage);
   }
   [[nodiscard]] bool final_stage(const Round& round) const {
     return round.stage + 1 == tiers_.size(top_);
@@ -109,7 +109,8 @@ class TieredReduce {
     const std::int32_t buffer = round.stage % buffered_stages(tiered_);
     std::int64_t place = std::int64_t{buffer} * tiered_.chunks + round.chunk;
     if (level < top_) {
-      const std::int32_t between = block % tiers_.stride(top_) / tiers_.stride(level + 1);
+      const std::int32_t between =
+          block % tiers_.rank_stride_of_tier(top_) / tiers_.rank_stride_of_tier(level + 1);
       const std::int32_t slot = region.width == 1 ? 0 : tiers_.at(block, level);
       place = (place * region.between + between) * region.width + slot;
     }
@@ -118,22 +119,23 @@ class TieredReduce {
 
   /// The value that this rank holds of `block` before tier `level`.
   [[nodiscard]] Value value_below(int level, const Round& round, std::int32_t block) const {
-    if (level == 0) return {input(block * tiered_.chunks + round.chunk), {}};
+    if (level == 0) return {input_piece(block * tiered_.chunks + round.chunk), {}};
     const std::size_t found = sum(level - 1, round, block);
     return {scratch(static_cast<std::int64_t>(found)), found};
   }
 
   void write_inside(const Round& round) {
     for (int level = 0; level < top_; ++level) {
-      const std::int32_t above = tiers_.stride(level + 1);
-      const std::int32_t group = tiers_.stride(top_);
+      const std::int32_t above = tiers_.rank_stride_of_tier(level + 1);
+      const std::int32_t group = tiers_.rank_stride_of_tier(top_);
       const std::int32_t begin = aimed(round.stage) / group * group;
       for (std::int32_t at = begin; at < begin + group; at += above) {
         write_group(level, round, at + rank_ % above);
       }
     }
     if (tiers_.ranks() == 1) {
-      results_[round.chunk] = writer_.copy(input(round.chunk), output(first_output_ + round.chunk));
+      results_[round.chunk] =
+          writer_.copy(input_piece(round.chunk), output(first_output_ + round.chunk));
     }
   }
 
@@ -143,13 +145,13 @@ class TieredReduce {
     const std::int32_t size = tiers_.size(level);
     for (std::int32_t k = 1; k < size; ++k) {
       if (tiered_.inner == IntraGroupPattern::kDirect) {
-        send(level, k, value_below(level, round, tiers_.rank_moved_on_level(block, level, k)));
+        send(level, k, value_below(level, round, tiers_.rank_shifted_on_tier(block, level, k)));
         add(level, k, round, {block, k == 1, k + 1 == size});
       } else {
-        const std::int32_t sent = tiers_.rank_moved_on_level(block, level, -k);
+        const std::int32_t sent = tiers_.rank_shifted_on_tier(block, level, -k);
         send(level, 1, k == 1 ? value_below(level, round, sent) : sum_of(level, round, sent));
         add(level, 1, round,
-            {tiers_.rank_moved_on_level(block, level, -k - 1), true, k + 1 == size});
+            {tiers_.rank_shifted_on_tier(block, level, -k - 1), true, k + 1 == size});
       }
     }
   }
@@ -160,15 +162,15 @@ class TieredReduce {
   }
 
   void send(int level, std::int32_t by, const Value& value) {
-    const ScheduleStepReference step =
-        writer_.send(level, tiers_.rank_moved_on_level(rank_, level, by), value.place);
+    const CollectiveStepReference step =
+        writer_.send(level, tiers_.rank_shifted_on_tier(rank_, level, by), value.place);
     use(step, value);
   }
 
   /// Records that `step` reads `value`, and makes it wait for the value.
-  void use(ScheduleStepReference step, const Value& value) {
+  void use(CollectiveStepReference step, const Value& value) {
     if (!value.sum) return;
-    writer_.wait(step, made_[*value.sum]);
+    writer_.add_step_dependency(step, made_[*value.sum]);
     used_[*value.sum] = step;
   }
 
@@ -184,11 +186,12 @@ class TieredReduce {
     const PieceRunStart target = scratch(static_cast<std::int64_t>(to));
     const bool result = addition.last && level + 1 == top_ && tiers_.size(top_) == 1;
     const Value below = value_below(level, round, addition.block);
-    const ScheduleStepReference step = writer_.append_receive_and_add(
-        level, tiers_.rank_moved_on_level(rank_, level, -by), addition.first ? below.place : target,
-        result ? output(first_output_ + round.chunk) : target);
+    const CollectiveStepReference step =
+        writer_.append_receive_and_add(level, tiers_.rank_shifted_on_tier(rank_, level, -by),
+                                       addition.first ? below.place : target,
+                                       result ? output(first_output_ + round.chunk) : target);
     if (addition.first) {
-      if (!result) writer_.wait(step, used_[to]);
+      if (!result) writer_.add_step_dependency(step, used_[to]);
       use(step, below);
     }
     last_ = step;
@@ -205,17 +208,17 @@ class TieredReduce {
   void write_outermost(const Round& round) {
     const Round before{round.stage - 1, round.chunk};
     const Value sent = round.stage == 1 ? value_below(top_, before, aimed(0)) : running(before);
-    const ScheduleStepReference step =
-        writer_.send(top_, tiers_.rank_moved_on_level(rank_, top_, 1), sent.place);
-    writer_.wait(step, after_);
+    const CollectiveStepReference step =
+        writer_.send(top_, tiers_.rank_shifted_on_tier(rank_, top_, 1), sent.place);
+    writer_.add_step_dependency(step, after_);
     use(step, sent);
     const Value below = value_below(top_, round, aimed(round.stage));
     const Value sum = running(round);
     const PieceRunStart target =
         final_stage(round) ? output(first_output_ + round.chunk) : sum.place;
-    const ScheduleStepReference added = writer_.append_receive_and_add(
-        top_, tiers_.rank_moved_on_level(rank_, top_, -1), below.place, target);
-    if (top_ == 0 && !final_stage(round)) writer_.wait(added, used_[*sum.sum]);
+    const CollectiveStepReference added = writer_.append_receive_and_add(
+        top_, tiers_.rank_shifted_on_tier(rank_, top_, -1), below.place, target);
+    if (top_ == 0 && !final_stage(round)) writer_.add_step_dependency(added, used_[*sum.sum]);
     use(added, below);
     made_[*sum.sum] = added;
     if (final_stage(round)) results_[round.chunk] = added;
@@ -232,21 +235,20 @@ class TieredReduce {
   int top_;
   std::int32_t rank_;
   std::int32_t first_output_;
-  RankScheduleWriter& writer_;
+  RankCollectiveScheduleWriter& writer_;
   std::vector<SumRegion> regions_;
-  std::vector<ScheduleStepReference> made_;  ///< The step that completed each sum.
-  std::vector<ScheduleStepReference> used_;  ///< The last step that read each sum.
-  std::vector<ScheduleStepReference> results_;
-  ScheduleStepReference after_;
-  ScheduleStepReference last_;
+  std::vector<CollectiveStepReference> made_;  ///< The step that completed each sum.
+  std::vector<CollectiveStepReference> used_;  ///< The last step that read each sum.
+  std::vector<CollectiveStepReference> results_;
+  CollectiveStepReference after_;
+  CollectiveStepReference last_;
 };
 
 }  // namespace
 
-std::vector<ScheduleStepReference> write_tiered_reduce_scatter(const TieredRingSpec& tiered,
-                                                               std::int32_t rank,
-                                                               std::int32_t first_output,
-                                                               RankScheduleWriter& writer) {
+std::vector<CollectiveStepReference> write_tiered_reduce_scatter(
+    const TieredRingSpec& tiered, std::int32_t rank, std::int32_t first_output,
+    RankCollectiveScheduleWriter& writer) {
   return TieredReduce(tiered, rank, first_output, writer).write();
 }
 

@@ -10,10 +10,9 @@ namespace stepwright::collective {
 /// Writes one rank's steps of a hierarchical reduce-scatter into its schedule. The sum of the
 /// rank's chunk c ends up in piece `first_output` + c of the output. Returns, for each chunk, the
 /// step that completes its sum.
-std::vector<ScheduleStepReference> write_tiered_reduce_scatter(const TieredRingSpec& tiered,
-                                                               std::int32_t rank,
-                                                               std::int32_t first_output,
-                                                               RankScheduleWriter& writer);
+std::vector<CollectiveStepReference> write_tiered_reduce_scatter(
+    const TieredRingSpec& tiered, std::int32_t rank, std::int32_t first_output,
+    RankCollectiveScheduleWriter& writer);
 
 /// Returns the pieces of scratch memory that a rank needs for a hierarchical reduce-scatter.
 std::int32_t tiered_reduce_scatter_scratch_pieces(const TieredRingSpec& tiered);

@@ -11,11 +11,11 @@ RankHierarchy::RankHierarchy(std::vector<std::int32_t> sizes) : sizes_(std::move
   }
 }
 
-std::int32_t RankHierarchy::rank_moved_on_level(std::int32_t rank, int level,
-                                                std::int32_t by) const {
+std::int32_t RankHierarchy::rank_shifted_on_tier(std::int32_t rank, int level,
+                                                 std::int32_t by) const {
   const std::int32_t from = at(rank, level);
   const std::int32_t to = ((from + by) % size(level) + size(level)) % size(level);
-  return rank + (to - from) * stride(level);
+  return rank + (to - from) * rank_stride_of_tier(level);
 }
 
 }  // namespace stepwright::collective

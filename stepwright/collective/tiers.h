@@ -15,15 +15,15 @@ class RankHierarchy {
   [[nodiscard]] std::int32_t size(int level) const { return sizes_[index(level)]; }
   /// Returns the distance in ranks between neighbours on a level: the product of the sizes below
   /// it.
-  [[nodiscard]] std::int32_t stride(int level) const { return strides_[index(level)]; }
+  [[nodiscard]] std::int32_t rank_stride_of_tier(int level) const { return strides_[index(level)]; }
   [[nodiscard]] std::int32_t ranks() const { return ranks_; }
   [[nodiscard]] std::int32_t at(std::int32_t rank, int level) const {
-    return rank / stride(level) % size(level);
+    return rank / rank_stride_of_tier(level) % size(level);
   }
   /// Returns the rank that is `by` places farther on a level, cyclically, with the same coordinates
   /// on all other levels.
-  [[nodiscard]] std::int32_t rank_moved_on_level(std::int32_t rank, int level,
-                                                 std::int32_t by) const;
+  [[nodiscard]] std::int32_t rank_shifted_on_tier(std::int32_t rank, int level,
+                                                  std::int32_t by) const;
 
  private:
   static std::size_t index(int level) { return static_cast<std::size_t>(level); }

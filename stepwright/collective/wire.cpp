@@ -9,7 +9,9 @@ namespace {
 
 /// Number of times that the buffer passes through the group: an all-reduce is a reduce-scatter and
 /// an all-gather.
-double passes(Collective collective) { return collective == Collective::kAllReduce ? 2 : 1; }
+double passes(CollectiveOperation collective) {
+  return collective == CollectiveOperation::kAllReduce ? 2 : 1;
+}
 
 double share_of_others(std::int64_t size) {
   return static_cast<double>(size - 1) / static_cast<double>(size);
@@ -27,10 +29,10 @@ std::int64_t units(const cluster::GroupLayout& layout, std::int64_t members) {
 
 /// Adds a ring over the units that level `first` joins, up to the group's span. The last block to
 /// arrive has passed every hop but one; the slowest of the blocks has saved an innermost hop.
-void add_ring(LevelLoads& loads, Collective collective, double payload_bytes,
+void add_ring(LevelLoads& loads, CollectiveOperation collective, double payload_bytes,
               const cluster::GroupLayout& layout, int first) {
   const std::int64_t places = units(layout, members_below(layout, first));
-  const double stream = sent_bytes(collective, payload_bytes, places);
+  const double stream = bytes_sent_by_each_rank(collective, payload_bytes, places);
   std::int64_t spared = 1;
   for (int i = first; i <= layout.span; ++i) {
     const std::int64_t farther = i < layout.span ? units(layout, layout.members[i]) : 0;
@@ -51,7 +53,7 @@ cluster::GroupLayout part_in_node(const cluster::GroupLayout& layout, int node_l
   return part;
 }
 
-LevelLoads two_level_loads(Collective collective, double payload_bytes,
+LevelLoads two_level_loads(CollectiveOperation collective, double payload_bytes,
                            const cluster::GroupLayout& layout, int node_levels) {
   LevelLoads loads{};
   add_ring(loads, collective, payload_bytes, part_in_node(layout, node_levels), 0);
@@ -60,7 +62,7 @@ LevelLoads two_level_loads(Collective collective, double payload_bytes,
   return loads;
 }
 
-LevelLoads ring_loads(Collective collective, double payload_bytes,
+LevelLoads ring_loads(CollectiveOperation collective, double payload_bytes,
                       const cluster::GroupLayout& layout) {
   LevelLoads loads{};
   add_ring(loads, collective, payload_bytes, layout, 0);
@@ -88,22 +90,23 @@ LevelLoads neighbour_loads(double payload_bytes, const cluster::GroupLayout& lay
 
 }  // namespace
 
-double sent_bytes(Collective collective, double payload_bytes, std::int64_t size) {
+double bytes_sent_by_each_rank(CollectiveOperation collective, double payload_bytes,
+                               std::int64_t size) {
   if (size <= 1) return 0;
-  if (collective == Collective::kPointToPoint) return payload_bytes;
+  if (collective == CollectiveOperation::kPointToPoint) return payload_bytes;
   return passes(collective) * share_of_others(size) * payload_bytes;
 }
 
-double sent_bytes(Algorithm algorithm, Collective collective, double payload_bytes,
-                  const GroupNodeLayout& form) {
+double bytes_sent_by_each_rank(CollectiveAlgorithm algorithm, CollectiveOperation collective,
+                               double payload_bytes, const GroupNodeLayout& form) {
   const auto sent = definition_of(algorithm).sent;
-  if (sent == nullptr) return sent_bytes(collective, payload_bytes, form.ranks);
+  if (sent == nullptr) return bytes_sent_by_each_rank(collective, payload_bytes, form.ranks);
   return sent(payload_bytes, static_cast<double>(form.members), static_cast<double>(form.nodes));
 }
 
 int intra_node_level_count(const cluster::Cluster& cluster) {
   int levels = 0;
-  for (const cluster::FabricLevel& level : cluster.levels) {
+  for (const cluster::NetworkLevel& level : cluster.levels) {
     if (level.size <= cluster.devices_per_node) ++levels;
   }
   return levels;
@@ -117,12 +120,13 @@ std::int64_t group_node_count(const cluster::GroupLayout& layout, int node_level
   return units(layout, group_members_per_node(layout, node_levels));
 }
 
-LevelLoads network_level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
-                               const cluster::GroupLayout& layout, int node_levels) {
+LevelLoads network_level_loads(CollectiveOperation collective, CollectiveAlgorithm algorithm,
+                               double payload_bytes, const cluster::GroupLayout& layout,
+                               int node_levels) {
   if (layout.span < 0) return {};
   switch (collective) {
-    case Collective::kAllToAll: return exchange_loads(payload_bytes, layout);
-    case Collective::kPointToPoint: return neighbour_loads(payload_bytes, layout);
+    case CollectiveOperation::kAllToAll: return exchange_loads(payload_bytes, layout);
+    case CollectiveOperation::kPointToPoint: return neighbour_loads(payload_bytes, layout);
     default: break;
   }
   const bool one_level = group_members_per_node(layout, node_levels) == 1 ||

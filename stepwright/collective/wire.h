@@ -12,14 +12,15 @@ namespace stepwright::collective {
 /// Returns the bytes that each rank sends (and receives) with a bandwidth-optimal algorithm (Thakur
 /// et al. 2005), for a full buffer of `payload_bytes` in a group of g = `size` ranks: all-reduce 2
 /// (g-1)/g, all-gather, reduce-scatter and all-to-all (g-1)/g, point to point 1. 0 if g is 1.
-double sent_bytes(Collective collective, double payload_bytes, std::int64_t size);
+double bytes_sent_by_each_rank(CollectiveOperation collective, double payload_bytes,
+                               std::int64_t size);
 
 /// Returns the mean bytes that a rank sends by this algorithm, which must suit the operation and
 /// the group. Only two algorithms differ from the minimum: the relay sends passed-on bytes twice;
 /// switches that add take each rank's buffer once, 1/m of the sum once more for the whole node, and
 /// 2 (n-1)/(nm) between n nodes along a tree.
-double sent_bytes(Algorithm algorithm, Collective collective, double payload_bytes,
-                  const GroupNodeLayout& form);
+double bytes_sent_by_each_rank(CollectiveAlgorithm algorithm, CollectiveOperation collective,
+                               double payload_bytes, const GroupNodeLayout& form);
 
 /// Load that one collective puts on a network level. `bytes`: sent out of the busiest of the units
 /// that the level joins, in one direction. `messages`: number that must cross the level one after
@@ -40,8 +41,9 @@ using LevelLoads = std::array<NetworkLevelLoad, cluster::kMaxLevels>;
 /// all-gather runs first between ranks with equal index on their nodes, then inside the nodes, a
 /// reduce-scatter in reverse, an all-reduce inside, between, inside. `node_levels`: number of
 /// levels inside a node.
-LevelLoads network_level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
-                               const cluster::GroupLayout& layout, int node_levels = 1);
+LevelLoads network_level_loads(CollectiveOperation collective, CollectiveAlgorithm algorithm,
+                               double payload_bytes, const cluster::GroupLayout& layout,
+                               int node_levels = 1);
 
 /// Returns how many of a cluster's network levels are inside a node.
 int intra_node_level_count(const cluster::Cluster& cluster);

@@ -36,13 +36,13 @@ void add_place(Xml& step, std::string_view side, collective::PieceRunStart place
   add_place(step, side, msccl_buffer_letter(place.buffer), std::int64_t{place.piece});
 }
 
-const char* type_word(collective::ScheduleStepOperation kind) {
+const char* type_word(collective::CollectiveStepOperation kind) {
   switch (kind) {
-    case collective::ScheduleStepOperation::kSend: return "s";
-    case collective::ScheduleStepOperation::kReceive: return "r";
-    case collective::ScheduleStepOperation::kReceiveReduce: return "rrc";
-    case collective::ScheduleStepOperation::kCopy: return "cpy";
-    case collective::ScheduleStepOperation::kReduce: break;
+    case collective::CollectiveStepOperation::kSend: return "s";
+    case collective::CollectiveStepOperation::kReceive: return "r";
+    case collective::CollectiveStepOperation::kReceiveReduce: return "rrc";
+    case collective::CollectiveStepOperation::kCopy: return "cpy";
+    case collective::CollectiveStepOperation::kReduce: break;
   }
   return "re";
 }
@@ -129,7 +129,7 @@ class BlockFile {
   }
 
   /// Completes a step in the file. `on`: the step to wait for, if it exists.
-  void finish(Xml step, std::int32_t pieces, collective::ScheduleStepReference on, bool awaited) {
+  void finish(Xml step, std::int32_t pieces, collective::CollectiveStepReference on, bool awaited) {
     step.append_attribute("cnt") = pieces;
     step.append_attribute("depid") = on.channel;
     step.append_attribute("deps") =
@@ -147,20 +147,20 @@ class BlockFile {
       add_place(nop, "dst", "o", -1);
       finish(nop, 0, step.after[i], false);
     }
-    const collective::ScheduleStepOperation kind = step.step.kind;
+    const collective::CollectiveStepOperation kind = step.step.kind;
     Xml xml = started(type_word(kind));
-    if (kind == collective::ScheduleStepOperation::kReceive) {
+    if (kind == collective::CollectiveStepOperation::kReceive) {
       add_place(xml, "src", "i", -1);
     } else {
       add_place(xml, "src", step.step.source);
     }
     add_place(xml, "dst",
-              kind == collective::ScheduleStepOperation::kSend ? step.lands : step.step.target);
+              kind == collective::CollectiveStepOperation::kSend ? step.lands : step.step.target);
     // The loader merges additions to the same place that no step waits for, with the length of the
     // last one, so every addition is marked as awaited.
-    const bool awaited = step.awaited || kind == collective::ScheduleStepOperation::kReduce;
+    const bool awaited = step.awaited || kind == collective::CollectiveStepOperation::kReduce;
     finish(xml, step.step.pieces,
-           step.after.empty() ? collective::ScheduleStepReference{} : step.after.back(), awaited);
+           step.after.empty() ? collective::CollectiveStepReference{} : step.after.back(), awaited);
   }
 
   const std::vector<MscclThreadBlock>& blocks_;
@@ -173,7 +173,8 @@ class BlockFile {
 void write_head(Xml& algo, const collective::CollectiveSchedule& schedule,
                 const MscclLoaderLimits& setting, std::size_t channels) {
   // XML cannot represent control characters.
-  algo.append_attribute("name") = printable(setting.name, std::string_view::npos).c_str();
+  algo.append_attribute("name") =
+      one_line_printable_text(setting.name, std::string_view::npos).c_str();
   algo.append_attribute("proto") = "Simple";
   algo.append_attribute("nchannels") = channels;
   algo.append_attribute("nchunksperloop") = schedule.pieces;
@@ -202,7 +203,8 @@ std::string msccl_xml(const collective::CollectiveSchedule& schedule,
   for (const collective::RankBufferKind buffer :
        {collective::RankBufferKind::kInput, collective::RankBufferKind::kOutput,
         collective::RankBufferKind::kScratch}) {
-    const auto pieces = static_cast<std::size_t>(collective::pieces_in_buffer(schedule, buffer));
+    const auto pieces =
+        static_cast<std::size_t>(collective::piece_count_of_rank_buffer(schedule, buffer));
     check_schedule_loader_limit({kMscclLoader, "pieces of a buffer", kMostBufferPieces}, pieces, 0);
   }
   check_size(schedule, messages.landings(), setting);

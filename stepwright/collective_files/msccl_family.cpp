@@ -13,15 +13,15 @@ constexpr std::array<const char*, 3> kBufferLetters = {"i", "o", "s"};
 
 }  // namespace
 
-std::string_view msccl_collective_name(collective::Collective collective) {
+std::string_view msccl_collective_name(collective::CollectiveOperation collective) {
   switch (collective) {
-    case collective::Collective::kAllReduce: return "allreduce";
-    case collective::Collective::kAllGather: return "allgather";
-    case collective::Collective::kReduceScatter: return "reducescatter";
-    case collective::Collective::kAllToAll: return "alltoall";
-    case collective::Collective::kBroadcast: return "broadcast";
-    case collective::Collective::kReduce: return "reduce";
-    case collective::Collective::kPointToPoint: break;
+    case collective::CollectiveOperation::kAllReduce: return "allreduce";
+    case collective::CollectiveOperation::kAllGather: return "allgather";
+    case collective::CollectiveOperation::kReduceScatter: return "reducescatter";
+    case collective::CollectiveOperation::kAllToAll: return "alltoall";
+    case collective::CollectiveOperation::kBroadcast: return "broadcast";
+    case collective::CollectiveOperation::kReduce: return "reduce";
+    case collective::CollectiveOperation::kPointToPoint: break;
   }
   fail_unsupported("neither MSCCL nor MSCCL++ has a word for this operation");
 }

@@ -12,7 +12,7 @@ namespace stepwright::collective_files {
 
 /// Returns the name of a collective in MSCCL and MSCCL++ files. Fails with `kUnsupported` if the
 /// formats have none.
-std::string_view msccl_collective_name(collective::Collective collective);
+std::string_view msccl_collective_name(collective::CollectiveOperation collective);
 
 /// Returns the letter of a buffer in MSCCL and MSCCL++ files: i (input), o (output) or s (scratch).
 const char* msccl_buffer_letter(collective::RankBufferKind buffer);

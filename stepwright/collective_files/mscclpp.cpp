@@ -38,7 +38,7 @@ class GpuPlan {
         schedule_(source.schedule),
         rank_(rank),
         own_(schedule_.ranks[static_cast<std::size_t>(rank)]),
-        rooms_(receive_scratch_starts(schedule_, rank)) {
+        rooms_(first_receive_scratch_pieces(schedule_, rank)) {
     name_channels();
     name_semaphores();
   }
@@ -88,7 +88,7 @@ class GpuPlan {
 
   void name_semaphores() {
     for (std::int32_t c = 0; c < std::ssize(own_.channels); ++c) {
-      for (const collective::ScheduleStepDependency& wait :
+      for (const collective::CollectiveStepDependency& wait :
            own_.channels[static_cast<std::size_t>(c)].waits) {
         const auto key = std::pair(wait.on.channel, c);
         semaphores_.try_emplace(key, static_cast<int>(semaphores_.size()));
@@ -175,13 +175,13 @@ class GpuPlan {
     if (collective::sends(step)) return add_put(lane, step);
     if (collective::receives(step)) {
       const MessageFlow flow{lane, step.peer, rank_};
-      if (source_.messages.must_wait_for_free_memory(flow, received_[flow]++)) {
+      if (source_.messages.message_waits_for_free_memory(flow, received_[flow]++)) {
         settle();
         add_channel_op("signal", flow);
       }
       add_channel_op("wait", flow);
       unsettled_ = true;
-      if (step.kind == collective::ScheduleStepOperation::kReceive) return;
+      if (step.kind == collective::CollectiveStepOperation::kReceive) return;
       settle();
       const Json arrived = {{"type", "s"}, {"index", rooms_[c]}, {"size", step.pieces}};
       ops_.push_back({{"name", "re"},
@@ -193,7 +193,7 @@ class GpuPlan {
     settle();
     // Braces around one value are a list for g++ and the value for clang.
     Json sources = Json::array({run(step.source, step.pieces)});
-    const bool adds = step.kind == collective::ScheduleStepOperation::kReduce;
+    const bool adds = step.kind == collective::CollectiveStepOperation::kReduce;
     if (adds) sources.push_back(run(step.target, step.pieces));
     ops_.push_back({{"name", adds ? "re" : "copy"},
                     {"src_buff", sources},
@@ -206,14 +206,14 @@ class GpuPlan {
     const std::size_t number = sent_[flow]++;
     const MessageDestination& landing = source_.messages.landings().at(flow)[number];
     collective::PieceRunStart target = landing.step->target;
-    if (landing.step->kind == collective::ScheduleStepOperation::kReceiveReduce) {
-      const auto rooms = receive_scratch_starts(schedule_, step.peer);
+    if (landing.step->kind == collective::CollectiveStepOperation::kReceiveReduce) {
+      const auto rooms = first_receive_scratch_pieces(schedule_, step.peer);
       target.piece = static_cast<std::uint32_t>(rooms[static_cast<std::size_t>(landing.channel)]) &
-                     collective::kMaxPieceCount;
+                     collective::kMaxSchedulePiecesPerBuffer;
       target.buffer = collective::RankBufferKind::kScratch;
     }
     const std::string type = type_to(step.peer);
-    if (source_.messages.must_wait_for_free_memory(flow, number)) {
+    if (source_.messages.message_waits_for_free_memory(flow, number)) {
       add_channel_op("wait", flow);
       unsettled_ = true;
     }
@@ -248,7 +248,7 @@ class GpuPlan {
   const PlanSource& source_;
   const collective::CollectiveSchedule& schedule_;
   std::int32_t rank_;
-  const collective::RankSchedule& own_;
+  const collective::RankCollectiveSchedule& own_;
   std::vector<std::int32_t> rooms_;
   std::map<std::string, std::vector<std::int32_t>> connected_;
   std::map<MessageFlow, ChannelId> channels_;
@@ -271,7 +271,7 @@ class GpuPlan {
 
 Json mscclpp_execution_plan(const collective::CollectiveSchedule& schedule,
                             const MscclppPlanSetting& setting) {
-  if (schedule.collective == collective::Collective::kReduce) {
+  if (schedule.collective == collective::CollectiveOperation::kReduce) {
     fail_unsupported("MSCCL++ has no word for a reduction to one rank");
   }
   Json gpus = Json::array();

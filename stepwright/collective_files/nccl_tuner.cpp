@@ -18,23 +18,23 @@
 namespace stepwright::collective_files {
 namespace {
 
-constexpr Named<collective::Collective> kTunedCollectives[] = {
-    {collective::Collective::kAllReduce, "allreduce"},
-    {collective::Collective::kAllGather, "allgather"},
-    {collective::Collective::kReduceScatter, "reducescatter"}};
+constexpr Named<collective::CollectiveOperation> kTunedCollectives[] = {
+    {collective::CollectiveOperation::kAllReduce, "allreduce"},
+    {collective::CollectiveOperation::kAllGather, "allgather"},
+    {collective::CollectiveOperation::kReduceScatter, "reducescatter"}};
 constexpr Named<cost::CollectiveProtocol> kTunerProtocols[] = {
     {cost::CollectiveProtocol::kLowLatency, "ll"},
     {cost::CollectiveProtocol::kLowLatency128, "ll128"},
     {cost::CollectiveProtocol::kFull, "simple"}};
 
-std::string_view algorithm_word(collective::Algorithm algorithm, std::int64_t nodes) {
+std::string_view algorithm_word(collective::CollectiveAlgorithm algorithm, std::int64_t nodes) {
   const collective::NcclAlgorithmNames& names = collective::definition_of(algorithm).nccl;
   return nodes > 1 ? names.several_nodes : names.one_node;
 }
 
 /// One algorithm and protocol: its squared seconds are constant + linear bytes + quadratic bytes^2.
 struct Choice {
-  collective::Algorithm algorithm{};
+  collective::CollectiveAlgorithm algorithm{};
   cost::CollectiveProtocol protocol{};
   double constant = 0;
   double linear = 0;
@@ -45,15 +45,17 @@ struct Choice {
   }
 };
 
-std::vector<Choice> choices(const cost::MessageCostModel& cost, collective::Collective collective,
+std::vector<Choice> choices(const cost::MessageCostModel& cost,
+                            collective::CollectiveOperation collective,
                             const cluster::GroupLayout& layout) {
   const cost::CollectiveOperationConstants& constants = cost.constants().of(collective);
   const cost::MessageRouteTimes routes_of_a_byte =
-      cost.link_line_rates().routes({collective, 1, layout});
+      cost.link_line_rates().message_times_by_route({collective, 1, layout});
   std::vector<Choice> list;
-  for (const collective::Algorithm algorithm : cost::kLibraryAlgorithms) {
+  for (const collective::CollectiveAlgorithm algorithm : cost::kCollectiveLibraryAlgorithms) {
     for (const auto& [protocol, name] : kTunerProtocols) {
-      const auto times = cost::message_time_parts(routes_of_a_byte, constants, algorithm, protocol);
+      const auto times =
+          cost::message_start_and_transfer_times(routes_of_a_byte, constants, algorithm, protocol);
       if (!times) continue;
       list.push_back({.algorithm = algorithm,
                       .protocol = protocol,
@@ -96,7 +98,8 @@ const Choice& cheapest(const std::vector<Choice>& list, std::uint64_t size) {
 /// at 255 characters and would read the rest as data.
 std::string short_comment(std::string_view text) {
   constexpr std::size_t kLongest = 157;
-  return as_comment_line(printable(printable(text, std::string_view::npos), kLongest));
+  return as_comment_line(
+      one_line_printable_text(one_line_printable_text(text, std::string_view::npos), kLongest));
 }
 
 TunerCommunicatorKind group_of(const cluster::Cluster& cluster, const cluster::GroupLayout& layout,
@@ -128,7 +131,7 @@ std::vector<TunerCommunicatorKind> cluster_tuner_communicators(const cluster::Cl
   std::vector<TunerCommunicatorKind> groups;
   for (std::int64_t nodes = 1; nodes > 0;) {
     const cluster::GroupLayout layout =
-        cluster::strided_group_layout(cluster, nodes * cluster.devices_per_node, 1);
+        cluster::network_layout_of_strided_group(cluster, nodes * cluster.devices_per_node, 1);
     add_group(groups, group_of(cluster, layout, "whole nodes"));
     nodes = nodes == cluster.nodes ? 0 : std::min(2 * nodes, cluster.nodes);
   }
@@ -137,10 +140,11 @@ std::vector<TunerCommunicatorKind> cluster_tuner_communicators(const cluster::Cl
 
 std::vector<TunerCommunicatorKind> plan_tuner_communicators(const plan::PlannedJob& planned) {
   const cluster::Cluster& cluster = planned.job.cluster;
-  const auto layouts = cost::group_layouts(cluster, plan::Grid(planned.plan));
+  const auto layouts = cost::rank_group_network_layouts(cluster, plan::RankGrid(planned.plan));
   std::vector<TunerCommunicatorKind> groups;
   for (const auto& [kind, name] : plan::kGroupNames) {
-    if (kind == plan::GroupKind::kNone || kind == plan::GroupKind::kPipeline) continue;
+    if (kind == plan::CommunicatorKind::kNone || kind == plan::CommunicatorKind::kPipeline)
+      continue;
     if (plan::is_expert_communicator(kind) && !planned.job.model.experts) continue;
     const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(kind)];
     add_group(groups, group_of(cluster, layout, std::string(name)));
@@ -148,9 +152,9 @@ std::vector<TunerCommunicatorKind> plan_tuner_communicators(const plan::PlannedJ
   return groups;
 }
 
-std::vector<TunerMessageSizeRange> tuner_message_size_ranges(const cost::MessageCostModel& cost,
-                                                             collective::Collective collective,
-                                                             const cluster::GroupLayout& layout) {
+std::vector<TunerMessageSizeRange> tuner_message_size_ranges(
+    const cost::MessageCostModel& cost, collective::CollectiveOperation collective,
+    const cluster::GroupLayout& layout) {
   const std::vector<Choice> list = choices(cost, collective, layout);
   std::set<std::uint64_t> sizes = {0};
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -172,8 +176,9 @@ std::vector<TunerMessageSizeRange> tuner_message_size_ranges(const cost::Message
 std::string nccl_tuner_csv(const cost::MessageCostModel& cost,
                            const std::vector<TunerCommunicatorKind>& groups,
                            const NcclTunerFileOptions& setting) {
-  std::string text = fmt::format("{}\n{}\n", short_comment(setting.about),
-                                 short_comment("cost model: " + cost.fit().value_or("unfitted")));
+  std::string text =
+      fmt::format("{}\n{}\n", short_comment(setting.about),
+                  short_comment("cost model: " + cost.profile_name().value_or("unfitted")));
   text +=
       "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
       "# broadcast and reduce have no price in the model: no lines\n";

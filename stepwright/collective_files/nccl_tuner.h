@@ -32,7 +32,7 @@ std::vector<TunerCommunicatorKind> cluster_tuner_communicators(const cluster::Cl
 
 /// Returns a plan's communicators that run collectives (not only point-to-point messages), for a
 /// tuner file. Communicators of one rank are left out. If several have equal numbers of nodes and
-/// ranks but different layouts, the first in the order of `GroupKind` counts.
+/// ranks but different layouts, the first in the order of `CommunicatorKind` counts.
 std::vector<TunerCommunicatorKind> plan_tuner_communicators(const plan::PlannedJob& planned);
 
 /// A range of message sizes, from `min_bytes` to `max_bytes` (both included) of the full buffer,
@@ -40,7 +40,7 @@ std::vector<TunerCommunicatorKind> plan_tuner_communicators(const plan::PlannedJ
 struct TunerMessageSizeRange {
   std::uint64_t min_bytes = 0;
   std::uint64_t max_bytes = kMaxTunerMessageBytes;
-  collective::Algorithm algorithm{};
+  collective::CollectiveAlgorithm algorithm{};
   cost::CollectiveProtocol protocol{};
 
   bool operator==(const TunerMessageSizeRange&) const = default;
@@ -49,9 +49,9 @@ struct TunerMessageSizeRange {
 /// Returns, for message sizes from 0 to `kMaxTunerMessageBytes` without gaps, the algorithm and
 /// protocol that the cost model finds fastest. Among equals the first algorithm, then the first
 /// protocol, counts. The boundaries are exact, not sampled.
-std::vector<TunerMessageSizeRange> tuner_message_size_ranges(const cost::MessageCostModel& cost,
-                                                             collective::Collective collective,
-                                                             const cluster::GroupLayout& layout);
+std::vector<TunerMessageSizeRange> tuner_message_size_ranges(
+    const cost::MessageCostModel& cost, collective::CollectiveOperation collective,
+    const cluster::GroupLayout& layout);
 
 /// Options of an NCCL tuner file.
 struct NcclTunerFileOptions {

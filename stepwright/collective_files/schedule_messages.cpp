@@ -8,7 +8,7 @@ namespace {
 ReceivesOfFlows landings_of(const collective::CollectiveSchedule& schedule) {
   ReceivesOfFlows landings;
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {
-    const collective::RankSchedule& own = schedule.ranks[static_cast<std::size_t>(rank)];
+    const collective::RankCollectiveSchedule& own = schedule.ranks[static_cast<std::size_t>(rank)];
     for (std::int32_t c = 0; c < std::ssize(own.channels); ++c) {
       const collective::RankStepSequence& channel = own.channels[static_cast<std::size_t>(c)];
       for (const collective::CollectiveScheduleStep& step : channel.steps) {
@@ -35,7 +35,7 @@ void add_writers(const collective::RankStepSequence& channel, std::vector<int>& 
 std::vector<std::vector<bool>> outputs_written_once(
     const collective::CollectiveSchedule& schedule) {
   std::vector<std::vector<bool>> free;
-  for (const collective::RankSchedule& rank : schedule.ranks) {
+  for (const collective::RankCollectiveSchedule& rank : schedule.ranks) {
     std::vector<int> writers(static_cast<std::size_t>(schedule.output_pieces));
     for (const collective::RankStepSequence& channel : rank.channels) add_writers(channel, writers);
     std::vector<bool>& own = free.emplace_back();
@@ -49,10 +49,10 @@ std::vector<std::vector<bool>> outputs_written_once(
 MessageReceiverTable::MessageReceiverTable(const collective::CollectiveSchedule& schedule)
     : landings_(landings_of(schedule)), written_once_(outputs_written_once(schedule)) {}
 
-bool MessageReceiverTable::must_wait_for_free_memory(const MessageFlow& flow,
-                                                     std::size_t number) const {
+bool MessageReceiverTable::message_waits_for_free_memory(const MessageFlow& flow,
+                                                         std::size_t number) const {
   const collective::CollectiveScheduleStep& step = *landings_.at(flow)[number].step;
-  if (number == 0 || step.kind != collective::ScheduleStepOperation::kReceive ||
+  if (number == 0 || step.kind != collective::CollectiveStepOperation::kReceive ||
       step.target.buffer != collective::RankBufferKind::kOutput) {
     return true;
   }
@@ -61,8 +61,8 @@ bool MessageReceiverTable::must_wait_for_free_memory(const MessageFlow& flow,
   return !std::all_of(first, first + step.pieces, [](bool once) { return once; });
 }
 
-std::vector<std::int32_t> receive_scratch_starts(const collective::CollectiveSchedule& schedule,
-                                                 std::int32_t rank) {
+std::vector<std::int32_t> first_receive_scratch_pieces(
+    const collective::CollectiveSchedule& schedule, std::int32_t rank) {
   std::int32_t end = schedule.scratch_pieces;
   std::vector<std::int32_t> rooms;
   for (const collective::RankStepSequence& channel :
@@ -70,7 +70,7 @@ std::vector<std::int32_t> receive_scratch_starts(const collective::CollectiveSch
     rooms.push_back(end);
     std::int32_t longest = 0;
     for (const collective::CollectiveScheduleStep& step : channel.steps) {
-      if (step.kind == collective::ScheduleStepOperation::kReceiveReduce)
+      if (step.kind == collective::CollectiveStepOperation::kReceiveReduce)
         longest = std::max(longest, step.pieces);
     }
     end += longest;

@@ -38,7 +38,8 @@ class MessageReceiverTable {
   /// True if message `number` of a flow must wait until the receiver signals that its memory is
   /// free. The first message must, and every message into memory that is added to or written more
   /// than once.
-  [[nodiscard]] bool must_wait_for_free_memory(const MessageFlow& flow, std::size_t number) const;
+  [[nodiscard]] bool message_waits_for_free_memory(const MessageFlow& flow,
+                                                   std::size_t number) const;
 
  private:
   ReceivesOfFlows landings_;
@@ -49,7 +50,7 @@ class MessageReceiverTable {
 /// Returns, for each channel of a rank, the first scratch piece of the space for received pieces
 /// that are to be added; this space follows the schedule's own scratch. The last entry is the end
 /// of the space.
-std::vector<std::int32_t> receive_scratch_starts(const collective::CollectiveSchedule& schedule,
-                                                 std::int32_t rank);
+std::vector<std::int32_t> first_receive_scratch_pieces(
+    const collective::CollectiveSchedule& schedule, std::int32_t rank);
 
 }  // namespace stepwright::collective_files

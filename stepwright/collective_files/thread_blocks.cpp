@@ -10,20 +10,21 @@ namespace stepwright::collective_files {
 namespace {
 
 /// Returns the steps of a rank in an order that its channels and waits allow.
-std::vector<collective::ScheduleStepReference> in_sequence(const collective::RankSchedule& rank) {
+std::vector<collective::CollectiveStepReference> in_sequence(
+    const collective::RankCollectiveSchedule& rank) {
   std::vector<std::int32_t> done(rank.channels.size());
   std::vector<std::size_t> waited(rank.channels.size());
   const auto ready = [&](std::size_t c) {
     const collective::RankStepSequence& channel = rank.channels[c];
     if (done[c] == std::ssize(channel.steps)) return false;
     for (; waited[c] < channel.waits.size(); ++waited[c]) {
-      const collective::ScheduleStepDependency& wait = channel.waits[waited[c]];
+      const collective::CollectiveStepDependency& wait = channel.waits[waited[c]];
       if (wait.step > done[c]) break;
       if (done[static_cast<std::size_t>(wait.on.channel)] <= wait.on.step) return false;
     }
     return true;
   };
-  std::vector<collective::ScheduleStepReference> sequence;
+  std::vector<collective::CollectiveStepReference> sequence;
   for (bool progress = true; progress;) {
     progress = false;
     for (std::size_t c = 0; c < rank.channels.size(); ++c) {
@@ -36,14 +37,15 @@ std::vector<collective::ScheduleStepReference> in_sequence(const collective::Ran
 }
 
 collective::PieceRunStart moved(collective::PieceRunStart run, std::int32_t pieces) {
-  run.piece = (run.piece + static_cast<std::uint32_t>(pieces)) & collective::kMaxPieceCount;
+  run.piece =
+      (run.piece + static_cast<std::uint32_t>(pieces)) & collective::kMaxSchedulePiecesPerBuffer;
   return run;
 }
 
 /// For each thread block, the number of its completed steps.
 using BlockClock = std::vector<std::int32_t>;
 
-bool is_over(const BlockClock& clock, collective::ScheduleStepReference step) {
+bool is_over(const BlockClock& clock, collective::CollectiveStepReference step) {
   const auto block = static_cast<std::size_t>(step.channel);
   return block < clock.size() && clock[block] > step.step;
 }
@@ -58,20 +60,20 @@ class TouchedPieces {
  public:
   explicit TouchedPieces(const collective::CollectiveSchedule& schedule) {
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
-      buffers_[b].resize(static_cast<std::size_t>(
-          collective::pieces_in_buffer(schedule, static_cast<collective::RankBufferKind>(b))));
+      buffers_[b].resize(static_cast<std::size_t>(collective::piece_count_of_rank_buffer(
+          schedule, static_cast<collective::RankBufferKind>(b))));
     }
   }
 
   /// Returns the steps that must be completed before `step`, whose own reference is `self`.
-  std::vector<collective::ScheduleStepReference> before(
-      const collective::CollectiveScheduleStep& step, collective::ScheduleStepReference self) {
+  std::vector<collective::CollectiveStepReference> before(
+      const collective::CollectiveScheduleStep& step, collective::CollectiveStepReference self) {
     earlier_.clear();
-    const bool adds_to_target = step.kind == collective::ScheduleStepOperation::kReduce;
+    const bool adds_to_target = step.kind == collective::CollectiveStepOperation::kReduce;
     if (collective::reads(step)) read(step.source, step.pieces, self);
     if (adds_to_target) read(step.target, step.pieces, self);
     if (collective::writes(step)) write(step.target, step.pieces, self);
-    std::vector<collective::ScheduleStepReference> list;
+    std::vector<collective::CollectiveStepReference> list;
     for (const auto& [block, number] : earlier_) {
       if (block != self.channel) list.push_back({block, number});
     }
@@ -80,12 +82,12 @@ class TouchedPieces {
 
  private:
   struct Piece {
-    collective::ScheduleStepReference writer;
+    collective::CollectiveStepReference writer;
     /// Steps that have read the piece since it was written.
-    std::vector<collective::ScheduleStepReference> readers;
+    std::vector<collective::CollectiveStepReference> readers;
   };
 
-  void add(collective::ScheduleStepReference step) {
+  void add(collective::CollectiveStepReference step) {
     if (step.exists()) earlier_.emplace(step.channel, step.step);
   }
 
@@ -94,7 +96,7 @@ class TouchedPieces {
   }
 
   void read(collective::PieceRunStart run, std::int32_t pieces,
-            collective::ScheduleStepReference self) {
+            collective::CollectiveStepReference self) {
     if (run.buffer == collective::RankBufferKind::kInput) return;
     for (std::int32_t i = 0; i < pieces; ++i) {
       Piece& touched = piece(run, i);
@@ -104,11 +106,11 @@ class TouchedPieces {
   }
 
   void write(collective::PieceRunStart run, std::int32_t pieces,
-             collective::ScheduleStepReference self) {
+             collective::CollectiveStepReference self) {
     for (std::int32_t i = 0; i < pieces; ++i) {
       Piece& touched = piece(run, i);
       add(touched.writer);
-      for (const collective::ScheduleStepReference reader : touched.readers) add(reader);
+      for (const collective::CollectiveStepReference reader : touched.readers) add(reader);
       touched = {.writer = self, .readers = {}};
     }
   }
@@ -128,7 +130,7 @@ class BlockCutter {
         touched_(source.schedule) {}
 
   std::vector<MscclThreadBlock> blocks() {
-    for (const collective::ScheduleStepReference ref : in_sequence(own_)) {
+    for (const collective::CollectiveStepReference ref : in_sequence(own_)) {
       const auto channel = static_cast<std::size_t>(ref.channel);
       cut(channel, own_.channels[channel].steps[static_cast<std::size_t>(ref.step)]);
     }
@@ -185,13 +187,13 @@ class BlockCutter {
 
   void append(std::size_t block, MscclThreadBlockStep step) {
     std::vector<MscclThreadBlockStep>& steps = blocks_[block].steps;
-    const collective::ScheduleStepReference self{static_cast<std::int32_t>(block),
-                                                 static_cast<std::int32_t>(std::ssize(steps))};
+    const collective::CollectiveStepReference self{static_cast<std::int32_t>(block),
+                                                   static_cast<std::int32_t>(std::ssize(steps))};
     BlockClock clock = steps.empty() ? BlockClock() : clocks_[block].back();
     clock.resize(std::max(clock.size(), block + 1));
     clock[block] = self.step;
     step.after = needed(touched_.before(step.step, self), clock);
-    for (const collective::ScheduleStepReference earlier : step.after) {
+    for (const collective::CollectiveStepReference earlier : step.after) {
       blocks_[static_cast<std::size_t>(earlier.channel)]
           .steps[static_cast<std::size_t>(earlier.step)]
           .awaited = true;
@@ -205,12 +207,12 @@ class BlockCutter {
 
   /// Returns those steps of `earlier` that neither the thread block's own order nor another of
   /// these steps implies.
-  [[nodiscard]] std::vector<collective::ScheduleStepReference> needed(
-      const std::vector<collective::ScheduleStepReference>& earlier,
+  [[nodiscard]] std::vector<collective::CollectiveStepReference> needed(
+      const std::vector<collective::CollectiveStepReference>& earlier,
       const BlockClock& clock) const {
-    std::vector<collective::ScheduleStepReference> list;
-    for (const collective::ScheduleStepReference step : earlier) {
-      const auto implies = [&](collective::ScheduleStepReference other) {
+    std::vector<collective::CollectiveStepReference> list;
+    for (const collective::CollectiveStepReference step : earlier) {
+      const auto implies = [&](collective::CollectiveStepReference other) {
         return is_over(clock_of(other), step);
       };
       if (!is_over(clock, step) && std::none_of(earlier.begin(), earlier.end(), implies)) {
@@ -221,13 +223,13 @@ class BlockCutter {
   }
 
   /// Returns the clock of the steps that are completed when a step starts.
-  [[nodiscard]] const BlockClock& clock_of(collective::ScheduleStepReference step) const {
+  [[nodiscard]] const BlockClock& clock_of(collective::CollectiveStepReference step) const {
     return clocks_[static_cast<std::size_t>(step.channel)][static_cast<std::size_t>(step.step)];
   }
 
   const MscclThreadBlockInput& source_;
   std::int32_t rank_;
-  const collective::RankSchedule& own_;
+  const collective::RankCollectiveSchedule& own_;
   std::vector<MscclThreadBlock> blocks_;
   std::map<MessageFlow, std::size_t> block_of_flow_;
   std::vector<std::size_t> last_block_;  ///< The thread block of each channel's latest step.

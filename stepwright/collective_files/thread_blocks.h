@@ -16,7 +16,7 @@ struct MscclThreadBlockStep {
   collective::PieceRunStart lands{};
   /// Steps of other thread blocks that must be completed before this one starts, as (thread block
   /// in `channel`, step). Steps that others imply are left out.
-  std::vector<collective::ScheduleStepReference> after;
+  std::vector<collective::CollectiveStepReference> after;
   bool awaited = false;  ///< True if a step of another thread block waits for this one.
 };
 

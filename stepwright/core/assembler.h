@@ -10,19 +10,19 @@
 namespace stepwright {
 
 /// Largest nesting depth of lists and mappings that a YAML or JSON document may have.
-inline constexpr std::size_t kMaxNesting = 100;
+inline constexpr std::size_t kMaxDocumentNestingDepth = 100;
 
 /// Largest number of values and keys that a YAML or JSON document may have. Each takes about 100
 /// bytes of memory, and twice that while its list grows.
-inline constexpr std::size_t kMaxDocumentValues = 2'000'000;
+inline constexpr std::size_t kMaxYamlOrJsonValues = 2'000'000;
 
 /// Largest memory, in bytes, for copies that YAML aliases make of anchored values, so that a short
 /// text cannot expand into a huge document.
-inline constexpr std::size_t kMaxAliasCopyBytes = std::size_t{16} << 20U;
+inline constexpr std::size_t kMaxYamlAliasCopyBytes = std::size_t{16} << 20U;
 
 /// Longest key of a mapping, in bytes. Even with every byte escaped, it stays within the 1,024
 /// bytes that YAML allows for a simple key.
-inline constexpr std::size_t kMaxKeyBytes = 240;
+inline constexpr std::size_t kMaxMappingKeyBytes = 240;
 
 /// A position in a text file: line and column (in bytes), both from 1.
 struct TextPosition {
@@ -60,16 +60,16 @@ class DocumentTreeAssembler {
 
   /// Begins a sequence or mapping. `container`: an empty tree of that kind, with its position in
   /// the file.
-  void open(Tree container);
+  void begin_container(DocumentTree container);
   /// Ends the innermost sequence or mapping that was begun. `finished`: receives a copy of it for
   /// later YAML aliases; null: no copy is made.
-  void end_container(Tree* finished = nullptr);
+  void end_document_container(DocumentTree* finished = nullptr);
   /// Adds a scalar or null at the parser's current place: as an element of a list, a key, or the
   /// value of a key.
-  void leaf(Tree value);
+  void add_scalar_value(DocumentTree value);
   /// Adds a copy of an anchored value at a YAML alias (`*name`). `at`: position of the alias, for
   /// errors.
-  void add_alias_copy(const Tree& value, TextPosition at);
+  void add_alias_copy(const DocumentTree& value, TextPosition at);
   /// Announces that the next value belongs to a YAML merge key (`<<`): a mapping or a list of
   /// mappings, whose members are added to the current mapping unless it has these keys itself.
   /// Earlier mappings of the list take precedence.
@@ -78,29 +78,29 @@ class DocumentTreeAssembler {
   /// a value.
   [[nodiscard]] bool expects_key() const;
   /// Returns the key of the current mapping that still has no value; null if there is none.
-  [[nodiscard]] const Tree* key_without_value() const;
+  [[nodiscard]] const DocumentTree* yaml_key_without_value() const;
   /// Returns the finished tree of the document; a null value if the parser reported no event.
-  Tree take_document_tree() { return std::move(root_); }
+  DocumentTree finished_document_tree() { return std::move(root_); }
 
  private:
   struct Open {
-    Tree container;
+    DocumentTree container;
     bool merge_due = false;
     /// Mappings whose members a YAML merge key (`<<`) adds to the container.
-    std::vector<Tree> merged{};
+    std::vector<DocumentTree> merged{};
   };
-  void place(Tree value);
-  void take_merged(Tree value);
+  void place(DocumentTree value);
+  void take_merged(DocumentTree value);
   void count_copy(std::size_t bytes, TextPosition at);
-  void check_key(const Tree& key) const;
-  void settle_duplicates(Tree& mapping);
+  void check_key(const DocumentTree& key) const;
+  void settle_duplicates(DocumentTree& mapping);
 
   const std::string& file_;
   std::vector<RepeatedKey>* repeated_;
   std::vector<Open> open_;
   std::size_t values_ = 0;
   std::size_t copied_ = 0;  ///< Bytes of memory that all copies made for YAML aliases take.
-  Tree root_;
+  DocumentTree root_;
 };
 
 }  // namespace stepwright

@@ -20,24 +20,24 @@ IntegerParseResult read_batch_or_sequence_size(std::string_view word) {
   const std::int64_t factor = factor_of(word);
   if (factor == 1) return read_integer(word);
   IntegerParseResult read = read_integer(word.substr(0, word.size() - 1));
-  const bool good = read.status == IntegerParseResult::Status::kGood;
+  const bool good = read.status == IntegerParseResult::IntegerParseStatus::kGood;
   if (good && __builtin_mul_overflow(read.value, factor, &read.value)) {
-    read.status = IntegerParseResult::Status::kTooLarge;
+    read.status = IntegerParseResult::IntegerParseStatus::kTooLarge;
   }
   return read;
 }
 
-std::int64_t read_batch_or_sequence_size(Node node, std::int64_t low, std::int64_t high) {
+std::int64_t read_batch_or_sequence_size(DocumentNode node, std::int64_t low, std::int64_t high) {
   if (!node.is_scalar() || node.is_number()) return node.integer(low, high);
   const std::string word = node.text();
   const IntegerParseResult read = read_batch_or_sequence_size(word);
-  if (factor_of(word) == 1 || read.status == IntegerParseResult::Status::kNotANumber) {
+  if (factor_of(word) == 1 || read.status == IntegerParseResult::IntegerParseStatus::kNotANumber) {
     return node.integer(low, high);
   }
-  const bool good = read.status == IntegerParseResult::Status::kGood;
+  const bool good = read.status == IntegerParseResult::IntegerParseStatus::kGood;
   if (good && read.value >= low && read.value <= high) return read.value;
   node.fail(fmt::format("must be an integer from {} to {}; it is '{}' (k: 1,024; M: 1,048,576)",
-                        low, high, printable(word)));
+                        low, high, one_line_printable_text(word)));
 }
 
 }  // namespace stepwright

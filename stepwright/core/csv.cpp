@@ -114,8 +114,8 @@ void check_header(const CsvTable& table) {
   for (auto title = table.header.begin(); title != table.header.end(); ++title) {
     if (title->empty()) fail_input(fmt::format("{}:1: a column has no name", table.name));
     if (std::find(table.header.begin(), title, *title) == title) continue;
-    fail_input(
-        fmt::format("{}:1: the column '{}' stands there twice", table.name, printable(*title)));
+    fail_input(fmt::format("{}:1: the column '{}' stands there twice", table.name,
+                           one_line_printable_text(*title)));
   }
 }
 
@@ -133,7 +133,7 @@ void CsvTable::require_table_rows() const {
   }
 }
 
-void CsvTable::reject_misspelt_columns(std::span<const std::string_view> titles) const {
+void CsvTable::refuse_misspelt_column_titles(std::span<const std::string_view> titles) const {
   // Shorter titles differ from another word by one letter too easily.
   constexpr std::size_t kShortest = 5;
   constexpr std::size_t kMostEdits = 2;
@@ -148,7 +148,7 @@ void CsvTable::reject_misspelt_columns(std::span<const std::string_view> titles)
     fail_input(
         fmt::format("{}:1: unknown column '{}'; did you mean '{}'? (a column of your own needs a "
                     "name that is not nearly a known one)",
-                    name, printable(title), *meant));
+                    name, one_line_printable_text(title), *meant));
   }
 }
 

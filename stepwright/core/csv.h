@@ -30,7 +30,7 @@ struct CsvTable {
   void require_table_rows() const;
   /// Catches misspelt column titles: fails with `kInput` if an unknown column is within two edits
   /// of one of `titles` that the table lacks. Other unknown columns are allowed.
-  void reject_misspelt_columns(std::span<const std::string_view> titles) const;
+  void refuse_misspelt_column_titles(std::span<const std::string_view> titles) const;
 };
 
 /// Reads a comma-separated table from a text. Fails with `kInput`, naming file and line, if it is

@@ -17,7 +17,7 @@ void fail_system_call(const char* what) {
               fmt::format("cannot {}: {}", what, std::generic_category().message(errno)));
 }
 
-void Descriptor::close() {
+void FileDescriptor::close() {
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;
 }
@@ -37,7 +37,7 @@ bool write_all_bytes(int descriptor, std::string_view bytes) {
   return true;
 }
 
-void fill_standard_streams() {
+void open_closed_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
     // `open` returns the lowest free number, which is that of this stream.
@@ -49,8 +49,8 @@ void fill_standard_streams() {
 Pipe::Pipe() {
   std::array<int, 2> ends{-1, -1};
   checked_system_call(::pipe2(ends.data(), O_CLOEXEC), "make a pipe");
-  read = Descriptor(ends[0]);
-  write = Descriptor(ends[1]);
+  read = FileDescriptor(ends[0]);
+  write = FileDescriptor(ends[1]);
 }
 
 }  // namespace stepwright

@@ -11,13 +11,14 @@ namespace stepwright {
 
 /// Owner of an open file descriptor, which is closed when the object is destroyed; -1: it owns
 /// none.
-class Descriptor {
+class FileDescriptor {
  public:
-  Descriptor() = default;
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  ~Descriptor() { close(); }
-  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  ~FileDescriptor() { close(); }
+  FileDescriptor(FileDescriptor&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     return *this;
   }
@@ -26,7 +27,7 @@ class Descriptor {
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   void close();
   /// Returns the file descriptor and gives up its ownership: the caller must close it.
-  [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }
+  [[nodiscard]] int release_descriptor() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;
@@ -43,13 +44,13 @@ bool write_all_bytes(int descriptor, std::string_view bytes);
 /// Opens /dev/null for each standard stream (input, output, error) that is closed, so that no file
 /// opened later gets its number. It is opened in the wrong direction, so that using such a stream
 /// still fails. Call it at the start of a program.
-void fill_standard_streams();
+void open_closed_standard_streams();
 
 /// Both ends of a pipe, which programs that this process starts do not inherit (O_CLOEXEC).
 struct Pipe {
   Pipe();
-  Descriptor read;
-  Descriptor write;
+  FileDescriptor read;
+  FileDescriptor write;
 };
 
 }  // namespace stepwright

@@ -27,59 +27,62 @@ bool looks_like_json(std::string_view text) {
 }
 
 /// Feeds a tree to an assembler as a reader would, so that the rules for documents are applied.
-void assemble(const Tree& tree, DocumentTreeAssembler& assembler, const std::string& name) {
+void assemble(const DocumentTree& tree, DocumentTreeAssembler& assembler, const std::string& name) {
   if (find_bad_utf8(tree.text) != std::string_view::npos) {
     fail_input(fmt::format("{}: text that is not UTF-8", name));
   }
-  if (tree.kind == Tree::Kind::kNull || tree.kind == Tree::Kind::kScalar) {
-    assembler.leaf(tree);
+  if (tree.kind == DocumentTree::TreeValueKind::kNull ||
+      tree.kind == DocumentTree::TreeValueKind::kScalar) {
+    assembler.add_scalar_value(tree);
     return;
   }
-  Tree container;
+  DocumentTree container;
   container.kind = tree.kind;
   container.flow = tree.flow;
-  assembler.open(std::move(container));
-  for (const Tree& item : tree.items) assemble(item, assembler, name);
-  assembler.end_container();
+  assembler.begin_container(std::move(container));
+  for (const DocumentTree& item : tree.items) assemble(item, assembler, name);
+  assembler.end_document_container();
 }
 
-std::unique_ptr<const DocumentContent> content_of(std::string name, Tree root) {
+std::unique_ptr<const DocumentContent> content_of(std::string name, DocumentTree root) {
   return std::make_unique<const DocumentContent>(DocumentContent{std::move(name), std::move(root)});
 }
 
 }  // namespace
 
-Document::Document(std::unique_ptr<const DocumentContent> content) : content_(std::move(content)) {}
-Document::Document(Document&& other) noexcept = default;
-Document& Document::operator=(Document&& other) noexcept = default;
-Document::~Document() = default;
+YamlJsonDocument::YamlJsonDocument(std::unique_ptr<const DocumentContent> content)
+    : content_(std::move(content)) {}
+YamlJsonDocument::YamlJsonDocument(YamlJsonDocument&& other) noexcept = default;
+YamlJsonDocument& YamlJsonDocument::operator=(YamlJsonDocument&& other) noexcept = default;
+YamlJsonDocument::~YamlJsonDocument() = default;
 
-Document Document::parse(std::string_view text, std::string name) {
+YamlJsonDocument YamlJsonDocument::parse(std::string_view text, std::string name) {
   if (text.size() > kLargestText) fail_too_large(name);
-  Tree root = looks_like_json(text) ? read_json(text, name) : read_yaml(text, name);
-  return Document(content_of(std::move(name), std::move(root)));
+  DocumentTree root = looks_like_json(text) ? read_json(text, name) : read_yaml(text, name);
+  return YamlJsonDocument(content_of(std::move(name), std::move(root)));
 }
 
-Document Document::load(const std::filesystem::path& path) {
+YamlJsonDocument YamlJsonDocument::load(const std::filesystem::path& path) {
   return parse(read_file_or_standard_input(path, kLargestText), path.string());
 }
 
-Document Document::from(Tree tree, std::string name) {
+YamlJsonDocument YamlJsonDocument::from_tree(DocumentTree tree, std::string name) {
   DocumentTreeAssembler assembler(name);
   assemble(tree, assembler, name);
-  return Document(content_of(std::move(name), std::move(tree)));
+  return YamlJsonDocument(content_of(std::move(name), std::move(tree)));
 }
 
-Node Document::root() const& { return {content_.get(), &content_->root}; }
+DocumentNode YamlJsonDocument::root() const& { return {content_.get(), &content_->root}; }
 
-const std::string& Document::name() const { return content_->name; }
+const std::string& YamlJsonDocument::document_name() const { return content_->name; }
 
-Document Document::with(std::string_view path, std::string_view value) const {
-  Tree root = content_->root;
+YamlJsonDocument YamlJsonDocument::copy_with_replaced_scalar(std::string_view path,
+                                                             std::string_view value) const {
+  DocumentTree root = content_->root;
   replace_scalar_at_path(root, path, value, content_->name);
-  return Document(content_of(content_->name, std::move(root)));
+  return YamlJsonDocument(content_of(content_->name, std::move(root)));
 }
 
-std::string Document::to_yaml() const { return write_yaml(content_->root); }
+std::string YamlJsonDocument::to_yaml() const { return write_yaml(content_->root); }
 
 }  // namespace stepwright

@@ -17,13 +17,13 @@
 
 namespace stepwright {
 
-struct Tree;
+struct DocumentTree;
 struct DocumentContent;
 
-/// A value of a document that was read: a light handle, valid as long as the `Document` (or the one
-/// that it was moved to) lives. Reading a value as a type that it does not have fails with
+/// A value of a document that was read: a light handle, valid as long as the `YamlJsonDocument` (or
+/// the one that it was moved to) lives. Reading a value as a type that it does not have fails with
 /// `kInput`; the message names file, position, field path, the value and what is allowed.
-class Node {
+class DocumentNode {
  public:
   /// True if the value is missing, `null` or `~`.
   [[nodiscard]] bool is_null() const;
@@ -37,28 +37,29 @@ class Node {
   [[nodiscard]] bool is_mapping() const;
 
   /// Returns the value of a key; nullopt if the mapping lacks it. Fails if this is not a mapping.
-  [[nodiscard]] std::optional<Node> find(std::string_view key) const;
+  [[nodiscard]] std::optional<DocumentNode> find(std::string_view key) const;
   /// Returns the value of a key. Fails if this is not a mapping or lacks the key, naming it.
-  [[nodiscard]] Node get(std::string_view key) const;
+  [[nodiscard]] DocumentNode get(std::string_view key) const;
   /// Fails if the mapping has a key that is not in `keys`; the message suggests the nearest allowed
   /// key.
-  void allow_only(std::span<const std::string_view> keys) const;
-  /// Fails if the mapping has a key that is not in `keys`: `node.allow_only({"name", "nodes"})`.
-  void allow_only(std::initializer_list<std::string_view> keys) const;
+  void allow_only_keys(std::span<const std::string_view> keys) const;
+  /// Fails if the mapping has a key that is not in `keys`: `node.allow_only_keys({"name",
+  /// "nodes"})`.
+  void allow_only_keys(std::initializer_list<std::string_view> keys) const;
   /// Returns keys and values of a mapping in file order. Fails if this is not a mapping.
-  [[nodiscard]] std::vector<std::pair<std::string, Node>> members() const;
+  [[nodiscard]] std::vector<std::pair<std::string, DocumentNode>> mapping_members() const;
 
   /// Returns the number of elements of a sequence or of members of a mapping. Fails for a scalar
   /// and for null.
   [[nodiscard]] std::size_t size() const;
   /// Returns an element of a sequence, counted from 0. Fails if this is not a sequence or is too
   /// short.
-  [[nodiscard]] Node at(std::size_t index) const;
+  [[nodiscard]] DocumentNode at(std::size_t index) const;
 
   /// Returns any scalar as it was written, without quotes (so `version: 0.10` gives `0.10`).
   [[nodiscard]] std::string text() const;
   /// Returns the texts of a list of scalars. Fails if this is not a list, or an element no scalar.
-  [[nodiscard]] std::vector<std::string> texts() const;
+  [[nodiscard]] std::vector<std::string> as_text_list() const;
   /// Returns a truth value: the words `true` or `false`, not in quotes. Fails for other values.
   [[nodiscard]] bool boolean() const;
   /// Returns an integer from `low` to `high`, both allowed. It may be written `40e6`; text in
@@ -71,8 +72,8 @@ class Node {
   [[nodiscard]] double number() const;
   /// Returns the enumerator that a word of the table stands for. Fails for other words, listing
   /// those of the table and suggesting the nearest.
-  template <class Enum, std::size_t kCount>
-  [[nodiscard]] Enum choice(const Named<Enum> (&table)[kCount]) const {
+  template <class EnumNamedByWord, std::size_t kCount>
+  [[nodiscard]] EnumNamedByWord choice(const Named<EnumNamedByWord> (&table)[kCount]) const {
     std::array<std::string_view, kCount> words;
     for (std::size_t i = 0; i < kCount; ++i) words[i] = table[i].name;
     return table[choice_of(words)].value;
@@ -80,79 +81,81 @@ class Node {
 
   /// Returns where this value is in its file: `job.yaml:3:7: batch.length`; without line and column
   /// if the value did not come from a file.
-  [[nodiscard]] std::string where() const;
+  [[nodiscard]] std::string file_position_text() const;
   /// Returns the dotted path from the root: `batch.length`, `layers.0`; empty for the root.
-  [[nodiscard]] std::string path() const;
+  [[nodiscard]] std::string dotted_path() const;
   /// Returns the name of the node's document, for messages.
   [[nodiscard]] const std::string& file() const;
   /// Returns the line of the file on which the value begins, from 1; 0 if it did not come from a
   /// file.
-  [[nodiscard]] std::uint32_t line() const;
+  [[nodiscard]] std::uint32_t source_line() const;
   /// Returns a copy of the value and everything below it, without positions, to be written
   /// elsewhere.
-  [[nodiscard]] Tree tree() const;
+  [[nodiscard]] DocumentTree copy_tree() const;
   /// Returns a copy of the value and everything below it with file positions, so that it can be
   /// changed and then read with errors that still point into the file.
-  [[nodiscard]] Tree tree_with_positions() const;
-  /// Throws an error of kind `kInput` with `where()` and the message.
+  [[nodiscard]] DocumentTree copy_tree_with_file_positions() const;
+  /// Throws an error of kind `kInput` with `file_position_text()` and the message.
   [[noreturn]] void fail(std::string_view message) const;
-  /// Throws an error of kind `kUnsupported` with `where()` and the message.
+  /// Throws an error of kind `kUnsupported` with `file_position_text()` and the message.
   [[noreturn]] void fail_unsupported(std::string_view message) const;
 
  private:
-  friend class Document;
-  Node(const DocumentContent* content, const Tree* tree) : content_(content), tree_(tree) {}
+  friend class YamlJsonDocument;
+  DocumentNode(const DocumentContent* content, const DocumentTree* tree)
+      : content_(content), tree_(tree) {}
 
-  [[nodiscard]] Node child(const Tree& tree) const { return {content_, &tree}; }
+  [[nodiscard]] DocumentNode child(const DocumentTree& tree) const { return {content_, &tree}; }
   void must_be_mapping() const;
   void must_be_scalar(std::string_view wanted) const;
   [[nodiscard]] std::size_t choice_of(std::span<const std::string_view> words) const;
 
   const DocumentContent* content_;
-  const Tree* tree_;
+  const DocumentTree* tree_;
 };
 
 /// An immutable YAML or JSON document. Text whose first character is `{` or `[` must be strict
 /// JSON; any other text must be one YAML document without tags, whose aliases and merge keys are
 /// expanded. Lines end with LF or CR LF, no mapping has a key twice, and docs/limits.md lists
 /// limits of size and nesting.
-class Document {
+class YamlJsonDocument {
  public:
-  /// Reads a YAML or JSON document from a text. `name`: name in messages. Fails with `kInput`,
-  /// naming line and column, if the text is malformed.
-  static Document parse(std::string_view text, std::string name);
+  /// Reads a YAML or JSON document from a text. `name`: name in messages. Fails with
+  /// `kInput`, naming line and column, if the text is malformed.
+  static YamlJsonDocument parse(std::string_view text, std::string name);
   /// Reads a document from a file. Fails with `kInput` if it is missing, a directory, unreadable or
   /// malformed.
-  static Document load(const std::filesystem::path& path);
+  static YamlJsonDocument load(const std::filesystem::path& path);
   /// Makes a document from a tree built in code. Fails with `kInput` if the tree has something that
   /// files may not have, such as a repeated key.
-  static Document from(Tree tree, std::string name);
+  static YamlJsonDocument from_tree(DocumentTree tree, std::string name);
 
-  Document(Document&& other) noexcept;
-  Document& operator=(Document&& other) noexcept;
-  ~Document();
+  YamlJsonDocument(YamlJsonDocument&& other) noexcept;
+  YamlJsonDocument& operator=(YamlJsonDocument&& other) noexcept;
+  ~YamlJsonDocument();
 
   /// Returns the outermost value of the document; null for an empty file.
-  [[nodiscard]] Node root() const&;
+  [[nodiscard]] DocumentNode root() const&;
   /// Deleted, because the node would outlive a temporary document: keep the document in a variable.
-  Node root() const&& = delete;
+  DocumentNode root() const&& = delete;
 
   /// Returns the name of the document for messages: the path of its file.
-  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] const std::string& document_name() const;
 
   /// Returns a copy of the document in which the scalar at a dotted path (`batch.length`,
   /// `layers.0`) is replaced. `value` is a YAML scalar (in quotes if it is text that reads like a
   /// number), or a factor such as `2x` or `0.5x` of the present number. Missing keys of mappings
   /// are created. Fails with `kInput` if the path leads through a scalar, beyond the end of a list,
   /// or to a list or mapping, and if a factor is applied to something other than a number.
-  [[nodiscard]] Document with(std::string_view path, std::string_view value) const;
+  [[nodiscard]] YamlJsonDocument copy_with_replaced_scalar(std::string_view path,
+                                                           std::string_view value) const;
 
   /// Returns the document as YAML text, which reads back as the same values in the same order. The
   /// text is the same on every machine.
   [[nodiscard]] std::string to_yaml() const;
 
  private:
-  explicit Document(std::unique_ptr<const DocumentContent> content);
+  explicit YamlJsonDocument(std::unique_ptr<const DocumentContent> content);
 
   std::unique_ptr<const DocumentContent> content_;
 };

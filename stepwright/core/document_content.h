@@ -7,20 +7,20 @@
 
 namespace stepwright {
 
-/// Values and file name of a `Document`. Every `Node` of the document points into it.
+/// Values and file name of a `YamlJsonDocument`. Every `Node` of the document points into it.
 struct DocumentContent {
   std::string name;
-  Tree root;
+  DocumentTree root;
 };
 
 /// Returns a value as text for a message: `'ring'`, `"5"` (text in quotes), `8`, `a list`, `a
 /// mapping`, `empty`.
-std::string describe_tree_value(const Tree& value);
+std::string describe_tree_value(const DocumentTree& value);
 
 /// Replaces the scalar at a dotted path such as `batch.length`; missing keys are created. `value`:
-/// a YAML scalar, or a factor of the present number such as `2x`. Fails as `Document::with`;
-/// `file`: name for errors.
-void replace_scalar_at_path(Tree& root, std::string_view path, std::string_view value,
+/// a YAML scalar, or a factor of the present number such as `2x`. Fails as
+/// `YamlJsonDocument::with`; `file`: name for errors.
+void replace_scalar_at_path(DocumentTree& root, std::string_view path, std::string_view value,
                             const std::string& file);
 
 }  // namespace stepwright

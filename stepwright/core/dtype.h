@@ -59,7 +59,7 @@ constexpr std::int64_t bytes_of_centibits(std::int64_t elements, std::int64_t ce
 }
 
 /// Returns the bytes that `elements` elements of a number format take, rounded up to whole bytes.
-constexpr std::int64_t size_bytes(DType type, std::int64_t elements) {
+constexpr std::int64_t bytes_of_elements(DType type, std::int64_t elements) {
   return bytes_of_centibits(elements, element_size_centibits(type));
 }
 

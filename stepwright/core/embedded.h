@@ -8,7 +8,7 @@ namespace stepwright {
 
 /// Number of readable blanks after the text of an embedded file, because some parsers (simdjson)
 /// read beyond the end.
-inline constexpr std::size_t kEmbeddedPaddingBytes = 64;
+inline constexpr std::size_t kEmbeddedFilePaddingBytes = 64;
 
 /// A data file that is compiled into the program, such as a model or a profile.
 struct EmbeddedFile {
@@ -19,8 +19,8 @@ struct EmbeddedFile {
 };
 
 /// Returns the text of an embedded file without the `kEmbeddedPaddingBytes` blanks at its end.
-constexpr std::string_view embedded(std::string_view with_room) {
-  return with_room.substr(0, with_room.size() - kEmbeddedPaddingBytes);
+constexpr std::string_view text_without_padding(std::string_view with_room) {
+  return with_room.substr(0, with_room.size() - kEmbeddedFilePaddingBytes);
 }
 
 /// Returns the names of embedded files, sorted.

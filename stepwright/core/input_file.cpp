@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlockBytes = std::size_t{64} << 10U;
 
 [[noreturn]] void fail(const fs::path& path, std::string_view what) {
-  const std::string shown = printable(path.string(), kLongestPath);
+  const std::string shown = one_line_printable_text(path.string(), kLongestPath);
   fail_input(fmt::format("{}: {}", shown, what), {.file = path.string()});
 }
 
@@ -79,7 +79,7 @@ bool somebody_writes(int pipe, std::chrono::milliseconds wait) {
 
 }  // namespace
 
-InputFile::InputFile(fs::path path, Kind kind, std::chrono::milliseconds wait)
+InputFileReader::InputFileReader(fs::path path, FileKindToOpen kind, std::chrono::milliseconds wait)
     : path_(std::move(path)),
       // Without O_NONBLOCK, opening a named pipe without a writer would block here.
       file_(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {
@@ -88,7 +88,7 @@ InputFile::InputFile(fs::path path, Kind kind, std::chrono::milliseconds wait)
   if (::fstat(file_.get(), &status) != 0) fail_to_open(path_, errno);
   if (S_ISDIR(status.st_mode)) fail(path_, "is a directory, not a file");
   if (S_ISREG(status.st_mode)) size_bytes_ = static_cast<std::size_t>(status.st_size);
-  if (kind == Kind::kPlain && !S_ISREG(status.st_mode)) fail(path_, "is no plain file");
+  if (kind == FileKindToOpen::kPlain && !S_ISREG(status.st_mode)) fail(path_, "is no plain file");
   if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !is_standard_input(status))) {
     fail(path_, "is a device, not a file");
   }
@@ -96,7 +96,7 @@ InputFile::InputFile(fs::path path, Kind kind, std::chrono::milliseconds wait)
   may_be_silent_ = !S_ISREG(status.st_mode);
 }
 
-std::size_t InputFile::read_some(std::span<char> into) {
+std::size_t InputFileReader::read_some(std::span<char> into) {
   for (bool waited = false;;) {
     const ssize_t got = ::read(file_.get(), into.data(), into.size());
     if (got == 0 && wait_ && waited) {
@@ -121,7 +121,7 @@ std::size_t InputFile::read_some(std::span<char> into) {
   }
 }
 
-std::size_t InputFile::read(std::span<char> into) {
+std::size_t InputFileReader::read_file_bytes(std::span<char> into) {
   std::size_t done = 0;
   while (done < into.size()) {
     const std::size_t got = read_some(into.subspan(done));
@@ -131,7 +131,7 @@ std::size_t InputFile::read(std::span<char> into) {
   return done;
 }
 
-std::string InputFile::rest(std::size_t most_bytes) {
+std::string InputFileReader::read_rest_of_file(std::size_t most_bytes) {
   if (size_bytes_ > most_bytes) fail_too_large(path_, most_bytes);
   std::string text;
   text.reserve(size_bytes_ + kBlockBytes);
@@ -139,27 +139,28 @@ std::string InputFile::rest(std::size_t most_bytes) {
     const std::size_t before = text.size();
     if (before > most_bytes) fail_too_large(path_, most_bytes);
     text.resize(before + kBlockBytes);
-    got = read(std::span(text).subspan(before));
+    got = read_file_bytes(std::span(text).subspan(before));
     text.resize(before + got);
   }
   return text;
 }
 
 std::string read_file_or_standard_input(const fs::path& path, std::size_t most_bytes) {
-  return InputFile(path).rest(most_bytes);
+  return InputFileReader(path).read_rest_of_file(most_bytes);
 }
 
 std::optional<std::string> read_regular_file(const fs::path& path, std::size_t most_bytes) try {
-  return InputFile(path, InputFile::Kind::kPlain).rest(most_bytes);
+  return InputFileReader(path, InputFileReader::FileKindToOpen::kPlain)
+      .read_rest_of_file(most_bytes);
 } catch (const Error&) {
   return std::nullopt;
 }
 
-std::optional<std::string> read_regular_file_start(const fs::path& path,
-                                                   std::size_t most_bytes) try {
-  InputFile file(path, InputFile::Kind::kPlain);
+std::optional<std::string> read_first_bytes_of_regular_file(const fs::path& path,
+                                                            std::size_t most_bytes) try {
+  InputFileReader file(path, InputFileReader::FileKindToOpen::kPlain);
   std::string start(most_bytes, '\0');
-  start.resize(file.read(start));
+  start.resize(file.read_file_bytes(start));
   return start;
 } catch (const Error&) {
   return std::nullopt;

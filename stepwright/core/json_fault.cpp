@@ -81,7 +81,7 @@ class FaultFinder {
     if (at_ == text_.size()) return "; the text ends here" + opened();
     const std::string_view rest = text_.substr(at_, text_.find_first_of("\r\n", at_) - at_);
     const bool comment = rest.starts_with('/') || rest.starts_with('#');
-    return fmt::format("; here stands {}{}", printable(rest, kShown),
+    return fmt::format("; here stands {}{}", one_line_printable_text(rest, kShown),
                        comment ? " (JSON has no comments)" : "");
   }
 
@@ -96,8 +96,9 @@ class FaultFinder {
 
   void open() {
     open_.push_back(at_++);
-    if (open_.size() > kMaxNesting) {
-      fault_ = {open_.back(), fmt::format("nested deeper than {} levels", kMaxNesting)};
+    if (open_.size() > kMaxDocumentNestingDepth) {
+      fault_ = {open_.back(),
+                fmt::format("nested deeper than {} levels", kMaxDocumentNestingDepth)};
       return;
     }
     skip_blanks();
@@ -163,7 +164,8 @@ class FaultFinder {
         return fail(fmt::format("{} is no value of JSON; {}", word, other.advice));
     }
     if (!word.empty()) {
-      return fail(fmt::format("{} is no value; {}", printable(word, kShown), kValues));
+      return fail(
+          fmt::format("{} is no value; {}", one_line_printable_text(word, kShown), kValues));
     }
     fail(fmt::format("a value must stand here{}; {}", shown(), kValues));
   }
@@ -191,10 +193,11 @@ class FaultFinder {
     }
     if (!good || at_ != begin + word.size()) {
       return fail_from(begin, fmt::format("{} is no number of JSON, as 8, -0.5 or 4e6 are",
-                                          printable(word, kShown)));
+                                          one_line_printable_text(word, kShown)));
     }
     if (std::isinf(std::strtod(std::string(word).c_str(), nullptr))) {
-      fail_from(begin, fmt::format("{} is too large a number", printable(word, kShown)));
+      fail_from(begin,
+                fmt::format("{} is too large a number", one_line_printable_text(word, kShown)));
     }
   }
 

@@ -58,35 +58,36 @@ class TreeBuilder {
     leaf(std::string(token.substr(0, token.find_last_not_of(" \t\r\n") + 1)), false, token);
   }
 
-  Tree take_document_tree() { return assembler_.take_document_tree(); }
+  DocumentTree take_document_tree() { return assembler_.finished_document_tree(); }
 
  private:
   void add_object(ondemand::object object, std::string_view token) {
-    assembler_.open(placed(Tree::mapping(), &token.front()));
+    assembler_.begin_container(placed(DocumentTree::make_empty_mapping(), &token.front()));
     for (auto member : object) {
       const char* const quote = member.key().value().raw() - 1;
       const std::string_view key = member.unescaped_key().value();
-      assembler_.leaf(placed(Tree::scalar(std::string(key), true), quote));
+      assembler_.add_scalar_value(placed(DocumentTree::make_scalar(std::string(key), true), quote));
       ondemand::value value = member.value().value();
       add(value);
     }
-    assembler_.end_container();
+    assembler_.end_document_container();
   }
 
   void add_array(ondemand::array array, std::string_view token) {
-    assembler_.open(placed(Tree::sequence(), &token.front()));
+    assembler_.begin_container(placed(DocumentTree::make_empty_sequence(), &token.front()));
     for (auto element : array) {
       ondemand::value value = element.value();
       add(value);
     }
-    assembler_.end_container();
+    assembler_.end_document_container();
   }
 
   void leaf(std::string spelling, bool in_quotes, std::string_view token) {
-    assembler_.leaf(placed(Tree::scalar(std::move(spelling), in_quotes), &token.front()));
+    assembler_.add_scalar_value(
+        placed(DocumentTree::make_scalar(std::move(spelling), in_quotes), &token.front()));
   }
 
-  Tree placed(Tree tree, const char* place) {
+  DocumentTree placed(DocumentTree tree, const char* place) {
     const TextPosition at = places_.of(place);
     tree.line = static_cast<std::uint32_t>(at.line);
     tree.column = static_cast<std::uint32_t>(at.column);
@@ -99,7 +100,8 @@ class TreeBuilder {
 
 }  // namespace
 
-Tree read_json(std::string_view text, const std::string& file, std::vector<RepeatedKey>* repeated) {
+DocumentTree read_json(std::string_view text, const std::string& file,
+                       std::vector<RepeatedKey>* repeated) {
   check_file_text(text, file);
   const bool marked = text.starts_with("\xEF\xBB\xBF");
   const simdjson::padded_string padded(marked ? text.substr(3) : text);

@@ -13,7 +13,7 @@ namespace stepwright {
 /// `kInput` (`file:line:column`) on malformed text, too deep nesting or too many values.
 /// `repeated`: receives keys that occur twice in a mapping, whose last value counts; null: such
 /// keys are refused.
-Tree read_json(std::string_view text, const std::string& file,
-               std::vector<RepeatedKey>* repeated = nullptr);
+DocumentTree read_json(std::string_view text, const std::string& file,
+                       std::vector<RepeatedKey>* repeated = nullptr);
 
 }  // namespace stepwright

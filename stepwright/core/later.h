@@ -10,16 +10,16 @@ namespace stepwright {
 
 /// A value that is computed when it is first read, by the reading thread, and then stays constant.
 /// Several threads may read it.
-template <class T>
+template <class LazyValue>
 class Later {
  public:
-  explicit Later(T value) : made_(true), value_(std::move(value)) {}
-  explicit Later(std::function<T()> compute_value)
+  explicit Later(LazyValue value) : made_(true), value_(std::move(value)) {}
+  explicit Later(std::function<LazyValue()> compute_value)
       : made_(false), make_(std::move(compute_value)) {}
 
   /// Returns the value; the first call computes it. If the computation throws, the exception is
   /// passed on, and the next call computes again.
-  const T& get() const {
+  const LazyValue& get() const {
     if (!made_.load(std::memory_order_acquire)) compute_value();
     return *value_;
   }
@@ -36,8 +36,8 @@ class Later {
 
   mutable std::mutex mutex_;
   mutable std::atomic<bool> made_;
-  mutable std::optional<T> value_;
-  std::function<T()> make_;
+  mutable std::optional<LazyValue> value_;
+  std::function<LazyValue()> make_;
 };
 
 }  // namespace stepwright

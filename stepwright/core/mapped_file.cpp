@@ -12,14 +12,15 @@
 namespace stepwright {
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const InputFile file(path, InputFile::Kind::kPlain);
-  if (file.size_bytes() == 0) fail_input(fmt::format("{}: is empty", path.string()));
-  void* data = ::mmap(nullptr, file.size_bytes(), PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  const InputFileReader file(path, InputFileReader::FileKindToOpen::kPlain);
+  if (file.file_size_bytes() == 0) fail_input(fmt::format("{}: is empty", path.string()));
+  void* data =
+      ::mmap(nullptr, file.file_size_bytes(), PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   if (data == MAP_FAILED) {
     fail_input(fmt::format("{}: cannot be read: {}", path.string(),
                            std::generic_category().message(errno)));
   }
-  size_ = file.size_bytes();
+  size_ = file.file_size_bytes();
   data_ = static_cast<const std::byte*>(data);
 }
 

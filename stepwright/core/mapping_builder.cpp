@@ -5,20 +5,21 @@
 
 namespace stepwright {
 
-MappingBuilder::MappingBuilder(Tree begun) : mapping_(std::move(begun)) {
-  if (mapping_.kind == Tree::Kind::kNull) mapping_.kind = Tree::Kind::kMapping;
-  assert(mapping_.kind == Tree::Kind::kMapping);
+TreeMappingBuilder::TreeMappingBuilder(DocumentTree begun) : mapping_(std::move(begun)) {
+  if (mapping_.kind == DocumentTree::TreeValueKind::kNull)
+    mapping_.kind = DocumentTree::TreeValueKind::kMapping;
+  assert(mapping_.kind == DocumentTree::TreeValueKind::kMapping);
   for (std::size_t i = 0; i + 1 < mapping_.items.size(); i += 2) {
     places_.emplace(mapping_.items[i].text, i + 1);
   }
 }
 
-MappingBuilder& MappingBuilder::set(std::string_view key, Tree value) {
-  if (Tree* present = find(key)) {
+TreeMappingBuilder& TreeMappingBuilder::set(std::string_view key, DocumentTree value) {
+  if (DocumentTree* present = find(key)) {
     *present = std::move(value);
     return *this;
   }
-  Tree name(key);
+  DocumentTree name(key);
   name.quoted = false;  // A key is always text.
   mapping_.items.push_back(std::move(name));
   places_.emplace(key, mapping_.items.size());
@@ -26,7 +27,7 @@ MappingBuilder& MappingBuilder::set(std::string_view key, Tree value) {
   return *this;
 }
 
-Tree* MappingBuilder::find(std::string_view key) {
+DocumentTree* TreeMappingBuilder::find(std::string_view key) {
   const auto found = places_.find(key);
   return found == places_.end() ? nullptr : &mapping_.items[found->second];
 }

@@ -11,22 +11,22 @@
 
 namespace stepwright {
 
-/// Builds a mapping (a `Tree`) key by key in linear time, for mappings with very many keys, such as
-/// users' files may have; `Tree::set` searches all keys each time.
-class MappingBuilder {
+/// Builds a mapping (a `DocumentTree`) key by key in linear time, for mappings with very many keys,
+/// such as users' files may have; `DocumentTree::set` searches all keys each time.
+class TreeMappingBuilder {
  public:
   /// `begun`: mapping to extend, or null to begin with an empty mapping.
-  explicit MappingBuilder(Tree begun = Tree::mapping());
+  explicit TreeMappingBuilder(DocumentTree begun = DocumentTree::make_empty_mapping());
 
   /// Adds a key with its value, or replaces the value if the key exists.
-  MappingBuilder& set(std::string_view key, Tree value);
+  TreeMappingBuilder& set(std::string_view key, DocumentTree value);
   /// Returns the value of a key, valid until the next `set`; null pointer if the key is absent.
-  [[nodiscard]] Tree* find(std::string_view key);
+  [[nodiscard]] DocumentTree* find(std::string_view key);
   /// Returns the finished mapping. Call it last.
-  [[nodiscard]] Tree take() { return std::move(mapping_); }
+  [[nodiscard]] DocumentTree finished_mapping() { return std::move(mapping_); }
 
  private:
-  Tree mapping_;
+  DocumentTree mapping_;
   /// For each key, the index of its value in `mapping_.items`.
   std::map<std::string, std::size_t, std::less<>> places_;
 };

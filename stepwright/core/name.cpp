@@ -14,10 +14,10 @@ std::string invalid_name_reason(std::string_view text, std::size_t longest) {
   return fmt::format(
       "must be one line of at most {} characters, without control characters and marks that "
       "reorder text; it is '{}'{}",
-      longest, printable(text), length);
+      longest, one_line_printable_text(text), length);
 }
 
-std::string read_name(Node node, std::size_t longest) {
+std::string read_name(DocumentNode node, std::size_t longest) {
   std::string text = node.text();
   if (const std::string fault = invalid_name_reason(text, longest); !fault.empty())
     node.fail(fault);

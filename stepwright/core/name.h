@@ -19,6 +19,6 @@ std::string invalid_name_reason(std::string_view text, std::size_t longest = kMa
 
 /// Reads a name (of a model, a device, a level, a path) from a value of a file. Fails with
 /// `kInput`, naming the position, if it is not valid (`invalid_name_reason`).
-std::string read_name(Node node, std::size_t longest = kMaxNameLength);
+std::string read_name(DocumentNode node, std::size_t longest = kMaxNameLength);
 
 }  // namespace stepwright

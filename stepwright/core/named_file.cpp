@@ -13,7 +13,8 @@ namespace {
 
 [[noreturn]] void fail_same(const CommandLineFile& output, const CommandLineFile& other) {
   fail_input(fmt::format("{}: {} and {} name the same file; give {} another name",
-                         printable(output.path), other.option, output.option, output.option));
+                         one_line_printable_text(output.path), other.option, output.option,
+                         output.option));
 }
 
 bool is_there_as(const CommandLineFile& output, const CommandLineFile& input) {
@@ -26,7 +27,7 @@ bool is_there_as(const CommandLineFile& output, const CommandLineFile& input) {
 void check_distinct_output_files(std::span<const CommandLineFile> outputs,
                                  std::span<const CommandLineFile> inputs) {
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
-    if (output->path.empty() || !output_target(output->path).is_plain) continue;
+    if (output->path.empty() || !resolve_output_target(output->path).is_plain) continue;
     for (const CommandLineFile& input : inputs) {
       if (is_there_as(*output, input)) fail_same(*output, input);
     }
@@ -39,7 +40,7 @@ void check_distinct_output_files(std::span<const CommandLineFile> outputs,
 }
 
 void check_option_output_writable(const CommandLineFile& output) try {
-  if (!output.path.empty()) check_writable(output.path);
+  if (!output.path.empty()) check_output_file_writable(output.path);
 } catch (const Error& error) {
   throw Error(error.kind(), fmt::format("{}: {}", output.option, error.what()), error.place());
 }

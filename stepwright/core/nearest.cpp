@@ -88,8 +88,8 @@ std::string spelling_hint(std::string_view word, std::span<const std::string_vie
   return text + "?";
 }
 
-std::string known_words_text(std::string_view word, std::span<const std::string_view> known,
-                             std::string_view all) {
+std::string unknown_word_hint_text(std::string_view word, std::span<const std::string_view> known,
+                                   std::string_view all) {
   constexpr std::size_t kMostListed = 12;
   constexpr std::size_t kNearest = 3;
   std::string hint = spelling_hint(word, known);

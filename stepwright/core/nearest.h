@@ -27,8 +27,8 @@ std::string spelling_hint(std::string_view word, std::span<const std::string_vie
 /// Returns the end of a message about an unknown word: a spelling hint and all known words. If
 /// these are more than twelve, it names the three nearest, their number, and `all`, the command
 /// that lists them ("stepwright list models").
-std::string known_words_text(std::string_view word, std::span<const std::string_view> known,
-                             std::string_view all);
+std::string unknown_word_hint_text(std::string_view word, std::span<const std::string_view> known,
+                                   std::string_view all);
 
 /// Joins words with commas: `ring, tree, ho-ring`.
 std::string join_with_commas(std::span<const std::string_view> words);

@@ -18,9 +18,9 @@ constexpr std::size_t kLongestShownPath = 1000;
 
 /// Finds a value by its address and sets its path. Only messages need paths, so nodes do not store
 /// them.
-bool path_to(const Tree& from, const Tree* target, std::string& path) {
+bool path_to(const DocumentTree& from, const DocumentTree* target, std::string& path) {
   if (&from == target) return true;
-  const bool mapping = from.kind == Tree::Kind::kMapping;
+  const bool mapping = from.kind == DocumentTree::TreeValueKind::kMapping;
   for (std::size_t i = mapping ? 1 : 0; i < from.items.size(); i += mapping ? 2 : 1) {
     const std::size_t length = path.size();
     if (length > 0) path += '.';
@@ -31,18 +31,18 @@ bool path_to(const Tree& from, const Tree* target, std::string& path) {
   return false;
 }
 
-void forget_positions(Tree& tree) {
+void forget_positions(DocumentTree& tree) {
   tree.line = tree.column = 0;
-  for (Tree& item : tree.items) forget_positions(item);
+  for (DocumentTree& item : tree.items) forget_positions(item);
 }
 
-std::string place(const std::string& file, const Tree& at) {
-  const std::string shown = printable(file, kLongestShownPath);
+std::string place(const std::string& file, const DocumentTree& at) {
+  const std::string shown = one_line_printable_text(file, kLongestShownPath);
   if (at.line == 0) return shown;
   return fmt::format("{}:{}:{}", shown, at.line, at.column);
 }
 
-InputErrorPlace error_place(const std::string& file, const Tree& at, std::string field) {
+InputErrorPlace error_place(const std::string& file, const DocumentTree& at, std::string field) {
   return {.file = file,
           .line = at.line,
           .column = at.column,
@@ -51,12 +51,12 @@ InputErrorPlace error_place(const std::string& file, const Tree& at, std::string
 }
 
 std::string joined(const std::string& place, const std::string& path) {
-  return path.empty() ? place : place + ": " + printable(path, kLongestShownPath);
+  return path.empty() ? place : place + ": " + one_line_printable_text(path, kLongestShownPath);
 }
 
 /// Puts a message on one line, escaping line ends in text quoted from a file.
 std::string on_one_line(std::string_view message) {
-  return printable(message, std::string_view::npos);
+  return one_line_printable_text(message, std::string_view::npos);
 }
 
 std::string integers_of(std::int64_t low, std::int64_t high) {
@@ -74,7 +74,7 @@ std::string numbers_of(double low, double high) {
 }
 
 /// Returns the reason why a scalar is not the expected number.
-std::string not_a_number(const Tree& value) {
+std::string not_a_number(const DocumentTree& value) {
   if (value.quoted && is_number(value.text)) return describe_tree_value(value) + ", text in quotes";
   if (is_number(value.text)) return describe_tree_value(value);
   return describe_tree_value(value) + ", which is no number (write 4096, 0.5 or 40e6)";
@@ -82,65 +82,69 @@ std::string not_a_number(const Tree& value) {
 
 }  // namespace
 
-std::string describe_tree_value(const Tree& value) {
+std::string describe_tree_value(const DocumentTree& value) {
   switch (value.kind) {
-    case Tree::Kind::kNull: return "empty";
-    case Tree::Kind::kSequence: return "a list";
-    case Tree::Kind::kMapping: return "a mapping";
-    case Tree::Kind::kScalar: break;
+    case DocumentTree::TreeValueKind::kNull: return "empty";
+    case DocumentTree::TreeValueKind::kSequence: return "a list";
+    case DocumentTree::TreeValueKind::kMapping: return "a mapping";
+    case DocumentTree::TreeValueKind::kScalar: break;
   }
-  const std::string shown = printable(value.text);
+  const std::string shown = one_line_printable_text(value.text);
   if (value.quoted) return '"' + shown + '"';
   return is_non_text_scalar(value.text) ? shown : "'" + shown + "'";
 }
 
-bool Node::is_null() const { return tree_->kind == Tree::Kind::kNull; }
-bool Node::is_scalar() const { return tree_->kind == Tree::Kind::kScalar; }
-bool Node::is_sequence() const { return tree_->kind == Tree::Kind::kSequence; }
-bool Node::is_mapping() const { return tree_->kind == Tree::Kind::kMapping; }
+bool DocumentNode::is_null() const { return tree_->kind == DocumentTree::TreeValueKind::kNull; }
+bool DocumentNode::is_scalar() const { return tree_->kind == DocumentTree::TreeValueKind::kScalar; }
+bool DocumentNode::is_sequence() const {
+  return tree_->kind == DocumentTree::TreeValueKind::kSequence;
+}
+bool DocumentNode::is_mapping() const {
+  return tree_->kind == DocumentTree::TreeValueKind::kMapping;
+}
 
-bool Node::is_number() const {
+bool DocumentNode::is_number() const {
   return is_scalar() && !tree_->quoted && stepwright::is_number(tree_->text);
 }
 
-void Node::must_be_mapping() const {
+void DocumentNode::must_be_mapping() const {
   if (!is_mapping()) fail("must be a mapping (key: value); it is " + describe_tree_value(*tree_));
 }
 
-void Node::must_be_scalar(std::string_view wanted) const {
+void DocumentNode::must_be_scalar(std::string_view wanted) const {
   if (!is_scalar()) fail(fmt::format("must be {}; it is {}", wanted, describe_tree_value(*tree_)));
 }
 
-std::optional<Node> Node::find(std::string_view key) const {
+std::optional<DocumentNode> DocumentNode::find(std::string_view key) const {
   must_be_mapping();
-  const Tree* value = tree_->find(key);
+  const DocumentTree* value = tree_->find(key);
   if (value == nullptr) return std::nullopt;
   return child(*value);
 }
 
-Node Node::get(std::string_view key) const {
-  if (const std::optional<Node> value = find(key)) return *value;
+DocumentNode DocumentNode::get(std::string_view key) const {
+  if (const std::optional<DocumentNode> value = find(key)) return *value;
   fail(fmt::format("the key '{}' is missing", key));
 }
 
-void Node::allow_only(std::span<const std::string_view> keys) const {
+void DocumentNode::allow_only_keys(std::span<const std::string_view> keys) const {
   must_be_mapping();
   for (std::size_t i = 0; i < tree_->items.size(); i += 2) {
-    const Tree& key = tree_->items[i];
+    const DocumentTree& key = tree_->items[i];
     if (std::ranges::find(keys, key.text) != keys.end()) continue;
-    fail_input(fmt::format("{}: unknown key '{}'{} (allowed: {})",
-                           joined(place(content_->name, key), path()), printable(key.text),
-                           spelling_hint(key.text, keys), join_with_commas(keys)));
+    fail_input(fmt::format(
+        "{}: unknown key '{}'{} (allowed: {})", joined(place(content_->name, key), dotted_path()),
+        one_line_printable_text(key.text), spelling_hint(key.text, keys), join_with_commas(keys)));
   }
 }
 
-void Node::allow_only(std::initializer_list<std::string_view> keys) const {
-  allow_only(std::span<const std::string_view>(keys.begin(), keys.size()));
+void DocumentNode::allow_only_keys(std::initializer_list<std::string_view> keys) const {
+  allow_only_keys(std::span<const std::string_view>(keys.begin(), keys.size()));
 }
 
-std::vector<std::pair<std::string, Node>> Node::members() const {
+std::vector<std::pair<std::string, DocumentNode>> DocumentNode::mapping_members() const {
   must_be_mapping();
-  std::vector<std::pair<std::string, Node>> found;
+  std::vector<std::pair<std::string, DocumentNode>> found;
   found.reserve(tree_->items.size() / 2);
   for (std::size_t i = 0; i < tree_->items.size(); i += 2) {
     found.emplace_back(tree_->items[i].text, child(tree_->items[i + 1]));
@@ -148,13 +152,13 @@ std::vector<std::pair<std::string, Node>> Node::members() const {
   return found;
 }
 
-std::size_t Node::size() const {
+std::size_t DocumentNode::size() const {
   if (is_mapping()) return tree_->items.size() / 2;
   if (!is_sequence()) fail("must be a list or a mapping; it is " + describe_tree_value(*tree_));
   return tree_->items.size();
 }
 
-Node Node::at(std::size_t index) const {
+DocumentNode DocumentNode::at(std::size_t index) const {
   if (!is_sequence()) fail("must be a list; it is " + describe_tree_value(*tree_));
   if (index >= tree_->items.size()) {
     fail(fmt::format("has {} elements; element {} is wanted", tree_->items.size(), index));
@@ -162,45 +166,45 @@ Node Node::at(std::size_t index) const {
   return child(tree_->items[index]);
 }
 
-std::vector<std::string> Node::texts() const {
+std::vector<std::string> DocumentNode::as_text_list() const {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < size(); ++i) texts.push_back(at(i).text());
   return texts;
 }
 
-std::string Node::text() const {
+std::string DocumentNode::text() const {
   must_be_scalar("text");
   return tree_->text;
 }
 
-bool Node::boolean() const {
+bool DocumentNode::boolean() const {
   must_be_scalar("true or false");
   const std::optional<bool> truth = parse_boolean_word(tree_->text);
   if (!truth || tree_->quoted) fail("must be true or false; it is " + describe_tree_value(*tree_));
   return *truth;
 }
 
-std::int64_t Node::integer(std::int64_t low, std::int64_t high) const {
+std::int64_t DocumentNode::integer(std::int64_t low, std::int64_t high) const {
   if (!is_scalar()) must_be_scalar(integers_of(low, high));
   const IntegerParseResult read = tree_->quoted ? IntegerParseResult{} : read_integer(tree_->text);
-  const bool good = read.status == IntegerParseResult::Status::kGood;
+  const bool good = read.status == IntegerParseResult::IntegerParseStatus::kGood;
   if (good && read.value >= low && read.value <= high) return read.value;
   fail(fmt::format("must be {}; it is {}", integers_of(low, high), not_a_number(*tree_)));
 }
 
-double Node::number(double low, double high) const {
+double DocumentNode::number(double low, double high) const {
   if (!is_scalar()) must_be_scalar(numbers_of(low, high));
   const std::optional<double> read = tree_->quoted ? std::nullopt : read_double(tree_->text);
   if (read && *read >= low && *read <= high) return *read;
   fail(fmt::format("must be {}; it is {}", numbers_of(low, high), not_a_number(*tree_)));
 }
 
-double Node::number() const {
+double DocumentNode::number() const {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return number(-kInfinity, kInfinity);
 }
 
-std::size_t Node::choice_of(std::span<const std::string_view> words) const {
+std::size_t DocumentNode::choice_of(std::span<const std::string_view> words) const {
   if (!is_scalar()) must_be_scalar("one of " + join_with_commas(words));
   const auto found = std::ranges::find(words, tree_->text);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
@@ -208,34 +212,36 @@ std::size_t Node::choice_of(std::span<const std::string_view> words) const {
                    describe_tree_value(*tree_), spelling_hint(tree_->text, words)));
 }
 
-std::string Node::path() const {
+std::string DocumentNode::dotted_path() const {
   std::string found;
   path_to(content_->root, tree_, found);
   return found;
 }
 
-const std::string& Node::file() const { return content_->name; }
+const std::string& DocumentNode::file() const { return content_->name; }
 
-std::uint32_t Node::line() const { return tree_->line; }
+std::uint32_t DocumentNode::source_line() const { return tree_->line; }
 
-std::string Node::where() const { return joined(place(content_->name, *tree_), path()); }
+std::string DocumentNode::file_position_text() const {
+  return joined(place(content_->name, *tree_), dotted_path());
+}
 
-Tree Node::tree() const {
-  Tree copy = *tree_;
+DocumentTree DocumentNode::copy_tree() const {
+  DocumentTree copy = *tree_;
   forget_positions(copy);
   return copy;
 }
 
-Tree Node::tree_with_positions() const { return *tree_; }
+DocumentTree DocumentNode::copy_tree_with_file_positions() const { return *tree_; }
 
-void Node::fail(std::string_view message) const {
-  fail_input(fmt::format("{}: {}", where(), on_one_line(message)),
-             error_place(content_->name, *tree_, path()));
+void DocumentNode::fail(std::string_view message) const {
+  fail_input(fmt::format("{}: {}", file_position_text(), on_one_line(message)),
+             error_place(content_->name, *tree_, dotted_path()));
 }
 
-void Node::fail_unsupported(std::string_view message) const {
-  stepwright::fail_unsupported(fmt::format("{}: {}", where(), on_one_line(message)),
-                               error_place(content_->name, *tree_, path()));
+void DocumentNode::fail_unsupported(std::string_view message) const {
+  stepwright::fail_unsupported(fmt::format("{}: {}", file_position_text(), on_one_line(message)),
+                               error_place(content_->name, *tree_, dotted_path()));
 }
 
 }  // namespace stepwright

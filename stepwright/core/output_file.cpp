@@ -28,14 +28,14 @@ constexpr int kTriesForAReader = 200;
 constexpr int kBetweenTriesMs = 50;
 
 /// Opens a pipe or a device. If nobody reads from a named pipe, waits up to 10 s for a reader.
-Descriptor open_directly(const OutputTarget& target, const fs::path& shown, int flags) {
+FileDescriptor open_directly(const OutputTarget& target, const fs::path& shown, int flags) {
   if (target.descriptor) {
-    Descriptor copy(::fcntl(*target.descriptor, F_DUPFD_CLOEXEC, 0));
+    FileDescriptor copy(::fcntl(*target.descriptor, F_DUPFD_CLOEXEC, 0));
     if (!copy.is_open()) fail_to_write(shown);
     return copy;
   }
   for (int tries = 0;; ++tries) {
-    Descriptor file(
+    FileDescriptor file(
         ::open(target.path.c_str(), flags | O_WRONLY | O_NONBLOCK | O_CLOEXEC, kNewFile));
     if (file.is_open()) {
       ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
@@ -48,8 +48,8 @@ Descriptor open_directly(const OutputTarget& target, const fs::path& shown, int 
 }
 
 /// Creates a file beside another one, under a name that does not exist yet.
-Descriptor open_beside(const fs::path& target, const fs::path& shown, mode_t mode, fs::path& part,
-                       std::optional<UnfinishedPath>& unfinished) {
+FileDescriptor open_beside(const fs::path& target, const fs::path& shown, mode_t mode,
+                           fs::path& part, std::optional<UnfinishedPath>& unfinished) {
   std::random_device random;
   for (int tries = 0; tries < kTriesForAName; ++tries) {
     const std::string ending = fmt::format(".part-{:08x}", random());
@@ -57,7 +57,7 @@ Descriptor open_beside(const fs::path& target, const fs::path& shown, mode_t mod
     part = target;
     part.replace_filename(name.substr(0, kLongestFileName - ending.size()) + ending);
     unfinished.emplace(part);
-    Descriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (file.is_open()) return file;
     if (errno != EEXIST) break;
   }
@@ -76,7 +76,7 @@ bool sync_file(int file) {
 /// Makes the name of a new file durable, if the system can.
 void sync_folder(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (open.is_open()) ::fsync(open.get());
 }
 
@@ -108,8 +108,8 @@ class OutputBuffer : public std::streambuf {
 }  // namespace
 
 OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
-  const OutputTarget target = output_target(path_);
-  check_writable(path_);
+  const OutputTarget target = resolve_output_target(path_);
+  check_output_file_writable(path_);
   target_ = target.path;
   if (!target.is_plain) {
     file_ = open_directly(target, path_, 0);
@@ -141,7 +141,7 @@ void OutputFile::write(std::string_view text) {
 void OutputFile::finish() {
   const bool beside = !part_.empty();
   if (beside && !sync_file(file_.get())) fail_to_write(path_);
-  if (::close(file_.release()) != 0) fail_to_write(path_);
+  if (::close(file_.release_descriptor()) != 0) fail_to_write(path_);
   if (!beside) return;
   if (::rename(part_.c_str(), target_.c_str()) != 0) fail_to_write(path_);
   unfinished_.reset();
@@ -166,8 +166,8 @@ void write_file(const fs::path& path, std::string_view text) {
 }
 
 AppendedFile::AppendedFile(fs::path path) : path_(std::move(path)) {
-  check_writable(path_);
-  file_ = open_directly(output_target(path_), path_, O_CREAT | O_APPEND);
+  check_output_file_writable(path_);
+  file_ = open_directly(resolve_output_target(path_), path_, O_CREAT | O_APPEND);
 }
 
 void AppendedFile::add(std::string_view text) {
@@ -181,7 +181,7 @@ void AppendedFile::add(std::string_view text) {
 }
 
 void AppendedFile::close() {
-  if (::close(file_.release()) != 0) fail_to_write(path_);
+  if (::close(file_.release_descriptor()) != 0) fail_to_write(path_);
 }
 
 }  // namespace stepwright

@@ -40,7 +40,7 @@ class OutputFile {
   std::filesystem::path part_;
   /// Removes the temporary file if a signal ends the program.
   std::optional<UnfinishedPath> unfinished_;
-  Descriptor file_;
+  FileDescriptor file_;
 };
 
 /// Writes a whole file or nothing: `write` produces the content, which replaces an existing file
@@ -63,7 +63,7 @@ class AppendedFile {
 
  private:
   std::filesystem::path path_;
-  Descriptor file_;
+  FileDescriptor file_;
 };
 
 }  // namespace stepwright

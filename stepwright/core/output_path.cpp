@@ -52,7 +52,7 @@ void fail_to_write(const fs::path& path) {
   fail_to_write(path, std::generic_category().message(reason) + advice);
 }
 
-OutputTarget output_target(const fs::path& path) {
+OutputTarget resolve_output_target(const fs::path& path) {
   if (path == "-") {
     fail_input("-: is not taken as an output; /dev/stdout is standard output, ./- a file");
   }
@@ -79,7 +79,7 @@ OutputTarget output_target(const fs::path& path) {
 }
 
 bool is_same_output_file(const fs::path& a, const fs::path& b) {
-  const OutputTarget one = output_target(a), other = output_target(b);
+  const OutputTarget one = resolve_output_target(a), other = resolve_output_target(b);
   std::error_code error;
   if (!one.is_plain || !other.is_plain) return false;
   if (fs::equivalent(one.path, other.path, error)) return true;
@@ -87,8 +87,8 @@ bool is_same_output_file(const fs::path& a, const fs::path& b) {
   return same_folder && one.path.filename() == other.path.filename();
 }
 
-void check_writable(const fs::path& path) {
-  const OutputTarget target = output_target(path);
+void check_output_file_writable(const fs::path& path) {
+  const OutputTarget target = resolve_output_target(path);
   if (target.descriptor) return;
   if (::access(target.path.c_str(), W_OK) != 0 && errno != ENOENT) fail_to_write(path);
   if (!target.is_plain) return;

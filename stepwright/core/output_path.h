@@ -17,7 +17,7 @@ struct OutputTarget {
 /// Finds where an output is to be written. Fails with `kRuntime`, naming the file and the reason,
 /// if the path is a directory, a disk, a socket, a loop of links or inside something that is not a
 /// folder; with `kInput` for "-".
-OutputTarget output_target(const std::filesystem::path& path);
+OutputTarget resolve_output_target(const std::filesystem::path& path);
 
 /// True if two output paths are the same plain file, also through links or different spellings.
 /// Fails with `kRuntime` if one of them cannot be an output.
@@ -25,7 +25,7 @@ bool is_same_output_file(const std::filesystem::path& a, const std::filesystem::
 
 /// Checks, before the work that computes a file's content, that the file can be written; does not
 /// touch it. Fails with `kRuntime` if path, folder or file cannot be written to.
-void check_writable(const std::filesystem::path& path);
+void check_output_file_writable(const std::filesystem::path& path);
 
 /// Fails with `kInput` if anything exists at a path, even a link whose target is missing.
 void check_path_absent(const std::filesystem::path& path);

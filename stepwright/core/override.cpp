@@ -24,17 +24,18 @@ struct Override {
   std::string_view value;
 
   [[noreturn]] void fail(std::string_view reason) const {
-    fail_input(fmt::format("{}: cannot set {} to '{}': {}", file, printable(path, 1000),
-                           printable(value), reason));
+    fail_input(fmt::format("{}: cannot set {} to '{}': {}", file,
+                           one_line_printable_text(path, 1000), one_line_printable_text(value),
+                           reason));
   }
 };
 
-Tree& element(Tree& list, std::string_view segment, const Override& change) {
+DocumentTree& element(DocumentTree& list, std::string_view segment, const Override& change) {
   std::size_t index = 0;
   const auto read = std::from_chars(segment.data(), segment.data() + segment.size(), index);
   if (read.ec != std::errc() || read.ptr != segment.data() + segment.size()) {
-    change.fail(
-        fmt::format("'{}' should be the number of an element of a list", printable(segment)));
+    change.fail(fmt::format("'{}' should be the number of an element of a list",
+                            one_line_printable_text(segment)));
   }
   if (index >= list.items.size()) {
     change.fail(fmt::format("the list has {} elements (from 0), and element {} is wanted",
@@ -44,17 +45,17 @@ Tree& element(Tree& list, std::string_view segment, const Override& change) {
 }
 
 /// Returns the value to which a segment of the path leads; creates it if a mapping lacks it.
-Tree& step(Tree& from, std::string_view segment, const Override& change) {
+DocumentTree& step(DocumentTree& from, std::string_view segment, const Override& change) {
   if (segment.empty()) change.fail("the path has an empty part");
-  if (segment.size() > kMaxKeyBytes) {
-    change.fail(fmt::format("a key may have {} bytes", kMaxKeyBytes));
+  if (segment.size() > kMaxMappingKeyBytes) {
+    change.fail(fmt::format("a key may have {} bytes", kMaxMappingKeyBytes));
   }
-  if (from.kind == Tree::Kind::kSequence) return element(from, segment, change);
-  if (from.kind == Tree::Kind::kScalar) {
-    change.fail(fmt::format("what should hold '{}' is {}, not a mapping", printable(segment),
-                            describe_tree_value(from)));
+  if (from.kind == DocumentTree::TreeValueKind::kSequence) return element(from, segment, change);
+  if (from.kind == DocumentTree::TreeValueKind::kScalar) {
+    change.fail(fmt::format("what should hold '{}' is {}, not a mapping",
+                            one_line_printable_text(segment), describe_tree_value(from)));
   }
-  if (from.find(segment) == nullptr) from.set(segment, Tree());
+  if (from.find(segment) == nullptr) from.set(segment, DocumentTree());
   return *from.find(segment);
 }
 
@@ -66,8 +67,8 @@ bool is_factor(std::string_view value) {
 std::string product(std::string_view present, std::string_view factor, const Override& change) {
   const IntegerParseResult a = read_integer(present);
   const IntegerParseResult b = read_integer(factor);
-  const bool exact = a.status == IntegerParseResult::Status::kGood &&
-                     b.status == IntegerParseResult::Status::kGood;
+  const bool exact = a.status == IntegerParseResult::IntegerParseStatus::kGood &&
+                     b.status == IntegerParseResult::IntegerParseStatus::kGood;
   std::int64_t whole = 0;
   if (exact && !__builtin_mul_overflow(a.value, b.value, &whole)) return std::to_string(whole);
   const std::optional<double> x = read_double(present);
@@ -81,49 +82,51 @@ std::string product(std::string_view present, std::string_view factor, const Ove
   return number_text(result);
 }
 
-Tree multiplied(const Tree& present, const Override& change) {
-  const bool number =
-      present.kind == Tree::Kind::kScalar && !present.quoted && is_number(present.text);
+DocumentTree multiplied(const DocumentTree& present, const Override& change) {
+  const bool number = present.kind == DocumentTree::TreeValueKind::kScalar && !present.quoted &&
+                      is_number(present.text);
   if (!number) {
     change.fail(fmt::format("a factor needs a number; the present value is {}",
                             describe_tree_value(present)));
   }
   const std::string_view factor = change.value.substr(0, change.value.size() - 1);
-  return Tree::scalar(product(present.text, factor, change), false);
+  return DocumentTree::make_scalar(product(present.text, factor, change), false);
 }
 
 /// Text in quotes is read by the rules of YAML; anything else is one bare word.
-Tree read_value(const Override& change) {
+DocumentTree read_value(const Override& change) {
   const std::string_view value = change.value;
   if (value.empty()) change.fail("the value is empty (write null or \"\")");
   if (find_bad_utf8(value) != std::string_view::npos) change.fail("the value is not UTF-8");
   if (value.starts_with('[') || value.starts_with('{')) change.fail("it is not a scalar");
   if (!value.starts_with('"') && !value.starts_with('\'')) {
-    return Tree::scalar(std::string(value), false);
+    return DocumentTree::make_scalar(std::string(value), false);
   }
-  Tree read = read_yaml(value, fmt::format("the value of {}", printable(change.path)));
-  if (read.kind != Tree::Kind::kScalar) change.fail("it is not a scalar");
+  DocumentTree read =
+      read_yaml(value, fmt::format("the value of {}", one_line_printable_text(change.path)));
+  if (read.kind != DocumentTree::TreeValueKind::kScalar) change.fail("it is not a scalar");
   read.line = read.column = 0;
   return read;
 }
 
 }  // namespace
 
-void replace_scalar_at_path(Tree& root, std::string_view path, std::string_view value,
+void replace_scalar_at_path(DocumentTree& root, std::string_view path, std::string_view value,
                             const std::string& file) {
   const Override change{file, path, value};
   if (find_bad_utf8(path) != std::string_view::npos) change.fail("the path is not UTF-8");
-  Tree* at = &root;
+  DocumentTree* at = &root;
   std::size_t depth = 0;
   for (std::size_t begin = 0; begin <= path.size(); ++depth) {
-    if (depth == kMaxNesting) {
-      change.fail(fmt::format("nested deeper than {} levels", kMaxNesting));
+    if (depth == kMaxDocumentNestingDepth) {
+      change.fail(fmt::format("nested deeper than {} levels", kMaxDocumentNestingDepth));
     }
     const std::size_t end = std::min(path.find('.', begin), path.size());
     at = &step(*at, path.substr(begin, end - begin), change);
     begin = end + 1;
   }
-  if (at->kind == Tree::Kind::kSequence || at->kind == Tree::Kind::kMapping) {
+  if (at->kind == DocumentTree::TreeValueKind::kSequence ||
+      at->kind == DocumentTree::TreeValueKind::kMapping) {
     change.fail(fmt::format("it is {}; only a scalar can be replaced", describe_tree_value(*at)));
   }
   *at = is_factor(value) ? multiplied(*at, change) : read_value(change);

@@ -18,10 +18,10 @@ bool begins_like_json(std::string_view text) {
 
 /// Removes underscores from numbers as PyYAML does (yaml/resolver.py, yaml/constructor.py): the
 /// first character after a sign must be a digit.
-void without_underscores(Tree& tree) {
-  for (Tree& item : tree.items) without_underscores(item);
-  const bool may =
-      tree.kind == Tree::Kind::kScalar && !tree.quoted && tree.text.find('_') != std::string::npos;
+void without_underscores(DocumentTree& tree) {
+  for (DocumentTree& item : tree.items) without_underscores(item);
+  const bool may = tree.kind == DocumentTree::TreeValueKind::kScalar && !tree.quoted &&
+                   tree.text.find('_') != std::string::npos;
   if (!may) return;
   const std::size_t sign = tree.text.find_first_not_of("+-");
   if (sign > 1 || tree.text[sign] < '0' || tree.text[sign] > '9') return;
@@ -44,15 +44,16 @@ std::string without_digit_underscores(std::string text) {
   return is_number(plain) ? plain : text;
 }
 
-Document parse_like_python_yaml(std::string_view text, std::string name,
-                                std::vector<RepeatedKey>* repeated) {
+YamlJsonDocument parse_like_python_yaml(std::string_view text, std::string name,
+                                        std::vector<RepeatedKey>* repeated) {
   std::vector<RepeatedKey> unasked;
   std::vector<RepeatedKey>* const found = repeated == nullptr ? &unasked : repeated;
   // A text that begins with a brace but is not JSON may be YAML in flow style.
-  if (begins_like_json(text)) return Document::from(read_json(text, name, found), name);
-  Tree tree = read_yaml(text, name, found);
+  if (begins_like_json(text))
+    return YamlJsonDocument::from_tree(read_json(text, name, found), name);
+  DocumentTree tree = read_yaml(text, name, found);
   without_underscores(tree);
-  return Document::from(std::move(tree), std::move(name));
+  return YamlJsonDocument::from_tree(std::move(tree), std::move(name));
 }
 
 }  // namespace stepwright

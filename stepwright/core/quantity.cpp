@@ -93,9 +93,11 @@ std::optional<double> value_of(std::string_view text, std::span<const FileUnit> 
 
 }  // namespace
 
-std::string_view default_unit_of(QuantityKind quantity) { return meaning_of(quantity).plain; }
+std::string_view default_unit_of_quantity(QuantityKind quantity) {
+  return meaning_of(quantity).plain;
+}
 
-double read_quantity(Node node, QuantityKind quantity, double low, double high) {
+double read_quantity(DocumentNode node, QuantityKind quantity, double low, double high) {
   const Meaning meaning = meaning_of(quantity);
   if (!node.is_scalar() || node.is_number()) {
     return node.number(low, high);
@@ -104,11 +106,11 @@ double read_quantity(Node node, QuantityKind quantity, double low, double high) 
   if (!value) {
     node.fail(fmt::format(
         "must be a number of {}, or one with a unit as {} (units: {}); it is '{}'", meaning.plain,
-        meaning.example, unit_names(meaning.units), printable(node.text())));
+        meaning.example, unit_names(meaning.units), one_line_printable_text(node.text())));
   }
   if (*value >= low && *value <= high) return *value;
   node.fail(fmt::format("must be from {} to {} {}; {} is {}", low, high, meaning.plain,
-                        printable(node.text()), *value));
+                        one_line_printable_text(node.text()), *value));
 }
 
 }  // namespace stepwright

@@ -18,11 +18,11 @@ enum class QuantityKind : std::uint8_t {
 };
 
 /// Returns the unit that a number of this kind has if it is written without one: "bytes/s".
-std::string_view default_unit_of(QuantityKind quantity);
+std::string_view default_unit_of_quantity(QuantityKind quantity);
 
 /// Reads bytes, bytes/s, FLOP/s, seconds or tokens from a value of a file: a number, or a text of
 /// number and unit (`400 Gbit/s`, `80 GiB`, `1.5 us`). `low` and `high` are both allowed, in the
 /// unit of a bare number. Fails with `kInput`, naming the allowed units.
-double read_quantity(Node node, QuantityKind quantity, double low, double high);
+double read_quantity(DocumentNode node, QuantityKind quantity, double low, double high);
 
 }  // namespace stepwright

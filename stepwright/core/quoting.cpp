@@ -131,7 +131,7 @@ std::string quoted_for_yaml(std::string_view text) {
 }
 
 std::string as_comment_line(std::string_view text) {
-  return text.empty() ? "#" : "# " + printable(text, std::string_view::npos);
+  return text.empty() ? "#" : "# " + one_line_printable_text(text, std::string_view::npos);
 }
 
 }  // namespace stepwright

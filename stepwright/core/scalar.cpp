@@ -115,7 +115,7 @@ bool needs_no_yaml_quotes(std::string_view text) {
 }
 
 IntegerParseResult read_integer(std::string_view word) {
-  using Status = IntegerParseResult::Status;
+  using Status = IntegerParseResult::IntegerParseStatus;
   const std::optional<Decimal> parts = take_apart(word);
   if (!parts) return {};
   // The value is digits * 10^shift; zeros at both ends are removed.

@@ -29,8 +29,8 @@ bool needs_no_yaml_quotes(std::string_view text);
 /// Result of reading a word as an integer: a value, or why there is none.
 struct IntegerParseResult {
   /// kGood: `value` was read; other values say why the word is no integer.
-  enum class Status : std::uint8_t { kGood, kNotANumber, kNotIntegral, kTooLarge };
-  Status status = Status::kNotANumber;
+  enum class IntegerParseStatus : std::uint8_t { kGood, kNotANumber, kNotIntegral, kTooLarge };
+  IntegerParseStatus status = IntegerParseStatus::kNotANumber;
   std::int64_t value = 0;
 };
 

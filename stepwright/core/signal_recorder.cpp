@@ -38,7 +38,7 @@ void handle(int signal, void (*handler)(int), struct sigaction& before) {
 }  // namespace
 
 SignalRecorder::SignalRecorder() {
-  for (const Descriptor* end : {&noted_.read, &noted_.write}) {
+  for (const FileDescriptor* end : {&noted_.read, &noted_.write}) {
     checked_system_call(::fcntl(end->get(), F_SETFL, O_NONBLOCK), "watch signals");
   }
   noting_pipe = noted_.write.get();
@@ -56,12 +56,12 @@ SignalRecorder::~SignalRecorder() {
   noting_process = 0;
 }
 
-int SignalRecorder::take() const {
+int SignalRecorder::take_oldest_signal() const {
   unsigned char number = 0;
-  return ::read(fd(), &number, 1) == 1 ? number : 0;
+  return ::read(signal_descriptor(), &number, 1) == 1 ? number : 0;
 }
 
-void end_by_signal(int signal) {
+void end_process_by_signal(int signal) {
   struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
   ::sigaction(signal, &usual, nullptr);

@@ -26,9 +26,9 @@ class SignalRecorder {
 
   /// Returns a file descriptor that is readable while a recorded signal has not been taken by
   /// `take`.
-  [[nodiscard]] int fd() const { return noted_.read.get(); }
+  [[nodiscard]] int signal_descriptor() const { return noted_.read.get(); }
   /// Removes the oldest recorded signal and returns its number; 0: none is recorded.
-  [[nodiscard]] int take() const;
+  [[nodiscard]] int take_oldest_signal() const;
 
  private:
   Pipe noted_;  ///< Pipe that holds the number of each recorded signal as one byte.
@@ -38,6 +38,6 @@ class SignalRecorder {
 
 /// Ends this process by a signal with its default action, so that a waiting shell sees which signal
 /// ended it.
-[[noreturn]] void end_by_signal(int signal);
+[[noreturn]] void end_process_by_signal(int signal);
 
 }  // namespace stepwright

@@ -13,7 +13,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-void check_rows(const Table& table) {
+void check_rows(const TextTable& table) {
   for (const Row& row : table.rows) {
     if (row.size() == table.columns.size()) continue;
     throw Error(ErrorKind::kRuntime, fmt::format("a table row has {} cells for {} columns",
@@ -21,7 +21,7 @@ void check_rows(const Table& table) {
   }
 }
 
-std::vector<std::size_t> widths_of(const Table& table) {
+std::vector<std::size_t> widths_of(const TextTable& table) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     std::size_t widest = count_characters(table.columns[i].header);
@@ -31,11 +31,12 @@ std::vector<std::size_t> widths_of(const Table& table) {
   return widths;
 }
 
-std::string line_of(const Table& table, const std::vector<std::size_t>& widths, const Row& cells) {
+std::string line_of(const TextTable& table, const std::vector<std::size_t>& widths,
+                    const Row& cells) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string padding(widths[i] - count_characters(cells[i]), ' ');
-    const bool right = table.columns[i].align == Align::kRight;
+    const bool right = table.columns[i].align == ColumnAlignment::kRight;
     if (i > 0) line += "  ";
     line += right ? padding + cells[i] : cells[i] + padding;
   }
@@ -44,19 +45,19 @@ std::string line_of(const Table& table, const std::vector<std::size_t>& widths, 
 }
 
 /// Returns a table whose cells are one line each and are cut if they are long.
-Table shown(Table table) {
+TextTable shown(TextTable table) {
   constexpr std::size_t kLongestCell = 400;
   for (Row& row : table.rows) {
-    for (std::string& cell : row) cell = printable(cell, kLongestCell);
+    for (std::string& cell : row) cell = one_line_printable_text(cell, kLongestCell);
   }
   return table;
 }
 
 }  // namespace
 
-std::string format_text_table(const Table& given) {
+std::string format_text_table(const TextTable& given) {
   check_rows(given);
-  const Table table = shown(given);
+  const TextTable table = shown(given);
   const std::vector<std::size_t> widths = widths_of(table);
   Row headers;
   Row rules;

@@ -10,19 +10,19 @@
 
 namespace stepwright {
 
-/// One value of a YAML or JSON document and everything below it. Readers build trees, a `Document`
-/// keeps one unchanged, and code that writes a file builds it by hand:
+/// One value of a YAML or JSON document and everything below it. Readers build trees, a
+/// `YamlJsonDocument` keeps one unchanged, and code that writes a file builds it by hand:
 ///
 ///     Tree plan = Tree::mapping();
 ///     plan.set("stepwright", "plan/1");
 ///     plan.set("parallel", Tree::flow_mapping().set("tensor", 4).set("pipeline", 2));
 ///     plan.set("layers", Tree::flow_sequence(std::vector<int>{40, 40}));
 ///     std::string text = Document::from(plan, "plan.yaml").to_yaml();
-struct Tree {
+struct DocumentTree {
   /// Kinds of values in a document. A scalar is a number, a truth value or text.
-  enum class Kind : std::uint8_t { kNull, kScalar, kSequence, kMapping };
+  enum class TreeValueKind : std::uint8_t { kNull, kScalar, kSequence, kMapping };
 
-  Kind kind = Kind::kNull;
+  TreeValueKind kind = TreeValueKind::kNull;
   /// True for text in quotes: it would otherwise read as a number, a truth value or null.
   bool quoted = false;
   /// True if a list or mapping is written on one line, as `{a: 1}` or `[1, 2]`.
@@ -35,60 +35,60 @@ struct Tree {
   std::string text;
   /// Elements of a sequence; for a mapping, its keys and values in turn: key, value, key, value,
   /// ...
-  std::vector<Tree> items;
+  std::vector<DocumentTree> items;
 
   /// Makes a null value.
-  Tree() = default;
+  DocumentTree() = default;
   // The conversions are implicit so that `set("tensor", 4)` reads well.
 
   /// Makes a text value. It is written in quotes if it would otherwise read as a number, a truth
   /// value or null.
-  Tree(std::string_view words);
-  Tree(const char* words) : Tree(std::string_view(words)) {}
-  Tree(const std::string& words) : Tree(std::string_view(words)) {}
+  DocumentTree(std::string_view words);
+  DocumentTree(const char* words) : DocumentTree(std::string_view(words)) {}
+  DocumentTree(const std::string& words) : DocumentTree(std::string_view(words)) {}
   /// Makes a number value, written with the fewest digits that read back exactly. Fails with
   /// `kInput` if the number is not finite.
-  Tree(double number);
+  DocumentTree(double number);
   /// Makes a truth value (true or false).
   template <std::same_as<bool> T>
-  Tree(T truth) : kind(Kind::kScalar), text(truth ? "true" : "false") {}
+  DocumentTree(T truth) : kind(TreeValueKind::kScalar), text(truth ? "true" : "false") {}
   /// Makes a whole-number value.
   template <std::integral T>
     requires(!std::same_as<T, bool> && !std::same_as<T, char>)
-  Tree(T number) : kind(Kind::kScalar), text(std::to_string(number)) {}
+  DocumentTree(T number) : kind(TreeValueKind::kScalar), text(std::to_string(number)) {}
 
   /// Makes a scalar or null from the word that a file has for it. `in_quotes`: true if the word was
   /// in quotes, and is therefore text.
-  static Tree scalar(std::string spelling, bool in_quotes);
+  static DocumentTree make_scalar(std::string spelling, bool in_quotes);
   /// Makes an empty mapping that is written over several lines, one member per line.
-  static Tree mapping();
+  static DocumentTree make_empty_mapping();
   /// Makes an empty sequence that is written over several lines, one element per line.
-  static Tree sequence();
+  static DocumentTree make_empty_sequence();
   /// Makes an empty mapping that is written on one line, as `{a: 1}`.
-  static Tree flow_mapping();
+  static DocumentTree empty_flow_mapping();
   /// Makes an empty sequence that is written on one line, as `[1, 2]`.
-  static Tree flow_sequence();
+  static DocumentTree empty_flow_sequence();
   /// Makes a sequence that is written on one line, from a range of values.
-  template <class Range>
-  static Tree flow_sequence(const Range& values) {
-    Tree made = flow_sequence();
+  template <class SequenceValueRange>
+  static DocumentTree empty_flow_sequence(const SequenceValueRange& values) {
+    DocumentTree made = empty_flow_sequence();
     for (const auto& value : values) made.add(value);
     return made;
   }
 
   /// Adds a key with its value to a mapping, or replaces the value. Null becomes a mapping first.
-  Tree& set(std::string_view key, Tree value);
+  DocumentTree& set(std::string_view key, DocumentTree value);
   /// Adds an element to a sequence. Null becomes a sequence first.
-  Tree& add(Tree value);
+  DocumentTree& add(DocumentTree value);
   /// Returns the value of a key; null pointer if the key is absent or this is no mapping.
-  [[nodiscard]] const Tree* find(std::string_view key) const;
+  [[nodiscard]] const DocumentTree* find(std::string_view key) const;
   /// Returns the value of a key, which the caller may change; null pointer if the key is absent or
   /// this is no mapping.
-  [[nodiscard]] Tree* find(std::string_view key);
+  [[nodiscard]] DocumentTree* find(std::string_view key);
 
   /// True if two trees have the same values in the same order. Block or one-line style and file
   /// positions are not compared.
-  friend bool operator==(const Tree& a, const Tree& b) {
+  friend bool operator==(const DocumentTree& a, const DocumentTree& b) {
     return a.kind == b.kind && a.quoted == b.quoted && a.text == b.text && a.items == b.items;
   }
 };

@@ -10,8 +10,8 @@ namespace stepwright {
 inline constexpr std::size_t kMaxUnfinishedPaths = 32;
 
 /// Registers a file or folder that is being written, so that it is removed if a signal ends the
-/// program before this object is destroyed (`remove_unfinished_at_signals`). Construct it before
-/// the file is created.
+/// program before this object is destroyed (`remove_unfinished_files_at_signals`). Construct it
+/// before the file is created.
 class UnfinishedPath {
  public:
   explicit UnfinishedPath(const std::filesystem::path& path);
@@ -34,6 +34,6 @@ const char* unfinished_path(std::size_t slot);
 /// and folders (`UnfinishedPath`) are removed first. Ignored signals stay ignored, and a forked
 /// child that has not started its program removes nothing. For commands only; a library leaves
 /// signals to its owner.
-void remove_unfinished_at_signals();
+void remove_unfinished_files_at_signals();
 
 }  // namespace stepwright

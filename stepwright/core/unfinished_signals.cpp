@@ -44,7 +44,7 @@ void remove_and_end(int signal) {
 
 }  // namespace
 
-void remove_unfinished_at_signals() {
+void remove_unfinished_files_at_signals() {
   owner = ::getpid();
   for (const int signal : kProgramEndingSignals) {
     struct sigaction now{};

@@ -86,7 +86,7 @@ std::size_t find_unprintable(std::string_view text) {
   return std::string_view::npos;
 }
 
-std::string printable(std::string_view text, std::size_t longest) {
+std::string one_line_printable_text(std::string_view text, std::size_t longest) {
   const bool cut = text.size() > longest;
   if (cut) {
     while (longest > 0 && continues(text[longest])) --longest;

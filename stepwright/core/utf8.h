@@ -22,7 +22,7 @@ std::size_t find_unprintable(std::string_view text);
 /// Returns a text in a form that fits in a one-line message: control characters and malformed bytes
 /// become `\xNN`, other characters that a terminal might interpret `\uNNNN`. Cut after about
 /// `longest` bytes.
-std::string printable(std::string_view text, std::size_t longest = 80);
+std::string one_line_printable_text(std::string_view text, std::size_t longest = 80);
 
 /// Returns a text of several lines in a form that a terminal shows safely: line ends and tabs stay,
 /// malformed bytes become `\xNN`, other characters that a terminal might interpret become `\uNNNN`,

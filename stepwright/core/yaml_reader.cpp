@@ -42,7 +42,8 @@ std::string_view line_of(std::string_view text, TextPosition at) {
 /// Returns the end of a message: the text of the line at a position.
 std::string line_shown(std::string_view text, TextPosition at) {
   const std::string_view line = line_of(text, at);
-  return line.empty() ? "; the text ends here" : fmt::format("; the line is '{}'", printable(line));
+  return line.empty() ? "; the text ends here"
+                      : fmt::format("; the line is '{}'", one_line_printable_text(line));
 }
 
 /// Builds a tree from the events of yaml-cpp.
@@ -65,9 +66,9 @@ class EventHandler : public YAML::EventHandler {
   }
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    Tree null = placed({}, mark);
+    DocumentTree null = placed({}, mark);
     // yaml-cpp gives an omitted value the position of the next token.
-    if (const Tree* key = assembler_.key_without_value();
+    if (const DocumentTree* key = assembler_.yaml_key_without_value();
         key != nullptr && key->line != null.line) {
       null.line = key->line;
       null.column = key->column;
@@ -82,25 +83,25 @@ class EventHandler : public YAML::EventHandler {
     if (!in_quotes && value == "<<" && assembler_.expects_key()) {
       return assembler_.expect_merge_value();
     }
-    leaf(placed(Tree::scalar(value, in_quotes), mark), anchor);
+    leaf(placed(DocumentTree::make_scalar(value, in_quotes), mark), anchor);
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value style) override {
-    open(Tree::sequence(), mark, tag, style, anchor);
+    open(DocumentTree::make_empty_sequence(), mark, tag, style, anchor);
   }
-  void OnSequenceEnd() override { end_container(); }
+  void OnSequenceEnd() override { end_document_container(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value style) override {
-    open(Tree::mapping(), mark, tag, style, anchor);
+    open(DocumentTree::make_empty_mapping(), mark, tag, style, anchor);
   }
-  void OnMapEnd() override { end_container(); }
+  void OnMapEnd() override { end_document_container(); }
 
-  Tree take_document_tree() { return assembler_.take_document_tree(); }
+  DocumentTree take_document_tree() { return assembler_.finished_document_tree(); }
 
  private:
-  static Tree placed(Tree tree, const YAML::Mark& mark) {
+  static DocumentTree placed(DocumentTree tree, const YAML::Mark& mark) {
     tree.line = static_cast<std::uint32_t>(mark.line) + 1;
     tree.column = static_cast<std::uint32_t>(mark.column) + 1;
     return tree;
@@ -115,23 +116,23 @@ class EventHandler : public YAML::EventHandler {
                      line_shown(text_, at));
   }
 
-  void open(Tree container, const YAML::Mark& mark, const std::string& tag,
+  void open(DocumentTree container, const YAML::Mark& mark, const std::string& tag,
             YAML::EmitterStyle::value style, YAML::anchor_t anchor) {
     check_tag(mark, tag);
     container.flow = style == YAML::EmitterStyle::Flow;
-    assembler_.open(placed(std::move(container), mark));
+    assembler_.begin_container(placed(std::move(container), mark));
     open_anchors_.push_back(anchor);
   }
 
-  void end_container() {
+  void end_document_container() {
     const YAML::anchor_t anchor = open_anchors_.back();
     open_anchors_.pop_back();
-    assembler_.end_container(anchor == YAML::NullAnchor ? nullptr : &anchored_[anchor]);
+    assembler_.end_document_container(anchor == YAML::NullAnchor ? nullptr : &anchored_[anchor]);
   }
 
-  void leaf(Tree value, YAML::anchor_t anchor) {
+  void leaf(DocumentTree value, YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) anchored_[anchor] = value;
-    assembler_.leaf(std::move(value));
+    assembler_.add_scalar_value(std::move(value));
   }
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) const {
@@ -142,7 +143,7 @@ class EventHandler : public YAML::EventHandler {
   std::string_view text_;
   const std::string& file_;
   DocumentTreeAssembler assembler_;
-  std::map<YAML::anchor_t, Tree> anchored_;
+  std::map<YAML::anchor_t, DocumentTree> anchored_;
   std::vector<YAML::anchor_t> open_anchors_;  ///< Anchor of each open list or mapping.
   bool started_ = false;
 };
@@ -154,9 +155,9 @@ bool is_control(char c) {
 
 /// yaml-cpp silently replaces malformed text, and takes byte 4 for the end of the file.
 void check_yaml_text(std::string_view text, const std::string& file) {
-  if (text.size() > kLargestYaml) {
+  if (text.size() > kMaxYamlTextBytes) {
     fail_input(
-        fmt::format("{}: larger than {} MiB, too large for YAML", file, kLargestYaml >> 20U));
+        fmt::format("{}: larger than {} MiB, too large for YAML", file, kMaxYamlTextBytes >> 20U));
   }
   check_file_text(text, file);
   const auto control = std::ranges::find_if(text, is_control);
@@ -176,7 +177,8 @@ std::string closed(std::string_view text) {
 
 }  // namespace
 
-Tree read_yaml(std::string_view text, const std::string& file, std::vector<RepeatedKey>* repeated) {
+DocumentTree read_yaml(std::string_view text, const std::string& file,
+                       std::vector<RepeatedKey>* repeated) {
   check_yaml_text(text, file);
   EventHandler handler(text, file, repeated);
   try {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kDeepestBlock = 10;
 
-void append_scalar(std::string& out, const Tree& scalar) {
+void append_scalar(std::string& out, const DocumentTree& scalar) {
   if (!scalar.quoted && is_non_text_scalar(scalar.text)) {
     out += scalar.text;
   } else {
@@ -18,14 +18,14 @@ void append_scalar(std::string& out, const Tree& scalar) {
   }
 }
 
-void append_flow(std::string& out, const Tree& tree) {
+void append_flow(std::string& out, const DocumentTree& tree) {
   switch (tree.kind) {
-    case Tree::Kind::kNull: out += "null"; return;
-    case Tree::Kind::kScalar: append_scalar(out, tree); return;
-    case Tree::Kind::kSequence: out += '['; break;
-    case Tree::Kind::kMapping: out += '{'; break;
+    case DocumentTree::TreeValueKind::kNull: out += "null"; return;
+    case DocumentTree::TreeValueKind::kScalar: append_scalar(out, tree); return;
+    case DocumentTree::TreeValueKind::kSequence: out += '['; break;
+    case DocumentTree::TreeValueKind::kMapping: out += '{'; break;
   }
-  const bool mapping = tree.kind == Tree::Kind::kMapping;
+  const bool mapping = tree.kind == DocumentTree::TreeValueKind::kMapping;
   for (std::size_t i = 0; i < tree.items.size(); ++i) {
     if (i > 0) out += mapping && i % 2 == 1 ? ": " : ", ";
     if (mapping && i % 2 == 0) {
@@ -38,15 +38,16 @@ void append_flow(std::string& out, const Tree& tree) {
 }
 
 /// True if a value at this depth is written on lines of its own.
-bool is_block(const Tree& tree, int depth) {
+bool is_block(const DocumentTree& tree, int depth) {
   return !tree.items.empty() && depth <= kDeepestBlock && (depth == 0 || !tree.flow);
 }
 
 void indent(std::string& out, int depth) { out.append(static_cast<std::size_t>(depth) * 2, ' '); }
 
-void append_block(std::string& out, const Tree& tree, int depth);
+void append_block(std::string& out, const DocumentTree& tree, int depth);
 
-void append_member(std::string& out, const Tree& key, const Tree& value, int depth) {
+void append_member(std::string& out, const DocumentTree& key, const DocumentTree& value,
+                   int depth) {
   out += quoted_for_yaml(key.text);
   out += ':';
   if (is_block(value, depth + 1)) {
@@ -60,7 +61,7 @@ void append_member(std::string& out, const Tree& key, const Tree& value, int dep
   }
 }
 
-void append_element(std::string& out, const Tree& value, int depth) {
+void append_element(std::string& out, const DocumentTree& value, int depth) {
   out += "- ";
   if (is_block(value, depth + 1)) {
     append_block(out, value, depth + 1);
@@ -71,8 +72,8 @@ void append_element(std::string& out, const Tree& value, int depth) {
 }
 
 /// Writes the lines of a container; the first is already indented.
-void append_block(std::string& out, const Tree& tree, int depth) {
-  const bool mapping = tree.kind == Tree::Kind::kMapping;
+void append_block(std::string& out, const DocumentTree& tree, int depth) {
+  const bool mapping = tree.kind == DocumentTree::TreeValueKind::kMapping;
   const std::size_t step = mapping ? 2 : 1;
   for (std::size_t i = 0; i < tree.items.size(); i += step) {
     if (i > 0) indent(out, depth);
@@ -86,7 +87,7 @@ void append_block(std::string& out, const Tree& tree, int depth) {
 
 }  // namespace
 
-std::string write_yaml(const Tree& tree) {
+std::string write_yaml(const DocumentTree& tree) {
   std::string out;
   if (is_block(tree, 0)) {
     append_block(out, tree, 0);

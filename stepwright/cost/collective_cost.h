@@ -26,17 +26,17 @@ class MessageCostModel {
   /// tree and NVLS follow the library's own routes (kLibrary: the fastest); two-level and ho-ring
   /// take both network levels, one after the other or at once; other algorithms take their
   /// schedule's closed form.
-  [[nodiscard]] OperatorTime message(const CollectiveMessage& message) const;
+  [[nodiscard]] OperatorTime priced_message_time(const CollectiveMessage& message) const;
 
   /// True if messages of this collective over this link class were measured on this very cluster,
   /// so that their time needs no correction fitted to runs on other clusters.
-  [[nodiscard]] bool is_measured_on_this_cluster(collective::Collective collective,
+  [[nodiscard]] bool is_measured_on_this_cluster(collective::CollectiveOperation collective,
                                                  LinkClass link) const {
     return measured_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(link)];
   }
 
   /// Name of the profile whose fitted message constants are used; nullopt: documented defaults.
-  [[nodiscard]] const std::optional<std::string>& fit() const { return constants_.fit; }
+  [[nodiscard]] const std::optional<std::string>& profile_name() const { return constants_.fit; }
   [[nodiscard]] const MachineCollectiveConstants& constants() const { return constants_; }
   /// Returns the cluster's links with their latencies and their line rates (data-sheet bandwidths).
   [[nodiscard]] const ClusterLineRates& link_line_rates() const { return rates_; }

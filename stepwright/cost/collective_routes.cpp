@@ -29,18 +29,18 @@ double crowded(const MessageRouteTimes& routes, const CollectiveOperationConstan
 /// A library algorithm with its route and its constants: of the network and, with switches that
 /// add, of the links inside.
 struct Way {
-  collective::Algorithm algorithm;
+  collective::CollectiveAlgorithm algorithm;
   MessageRouteTime MessageRouteTimes::* route;
   double CollectiveOperationConstants::* network_share;
   double CollectiveOperationConstants::* switch_share =
       nullptr;  ///< Set: only the full protocol is used.
 };
 constexpr Way kLibraryWays[] = {
-    {collective::Algorithm::kRing, &MessageRouteTimes::ring,
+    {collective::CollectiveAlgorithm::kRing, &MessageRouteTimes::ring,
      &CollectiveOperationConstants::network_share},
-    {collective::Algorithm::kTree, &MessageRouteTimes::tree,
+    {collective::CollectiveAlgorithm::kTree, &MessageRouteTimes::tree,
      &CollectiveOperationConstants::tree_share},
-    {collective::Algorithm::kNvls, &MessageRouteTimes::switches,
+    {collective::CollectiveAlgorithm::kNvls, &MessageRouteTimes::switches,
      &CollectiveOperationConstants::tree_share, &CollectiveOperationConstants::switch_share}};
 
 bool exists(const Way& algorithm, const MessageRouteTimes& routes,
@@ -78,12 +78,12 @@ double chosen(const Way& algorithm, const MessageRouteTimes& routes,
   const std::size_t first = algorithm.switch_share == nullptr ? 0 : kProtocols - 1;
   for (std::size_t i = first; i < constants.protocols.size(); ++i) {
     const CollectiveProtocolConstants& protocol = constants.protocols[i];
-    const double squared_seconds =
-        times(routes, route, move, protocol).squared_seconds(constants.fill);
-    const double believed = squared_seconds * protocol.selection * protocol.selection;
+    const double squared_message_seconds =
+        times(routes, route, move, protocol).squared_message_seconds(constants.fill);
+    const double believed = squared_message_seconds * protocol.selection * protocol.selection;
     if (believed > least) continue;
     least = believed;
-    result = squared_seconds;
+    result = squared_message_seconds;
   }
   return result;
 }
@@ -114,7 +114,7 @@ double ClusterLineRates::share_of_links(const CollectiveMessage& message, int le
   if (others == 0) return 1;
   const cluster::GroupLayout& layout = message.layout;
   const std::int64_t lower = level == 0 ? 1 : layout.members[level - 1];
-  const std::int64_t part = message.collective == collective::Collective::kPointToPoint
+  const std::int64_t part = message.collective == collective::CollectiveOperation::kPointToPoint
                                 ? 1
                                 : (layout.members[level] - 1) / lower;
   return static_cast<double>(std::clamp<std::int64_t>(part, 1, others)) /
@@ -126,7 +126,7 @@ MessageRouteTime ClusterLineRates::route(const CollectiveMessage& message) const
   const collective::LevelLoads loads = collective::network_level_loads(
       message.collective, message.algorithm, message.payload_bytes, layout, inside_);
   const double senders =
-      message.collective == collective::Collective::kPointToPoint
+      message.collective == collective::CollectiveOperation::kPointToPoint
           ? 1
           : static_cast<double>(collective::group_members_per_node(layout, inside_));
   MessageRouteTime route;
@@ -153,7 +153,8 @@ void ClusterLineRates::add_tree(MessageRouteTimes& routes, const CollectiveMessa
   const cluster::GroupLayout& layout = message.layout;
   const std::int64_t together = collective::group_members_per_node(layout, inside_);
   const std::int64_t nodes = collective::group_node_count(layout, inside_);
-  const double sent = collective::sent_bytes(collective::Collective::kAllReduce, 1, layout.size);
+  const double sent = collective::bytes_sent_by_each_rank(
+      collective::CollectiveOperation::kAllReduce, 1, layout.size);
   routes.tree = routes.ring;
   routes.tree.exists = nodes > 1;
   routes.tree.network_s *= (nodes == 2 ? 1 : 2) / sent;
@@ -177,13 +178,13 @@ void ClusterLineRates::overlap_levels(MessageRouteTime& route,
   const collective::OverlappedLevelSeconds levels =
       collective::OverlappedLevelSeconds{message.collective, members, nodes, route.inside_s,
                                          route.network_s}
-          .with_non_overlapping_seconds();
+          .add_non_overlapping_seconds();
   route.inside_s = levels.inside_s;
   route.network_s = levels.network_s;
   if (inner_ == collective::IntraGroupPattern::kDirect) route.inside_hops_s /= members - 1;
 }
 
-MessageRouteTimes ClusterLineRates::routes(const CollectiveMessage& message) const {
+MessageRouteTimes ClusterLineRates::message_times_by_route(const CollectiveMessage& message) const {
   const std::int64_t together = collective::group_members_per_node(message.layout, inside_);
   const collective::MessagePattern pattern = collective::definition_of(message.algorithm).pattern;
   const bool at_once = pattern == collective::MessagePattern::kLevelsAtOnce;
@@ -191,14 +192,14 @@ MessageRouteTimes ClusterLineRates::routes(const CollectiveMessage& message) con
   MessageRouteTimes routes;
   routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
   const std::int64_t nodes = collective::group_node_count(message.layout, inside_);
-  if (nodes > 1 && message.collective != collective::Collective::kPointToPoint) {
+  if (nodes > 1 && message.collective != collective::CollectiveOperation::kPointToPoint) {
     // ranks in one ring
     const std::int64_t beside = at_once || in_turn ? nodes : message.layout.size;
-    routes.crowd = std::max(1.0, static_cast<double>(beside) / kMaxUncongestedRanks);
+    routes.crowd = std::max(1.0, static_cast<double>(beside) / kMaxRanksWithoutCongestion);
   }
   routes.ring = route(message);
   routes.ring.exists = true;
-  const bool reduces = message.collective == collective::Collective::kAllReduce;
+  const bool reduces = message.collective == collective::CollectiveOperation::kAllReduce;
   if (at_once) {
     overlap_levels(routes.ring, message);
   } else if (in_turn) {
@@ -246,10 +247,9 @@ collective::GroupLinkRates ClusterLineRates::link_rates_of_message(
   return link_rates_of_message;
 }
 
-std::optional<MessageTimeParts> message_time_parts(const MessageRouteTimes& routes,
-                                                   const CollectiveOperationConstants& constants,
-                                                   collective::Algorithm algorithm,
-                                                   CollectiveProtocol protocol) {
+std::optional<MessageTimeParts> message_start_and_transfer_times(
+    const MessageRouteTimes& routes, const CollectiveOperationConstants& constants,
+    collective::CollectiveAlgorithm algorithm, CollectiveProtocol protocol) {
   for (const Way& one : kLibraryWays) {
     const bool only_full = one.switch_share != nullptr && protocol != CollectiveProtocol::kFull;
     if (one.algorithm != algorithm || only_full || !exists(one, routes, constants)) continue;
@@ -263,19 +263,22 @@ double message_seconds_by_protocol(const MessageRouteTimes& routes,
                                    const CollectiveOperationConstants& constants,
                                    CollectiveProtocol protocol) {
   double least = INFINITY;
-  for (const collective::Algorithm algorithm : kLibraryAlgorithms) {
-    if (const auto found = message_time_parts(routes, constants, algorithm, protocol)) {
-      least = std::min(least, found->squared_seconds(constants.fill));
+  for (const collective::CollectiveAlgorithm algorithm : kCollectiveLibraryAlgorithms) {
+    if (const auto found =
+            message_start_and_transfer_times(routes, constants, algorithm, protocol)) {
+      least = std::min(least, found->squared_message_seconds(constants.fill));
     }
   }
   return std::sqrt(least);
 }
 
-double seconds(const MessageRouteTimes& routes, const CollectiveOperationConstants& constants,
-               collective::Algorithm algorithm) {
+double message_seconds_by_algorithm(const MessageRouteTimes& routes,
+                                    const CollectiveOperationConstants& constants,
+                                    collective::CollectiveAlgorithm algorithm) {
   double least = INFINITY;
   for (const Way& one : kLibraryWays) {
-    const bool taken = algorithm == collective::Algorithm::kLibrary || algorithm == one.algorithm;
+    const bool taken =
+        algorithm == collective::CollectiveAlgorithm::kLibrary || algorithm == one.algorithm;
     if (!taken || !exists(one, routes, constants)) continue;
     least = std::min(least, chosen(one, routes, constants));
   }

@@ -39,13 +39,13 @@ struct MessageRouteTimes {
 /// One message to be priced: a collective operation or a point-to-point transfer, with its bytes,
 /// its group and its algorithm.
 struct CollectiveMessage {
-  collective::Collective collective{};
+  collective::CollectiveOperation collective{};
   /// Bytes of the whole buffer before any split over ranks (an all-gather's result).
   double payload_bytes = 0;
   cluster::GroupLayout layout;
   /// Algorithm of the message, which must support the operation and the group; kLibrary: the
   /// collective library chooses.
-  collective::Algorithm algorithm = collective::Algorithm::kLibrary;
+  collective::CollectiveAlgorithm algorithm = collective::CollectiveAlgorithm::kLibrary;
 };
 
 /// The links of a cluster by network level, with their line rates (data-sheet bandwidths), and the
@@ -56,7 +56,7 @@ class ClusterLineRates {
 
   /// Returns the times of a message by ring, tree and switches at line rate; its group must have at
   /// least two ranks.
-  [[nodiscard]] MessageRouteTimes routes(const CollectiveMessage& message) const;
+  [[nodiscard]] MessageRouteTimes message_times_by_route(const CollectiveMessage& message) const;
   /// Returns how a group is placed on nodes: the number of nodes, and its ranks on each.
   [[nodiscard]] collective::GroupNodeLayout node_layout_of_group(
       const cluster::GroupLayout& layout) const {
@@ -93,8 +93,9 @@ class ClusterLineRates {
 /// Algorithms that a collective library chooses among: rings; trees of nodes (all-reduces over
 /// several nodes); reduction in the switch (all-reduces over whole nodes: NCCL's nvls, nvls_tree
 /// over several nodes).
-inline constexpr collective::Algorithm kLibraryAlgorithms[] = {
-    collective::Algorithm::kRing, collective::Algorithm::kTree, collective::Algorithm::kNvls};
+inline constexpr collective::CollectiveAlgorithm kCollectiveLibraryAlgorithms[] = {
+    collective::CollectiveAlgorithm::kRing, collective::CollectiveAlgorithm::kTree,
+    collective::CollectiveAlgorithm::kNvls};
 
 /// The two parts of a message's time by one algorithm and one protocol (LL, LL128 or Simple), in
 /// seconds. `wait_s`: start and hops; `move_s`: transfer of the bytes, 0 for an empty message.
@@ -105,7 +106,7 @@ struct MessageTimeParts {
   /// Returns the square of the message's seconds; `fill` says how start and transfer combine
   /// (`CollectiveOperationConstants::fill`). Squares suffice to compare, so most callers save the
   /// root.
-  [[nodiscard]] double squared_seconds(double fill) const {
+  [[nodiscard]] double squared_message_seconds(double fill) const {
     return wait_s * wait_s + move_s * (2 * fill * wait_s + move_s);
   }
 };
@@ -113,10 +114,9 @@ struct MessageTimeParts {
 /// Returns the start and transfer times of a message by one algorithm and one protocol; nullopt if
 /// the message cannot use the algorithm, or if switches add (kNvls) with another protocol than
 /// kFull.
-std::optional<MessageTimeParts> message_time_parts(const MessageRouteTimes& routes,
-                                                   const CollectiveOperationConstants& constants,
-                                                   collective::Algorithm algorithm,
-                                                   CollectiveProtocol protocol);
+std::optional<MessageTimeParts> message_start_and_transfer_times(
+    const MessageRouteTimes& routes, const CollectiveOperationConstants& constants,
+    collective::CollectiveAlgorithm algorithm, CollectiveProtocol protocol);
 
 /// Returns the seconds of a message sent by one protocol (LL, LL128 or Simple) with the fastest of
 /// the library's algorithms. Never falls when bytes grow.
@@ -128,8 +128,9 @@ double message_seconds_by_protocol(const MessageRouteTimes& routes,
 /// that the library is expected to choose (`CollectiveProtocolConstants::selection`). Infinite if
 /// the message cannot use the algorithm. Never falls when bytes grow: on one route two protocols
 /// change places once, and the later one has the smaller selection factor.
-double seconds(const MessageRouteTimes& routes, const CollectiveOperationConstants& constants,
-               collective::Algorithm algorithm = collective::Algorithm::kLibrary);
+double message_seconds_by_algorithm(
+    const MessageRouteTimes& routes, const CollectiveOperationConstants& constants,
+    collective::CollectiveAlgorithm algorithm = collective::CollectiveAlgorithm::kLibrary);
 
 /// True if the network, not the links inside nodes, limits the speed of the message's ring.
 bool is_network_bound(const MessageRouteTimes& routes,

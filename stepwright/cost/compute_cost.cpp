@@ -27,7 +27,7 @@ double peak_or(const cluster::DeviceModel& device, DType type, double otherwise)
 
 /// True if products in a type run in TF32: products in fp32, if the job allows TF32 and the device
 /// has it.
-bool in_tf32(const plan::Kernels& kernels, const cluster::DeviceGeneration& generation,
+bool in_tf32(const plan::FrameworkKernels& kernels, const cluster::DeviceGeneration& generation,
              DType type) {
   return kernels.tf32 && generation.tf32_slowdown > 0 && type == DType::kFp32;
 }
@@ -41,7 +41,7 @@ bool along_inner_dimension(const step::Operator& op) {
   switch (op.kind) {
     case step::OperatorKind::kLinear:
     case step::OperatorKind::kGroupedLinear:
-    case step::OperatorKind::kScores: return !step::is_backward(op.phase);
+    case step::OperatorKind::kScores: return !step::is_backward_phase(op.phase);
     case step::OperatorKind::kAttendValues:
       return op.part == step::LayerPart::kProbabilitiesGradient;
     default: return true;
@@ -50,7 +50,7 @@ bool along_inner_dimension(const step::Operator& op) {
 
 /// Returns the FLOP/s that large matrix products of a type reach.
 double matrix_flops(const cluster::DeviceModel& device, const cluster::DeviceGeneration& defaults,
-                    const plan::Kernels& kernels, DType type) {
+                    const plan::FrameworkKernels& kernels, DType type) {
   const double wide = cluster::dense_sixteen_bit_peak_flops(device);
   const double attained = defaults.matrix_share * wide;
   if (in_tf32(kernels, defaults, type)) return attained / defaults.tf32_slowdown;
@@ -69,10 +69,10 @@ double matrix_flops(const cluster::DeviceModel& device, const cluster::DeviceGen
 /// Returns the time of a fused attention over that of a long unmasked forward at head dimension
 /// 128; `backward_rate`: rate of a long backward over a forward's.
 double attention_slowdown(const step::Operator& op, double backward_rate) {
-  const step::Shape& s = op.shape;
+  const step::OperatorShape& s = op.shape;
   const double all = static_cast<double>(s.queries) * static_cast<double>(s.keys);
   const double left = static_cast<double>(std::max<std::int64_t>(1, s.pairs));
-  const bool backward = step::is_backward(op.phase);
+  const bool backward = step::is_backward_phase(op.phase);
   const double cut = backward ? constants::kAttentionBackwardMasked.value : 1;
   const double masked = left < all ? cut * constants::kMaskedKeys.value : 0;
   const double more = backward ? constants::kAttentionBackwardKeys.value : 0;
@@ -91,40 +91,40 @@ bool has_narrow_attention(const plan::Job& job) {
          plan::parameter_storage_type(job.precision) != job.precision;
 }
 
-double grouped_slowdown(const step::Shape& shape) {
+double grouped_slowdown(const step::OperatorShape& shape) {
   const double padding = constants::kGroupedPadding.value * static_cast<double>(shape.batch);
   const double rows = static_cast<double>(std::max<std::int64_t>(1, shape.rows));
   return (rows + padding) / rows / constants::kGroupedShare.value;
 }
 
 /// Returns the number of products that a grouped product is issued as: one, or one for each expert.
-double experts_apart(const step::Operator& op, const plan::Kernels& kernels) {
+double experts_apart(const step::Operator& op, const plan::FrameworkKernels& kernels) {
   const bool apart = op.kind == step::OperatorKind::kGroupedLinear && !kernels.grouped_experts;
   return apart ? static_cast<double>(std::max<std::int64_t>(1, op.shape.batch)) : 1;
 }
 
-step::Operator in_phase_of(step::Operator op, Pass pass) {
-  op.phase = pass == Pass::kForward ? step::Phase::kForward : step::Phase::kDataGradient;
+step::Operator in_phase_of(step::Operator op, OperatorPass pass) {
+  op.phase = pass == OperatorPass::kForward ? step::Phase::kForward : step::Phase::kDataGradient;
   return op;
 }
 
 /// True for products whose two gradients are measured as one backward.
-bool has_two_gradients(OperatorClass what, Pass pass) {
-  return what == OperatorClass::kProduct && pass == Pass::kBackward;
+bool has_two_gradients(OperatorClass what, OperatorPass pass) {
+  return what == OperatorClass::kProduct && pass == OperatorPass::kBackward;
 }
 
 double unfused_traffic(const step::Operator& op) {
   switch (op.kind) {
     case step::OperatorKind::kNorm:
-      return step::is_backward(op.phase) ? constants::kUnfusedNormBackward.value
-                                         : constants::kUnfusedNormForward.value;
+      return step::is_backward_phase(op.phase) ? constants::kUnfusedNormBackward.value
+                                               : constants::kUnfusedNormForward.value;
     case step::OperatorKind::kRotary:
-      return step::is_backward(op.phase) ? constants::kUnfusedRotaryBackward.value
-                                         : constants::kUnfusedRotaryForward.value;
+      return step::is_backward_phase(op.phase) ? constants::kUnfusedRotaryBackward.value
+                                               : constants::kUnfusedRotaryForward.value;
     case step::OperatorKind::kSoftmax:
       if (op.dtype != DType::kFp32) return constants::kUnfusedSoftmax.value;
-      return step::is_backward(op.phase) ? constants::kUnfusedWideSoftmaxBackward.value
-                                         : constants::kUnfusedWideSoftmaxForward.value;
+      return step::is_backward_phase(op.phase) ? constants::kUnfusedWideSoftmaxBackward.value
+                                               : constants::kUnfusedWideSoftmaxForward.value;
     default: return constants::kUnfusedActivation.value;
   }
 }
@@ -132,13 +132,14 @@ double unfused_traffic(const step::Operator& op) {
 /// Returns the number of kernels of expert biases: a product and a sum for each expert (in the
 /// backward two of each), and one copy for all.
 double expert_bias_kernels(const step::Operator& op) {
-  return (step::is_backward(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
+  return (step::is_backward_phase(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
 }
 
-double kernels_of(const step::Operator& op, bool runs_as_unfused_kernels) {
-  if (op.purpose == step::Purpose::kExpertBias) return expert_bias_kernels(op);
-  if (op.purpose == step::Purpose::kDocumentLoss) return static_cast<double>(op.shape.inner);
-  return runs_as_unfused_kernels ? constants::kUnfusedKernels.value : 1;
+double kernels_of(const step::Operator& op, bool is_run_as_unfused_kernels) {
+  if (op.purpose == step::OperatorPurpose::kExpertBias) return expert_bias_kernels(op);
+  if (op.purpose == step::OperatorPurpose::kDocumentLoss)
+    return static_cast<double>(op.shape.inner);
+  return is_run_as_unfused_kernels ? constants::kUnfusedKernels.value : 1;
 }
 
 double memory_share(step::OperatorKind kind) {
@@ -199,7 +200,7 @@ ComputationCostModel::ComputationCostModel(const plan::Job& job,
   if (job.precision == DType::kFp32) kernels_.fused_softmax = false;
   set_rates(job.cluster.device);
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
-    for (const Named<Pass>& pass : kPassNames) {
+    for (const Named<OperatorPass>& pass : kPassNames) {
       fitted_[index(what.value)][index(pass.value)] = best_fit(what.value, pass.value, profiles);
     }
   }
@@ -231,7 +232,7 @@ void ComputationCostModel::set_rates(const cluster::DeviceModel& device) {
 }
 
 ComputationCostModel::PricingProfileEntry ComputationCostModel::best_fit(
-    OperatorClass what, Pass pass, std::span<const OperatorProfile* const> profiles) const {
+    OperatorClass what, OperatorPass pass, std::span<const OperatorProfile* const> profiles) const {
   for (const OperatorProfile* profile : profiles) {
     const Later<OperatorClassFit>* entry = profile->find(what, pass, kernels_.attention);
     if (entry != nullptr) return {profile, entry, speedup(*profile, what, pass, *entry)};
@@ -242,13 +243,14 @@ ComputationCostModel::PricingProfileEntry ComputationCostModel::best_fit(
 /// Returns how much faster the arithmetic of a fit is on this device and job than the fit's share
 /// of the peak says: generations and kernels attain different shares, and a running job less than a
 /// single kernel.
-double ComputationCostModel::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
+double ComputationCostModel::speedup(const OperatorProfile& profile, OperatorClass what,
+                                     OperatorPass pass,
                                      const Later<OperatorClassFit>& entry) const {
   const cluster::DeviceGeneration& there = *profile.generation;
   if (what == OperatorClass::kAttention) {
     const cluster::AttentionKernel sampled = entry.get().kernel;
     const double backward =
-        pass == Pass::kForward
+        pass == OperatorPass::kForward
             ? 1
             : attention_backward_ / attention_backward_rate_ratio(there, sampled);
     return backward * clock_ * attention_speedup_ *
@@ -259,22 +261,23 @@ double ComputationCostModel::speedup(const OperatorProfile& profile, OperatorCla
   return clock_ * running * generation_->matrix_share / there.matrix_share;
 }
 
-double ComputationCostModel::operand_layout_rate_factor(const step::Operator& op) const {
+double ComputationCostModel::matrix_product_rate_factor_of_layout(const step::Operator& op) const {
   const bool slower = generation_->compute_capability == kWarpGroupCapability &&
                       in_tf32(kernels_, *generation_, op.dtype) && !along_inner_dimension(op);
   return slower ? constants::kTransposedTf32.value : 1;
 }
 
 double ComputationCostModel::arithmetic_s(const step::Operator& op) const {
-  const double work = step::flops(op);
+  const double work = step::operator_flops(op);
   switch (op.kind) {
     // F/rate + start is a rate that saturates: rate * F / (F + start * rate).
     case step::OperatorKind::kLinear:
-      return work * rates_.matrix_s_per_flop[index(op.dtype)] / operand_layout_rate_factor(op) +
+      return work * rates_.matrix_s_per_flop[index(op.dtype)] /
+                 matrix_product_rate_factor_of_layout(op) +
              rates_.start_s;
     case step::OperatorKind::kGroupedLinear:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] * grouped_slowdown(op.shape) /
-                 operand_layout_rate_factor(op) +
+                 matrix_product_rate_factor_of_layout(op) +
              rates_.start_s * experts_apart(op, kernels_);
     case step::OperatorKind::kAttention:
       return work * rates_.attention_s_per_flop[index(op.dtype)] *
@@ -282,17 +285,19 @@ double ComputationCostModel::arithmetic_s(const step::Operator& op) const {
              rates_.start_s;
     case step::OperatorKind::kScores:
     case step::OperatorKind::kAttendValues:
-      return work * rates_.attention_s_per_flop[index(op.dtype)] / operand_layout_rate_factor(op) +
+      return work * rates_.attention_s_per_flop[index(op.dtype)] /
+                 matrix_product_rate_factor_of_layout(op) +
              rates_.start_s;
     case step::OperatorKind::kOrthogonalize:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] +
-             step::kMuonProducts * static_cast<double>(op.shape.rows) * rates_.start_s;
+             step::kMuonMatrixProductsPerUpdate * static_cast<double>(op.shape.rows) *
+                 rates_.start_s;
     case step::OperatorKind::kScan:
       // A decay for each element of the state leaves no matrix products (Mamba).
-      if (op.purpose == step::Purpose::kMambaScan) return work * rates_.vector_s_per_flop;
+      if (op.purpose == step::OperatorPurpose::kMambaScan) return work * rates_.vector_s_per_flop;
       return work * rates_.vector_s_per_flop / constants::kScanShare.value + rates_.start_s;
     case step::OperatorKind::kUnpermute:
-      if (!atomic_row_sums_ || op.purpose != step::Purpose::kOwnCopies) {
+      if (!atomic_row_sums_ || op.purpose != step::OperatorPurpose::kOwnCopies) {
         return work * rates_.vector_s_per_flop;
       }
       return static_cast<double>(op.shape.rows) * static_cast<double>(op.shape.columns) *
@@ -301,12 +306,12 @@ double ComputationCostModel::arithmetic_s(const step::Operator& op) const {
   }
 }
 
-bool ComputationCostModel::runs_as_unfused_kernels(const step::Operator& op) const {
+bool ComputationCostModel::is_run_as_unfused_kernels(const step::Operator& op) const {
   switch (op.kind) {
     case step::OperatorKind::kSoftmax: return !kernels_.fused_softmax;
     case step::OperatorKind::kNorm: return !kernels_.fused_norm;
     case step::OperatorKind::kRotary:
-      return op.purpose == step::Purpose::kScaledRotary ||
+      return op.purpose == step::OperatorPurpose::kScaledRotary ||
              !(kernels_.fused_norm && kernels_.fused_activation);
     case step::OperatorKind::kActivation:
       return op.gated && !(kernels_.fused_norm && kernels_.fused_activation);
@@ -314,16 +319,17 @@ bool ComputationCostModel::runs_as_unfused_kernels(const step::Operator& op) con
   }
 }
 
-double ComputationCostModel::kernels(const step::Operator& op) const {
-  return kernels_of(op, runs_as_unfused_kernels(op)) * experts_apart(op, kernels_);
+double ComputationCostModel::kernel_launch_count(const step::Operator& op) const {
+  return kernels_of(op, is_run_as_unfused_kernels(op)) * experts_apart(op, kernels_);
 }
 
 double ComputationCostModel::default_s(const step::Operator& op,
-                                       bool runs_as_unfused_kernels) const {
-  const double bytes = step::memory_bytes(op) * (runs_as_unfused_kernels ? unfused_traffic(op) : 1);
+                                       bool is_run_as_unfused_kernels) const {
+  const double bytes =
+      step::device_memory_traffic_bytes(op) * (is_run_as_unfused_kernels ? unfused_traffic(op) : 1);
   const double memory_s = bytes * rates_.memory_s_per_byte / memory_share(op.kind);
   return std::max(arithmetic_s(op), memory_s) +
-         kernels_of(op, runs_as_unfused_kernels) * experts_apart(op, kernels_) * rates_.launch_s;
+         kernels_of(op, is_run_as_unfused_kernels) * experts_apart(op, kernels_) * rates_.launch_s;
 }
 
 double ComputationCostModel::operator_peak_flops(const step::Operator& op) const {
@@ -332,60 +338,60 @@ double ComputationCostModel::operator_peak_flops(const step::Operator& op) const
   return stated > 0 ? stated : peaks_.flops;
 }
 
-double ComputationCostModel::floor_s(const step::Operator& op) const {
-  return std::max(step::flops(op) / operator_peak_flops(op),
-                  step::memory_bytes(op) * rates_.memory_s_per_byte);
+double ComputationCostModel::roofline_lower_bound_s(const step::Operator& op) const {
+  return std::max(step::operator_flops(op) / operator_peak_flops(op),
+                  step::device_memory_traffic_bytes(op) * rates_.memory_s_per_byte);
 }
 
-const ComputationCostModel::PricingProfileEntry* ComputationCostModel::fitted(OperatorClass what,
-                                                                              Pass pass) const {
+const ComputationCostModel::PricingProfileEntry* ComputationCostModel::fitted(
+    OperatorClass what, OperatorPass pass) const {
   const PricingProfileEntry& fit = fitted_[index(what)][index(pass)];
   return fit.entry == nullptr ? nullptr : &fit;
 }
 
-double ComputationCostModel::operator_pass_seconds(OperatorClass what, Pass pass,
+double ComputationCostModel::operator_pass_seconds(OperatorClass what, OperatorPass pass,
                                                    const step::Operator& op) const {
   const PricingProfileEntry* fit = fitted(what, pass);
   if (fit == nullptr) {
-    const bool runs_as_unfused_kernels = what == OperatorClass::kUnfusedNorm ||
-                                         what == OperatorClass::kUnfusedRotary ||
-                                         what == OperatorClass::kUnfusedSoftmax;
-    const int parts = has_two_gradients(what, pass) ? 2 : operators_per_measurement(what, pass);
-    return parts * default_s(in_phase_of(op, pass), runs_as_unfused_kernels);
+    const bool is_run_as_unfused_kernels = what == OperatorClass::kUnfusedNorm ||
+                                           what == OperatorClass::kUnfusedRotary ||
+                                           what == OperatorClass::kUnfusedSoftmax;
+    const int parts = has_two_gradients(what, pass) ? 2 : operators_per_measured_time(what, pass);
+    return parts * default_s(in_phase_of(op, pass), is_run_as_unfused_kernels);
   }
   const std::array<double, 2> seconds =
       fitted_kernel_seconds(*fit->profile, fit->entry->get(), op, {peaks_, fit->speedup});
-  return std::max(seconds[0] + seconds[1], least_operator_pass_s(what, pass, op));
+  return std::max(seconds[0] + seconds[1], min_operator_pass_seconds(what, pass, op));
 }
 
-double ComputationCostModel::least_operator_pass_s(OperatorClass what, Pass pass,
-                                                   const step::Operator& op) const {
-  const double one_s = floor_s(in_phase_of(op, pass));
+double ComputationCostModel::min_operator_pass_seconds(OperatorClass what, OperatorPass pass,
+                                                       const step::Operator& op) const {
+  const double one_s = roofline_lower_bound_s(in_phase_of(op, pass));
   // One kernel alone moves only this part of the bytes that a program's operators count.
   if (what == OperatorClass::kLoss) return one_s;                 // one pass over the logits
   if (what == OperatorClass::kCausalSoftmax) return 0.5 * one_s;  // half of the scores are masked
-  if (what == OperatorClass::kNorm && pass == Pass::kBackward) {
+  if (what == OperatorClass::kNorm && pass == OperatorPass::kBackward) {
     return 0.75 * one_s;  // without the residual's gradient
   }
-  return (has_two_gradients(what, pass) ? 2 : operators_per_measurement(what, pass)) * one_s;
+  return (has_two_gradients(what, pass) ? 2 : operators_per_measured_time(what, pass)) * one_s;
 }
 
 /// Trees are not used for products that share a launch, nor for rows that routing decides, whose
 /// numbers are means.
-FitPriceConditions ComputationCostModel::use_of(const PricingProfileEntry& fit,
-                                                const step::Operator& op) const {
+FittedTimeConditions ComputationCostModel::use_of(const PricingProfileEntry& fit,
+                                                  const step::Operator& op) const {
   // Unfused attention multiplies in the storage type, also in TF32.
   const bool own_rate =
       fit.entry->get().what == OperatorClass::kProduct || in_tf32(kernels_, *generation_, op.dtype);
   const double rate =
-      own_rate ? narrow_speedup_[index(op.dtype)] * operand_layout_rate_factor(op) : 1;
+      own_rate ? narrow_speedup_[index(op.dtype)] * matrix_product_rate_factor_of_layout(op) : 1;
   return {peaks_, fit.speedup * rate, !op.routed, load_ == DeviceLoad::kRunning};
 }
 
 std::optional<double> ComputationCostModel::fitted_s(const step::Operator& op) const {
-  const std::optional<OperatorClass> what = operator_class_of(op, kernels_);
+  const std::optional<OperatorClass> what = priced_operator_class(op, kernels_);
   if (!what) return std::nullopt;
-  const Pass pass = pass_of_phase(op.phase);
+  const OperatorPass pass = forward_or_backward_of_phase(op.phase);
   const PricingProfileEntry* fit = fitted(*what, pass);
   const bool narrow = narrow_speedup_[index(op.dtype)] > 0;
   if (fit == nullptr || (can_be_compute_bound(*what) && !narrow)) return std::nullopt;
@@ -394,31 +400,34 @@ std::optional<double> ComputationCostModel::fitted_s(const step::Operator& op) c
   if (has_two_gradients(*what, pass)) {
     seconds = {seconds[op.phase == step::Phase::kWeightGradient ? 1 : 0], 0};
   }
-  double sum = (seconds[0] + seconds[1]) / operators_per_measurement(*what, pass);
+  double sum = (seconds[0] + seconds[1]) / operators_per_measured_time(*what, pass);
   if (op.kind == step::OperatorKind::kGroupedLinear) sum *= grouped_slowdown(op.shape);
   return sum;
 }
 
 double ComputationCostModel::unrouted_s(const step::Operator& op) const {
   const std::optional<double> fit_s = fitted_s(op);
-  return std::max(fit_s ? *fit_s : default_s(op, runs_as_unfused_kernels(op)), floor_s(op));
+  return std::max(fit_s ? *fit_s : default_s(op, is_run_as_unfused_kernels(op)),
+                  roofline_lower_bound_s(op));
 }
 
-double ComputationCostModel::seconds(const step::Operator& op) const {
-  if (op.load() <= 1) return unrouted_s(op);
+double ComputationCostModel::operator_run_seconds(const step::Operator& op) const {
+  if (op.busiest_rank_load_factor() <= 1) return unrouted_s(op);
   step::Operator busiest = op;
-  busiest.shape.rows = std::llround(op.load() * static_cast<double>(op.shape.rows));
+  busiest.shape.rows =
+      std::llround(op.busiest_rank_load_factor() * static_cast<double>(op.shape.rows));
   return unrouted_s(busiest);
 }
 
-double ComputationCostModel::least_operator_seconds(const step::Operator& op) const {
-  const std::optional<OperatorClass> what = operator_class_of(op, kernels_);
-  const PricingProfileEntry* fit = what ? fitted(*what, pass_of_phase(op.phase)) : nullptr;
-  const double work = step::flops(op) * op.load();
+double ComputationCostModel::min_operator_seconds(const step::Operator& op) const {
+  const std::optional<OperatorClass> what = priced_operator_class(op, kernels_);
+  const PricingProfileEntry* fit =
+      what ? fitted(*what, forward_or_backward_of_phase(op.phase)) : nullptr;
+  const double work = step::operator_flops(op) * op.busiest_rank_load_factor();
   const std::size_t type = index(op.dtype);
   double least_s = 0;
   if (fit != nullptr && narrow_speedup_[type] > 0) {
-    least_s = least_fitted_seconds(fit->entry->get(), work, use_of(*fit, op));
+    least_s = min_seconds_by_fitted_model(fit->entry->get(), work, use_of(*fit, op));
   } else if (op.kind == step::OperatorKind::kAttention) {
     least_s = work * rates_.attention_s_per_flop[type];
   } else {
@@ -428,13 +437,14 @@ double ComputationCostModel::least_operator_seconds(const step::Operator& op) co
 }
 
 std::string ComputationCostModel::outside_fitted_range_text(const step::Operator& op) const {
-  const std::optional<OperatorClass> what = operator_class_of(op, kernels_);
-  const PricingProfileEntry* fit = what ? fitted(*what, pass_of_phase(op.phase)) : nullptr;
+  const std::optional<OperatorClass> what = priced_operator_class(op, kernels_);
+  const PricingProfileEntry* fit =
+      what ? fitted(*what, forward_or_backward_of_phase(op.phase)) : nullptr;
   return fit == nullptr ? std::string()
                         : stepwright::cost::outside_fitted_range_text(fit->entry->get(), op);
 }
 
-std::optional<std::string> ComputationCostModel::fit() const {
+std::optional<std::string> ComputationCostModel::operator_profile_names() const {
   std::vector<std::string> names;
   for (const auto& of_class : fitted_) {
     for (const PricingProfileEntry& fit : of_class) {

@@ -52,24 +52,24 @@ class ComputationCostModel {
   /// Returns the seconds of one run of an operator without other work on the device. Its rate is
   /// never above the device's peaks. Operators on routed tokens count the tokens of the busiest
   /// rank. `Operator::repeats` is ignored.
-  [[nodiscard]] double seconds(const step::Operator& op) const;
+  [[nodiscard]] double operator_run_seconds(const step::Operator& op) const;
 
   /// Returns the seconds of the forward or of the whole backward of an operator, as one benchmark
   /// measures it: a matrix product's backward is both its data gradient and its weight gradient.
-  [[nodiscard]] double operator_pass_seconds(OperatorClass what, Pass pass,
+  [[nodiscard]] double operator_pass_seconds(OperatorClass what, OperatorPass pass,
                                              const step::Operator& op) const;
 
   /// Returns the fewest seconds in which the device's peak FLOP/s and memory bandwidth allow the
   /// forward or the whole backward of an operator.
-  [[nodiscard]] double least_operator_pass_s(OperatorClass what, Pass pass,
-                                             const step::Operator& op) const;
+  [[nodiscard]] double min_operator_pass_seconds(OperatorClass what, OperatorPass pass,
+                                                 const step::Operator& op) const;
 
   /// Returns the number of kernels that the device runs for an operator.
-  [[nodiscard]] double kernels(const step::Operator& op) const;
+  [[nodiscard]] double kernel_launch_count(const step::Operator& op) const;
 
   /// Returns a lower bound on the seconds of a fused attention or a grouped matrix product, however
   /// its work is divided into shapes: its FLOPs at the highest rate that its price can reach.
-  [[nodiscard]] double least_operator_seconds(const step::Operator& op) const;
+  [[nodiscard]] double min_operator_seconds(const step::Operator& op) const;
 
   /// Returns the operator's sizes that lie outside the range on which its profile was fitted, as
   /// "keys 32768, fitted 1024 to 5120"; empty if all are inside, or if no profile prices it.
@@ -77,7 +77,7 @@ class ComputationCostModel {
 
   /// Returns the names of the operator profiles that price computations, with "(scaled)" after
   /// those of other devices; nullopt: documented defaults price everything.
-  [[nodiscard]] std::optional<std::string> fit() const;
+  [[nodiscard]] std::optional<std::string> operator_profile_names() const;
 
  private:
   static constexpr std::size_t kDTypes = std::size(kDTypeNames);
@@ -105,32 +105,33 @@ class ComputationCostModel {
   };
 
   void set_rates(const cluster::DeviceModel& device);
-  [[nodiscard]] const PricingProfileEntry* fitted(OperatorClass what, Pass pass) const;
+  [[nodiscard]] const PricingProfileEntry* fitted(OperatorClass what, OperatorPass pass) const;
   [[nodiscard]] PricingProfileEntry best_fit(
-      OperatorClass what, Pass pass, std::span<const OperatorProfile* const> profiles) const;
-  [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
-                               const Later<OperatorClassFit>& entry) const;
-  [[nodiscard]] FitPriceConditions use_of(const PricingProfileEntry& fit,
-                                          const step::Operator& op) const;
+      OperatorClass what, OperatorPass pass,
+      std::span<const OperatorProfile* const> profiles) const;
+  [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what,
+                               OperatorPass pass, const Later<OperatorClassFit>& entry) const;
+  [[nodiscard]] FittedTimeConditions use_of(const PricingProfileEntry& fit,
+                                            const step::Operator& op) const;
   [[nodiscard]] double unrouted_s(const step::Operator& op) const;
   [[nodiscard]] std::optional<double> fitted_s(const step::Operator& op) const;
-  [[nodiscard]] double default_s(const step::Operator& op, bool runs_as_unfused_kernels) const;
+  [[nodiscard]] double default_s(const step::Operator& op, bool is_run_as_unfused_kernels) const;
   /// True if the job's framework runs the operator (a norm, a rotary embedding, ...) as several
   /// unfused kernels.
-  [[nodiscard]] bool runs_as_unfused_kernels(const step::Operator& op) const;
+  [[nodiscard]] bool is_run_as_unfused_kernels(const step::Operator& op) const;
   /// Returns the relative FLOP/s of a matrix product for the layout of its operands: 1 if both run
   /// along the inner dimension; below 1 in TF32 on Hopper if one runs across it.
-  [[nodiscard]] double operand_layout_rate_factor(const step::Operator& op) const;
+  [[nodiscard]] double matrix_product_rate_factor_of_layout(const step::Operator& op) const;
   [[nodiscard]] double arithmetic_s(const step::Operator& op) const;
   /// Returns the device's peak FLOP/s in the data type in which an operator multiplies.
   [[nodiscard]] double operator_peak_flops(const step::Operator& op) const;
   /// Returns the fewest seconds in which the device's peak FLOP/s and memory bandwidth allow an
   /// operator.
-  [[nodiscard]] double floor_s(const step::Operator& op) const;
+  [[nodiscard]] double roofline_lower_bound_s(const step::Operator& op) const;
 
   /// Hardware generation of the job's device (Hopper, Blackwell, ...).
   const cluster::DeviceGeneration* generation_;
-  plan::Kernels kernels_;
+  plan::FrameworkKernels kernels_;
   /// True if the job's framework sums the rows that return from experts by `scatter_add`.
   bool atomic_row_sums_ = false;
   DeviceLoad load_;
@@ -141,7 +142,7 @@ class ComputationCostModel {
   /// Clock of the device during a job, relative to the best-known board of its generation.
   double clock_ = 1;
   std::string device_;
-  DevicePeaks peaks_;
+  DevicePeakRates peaks_;
   /// Peak FLOP/s of the device, indexed by `DType`; 0: the device has no peak for the type.
   std::array<double, kDTypes> peak_flops_{};
   /// Rate of matrix products in a type / rate in 16 bits, indexed by `DType`; 0: fits in 16 bits do

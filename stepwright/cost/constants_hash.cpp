@@ -23,7 +23,7 @@ class ConstantsDigest {
   void add(std::span<const EmbeddedFile> files) {
     for (const EmbeddedFile& file : files) {
       add(file.name);
-      add(embedded(file.text));
+      add(text_without_padding(file.text));
     }
   }
   [[nodiscard]] std::string text() const { return fmt::format("{:016x}", sum_); }
@@ -37,8 +37,8 @@ std::string digest_of_constants() {
   digest.add(cluster::embedded_devices());
   digest.add(cluster::embedded_cluster_files());
   digest.add(cluster::embedded_generations());
-  digest.add(embedded_profiles());
-  digest.add(embedded_machines());
+  digest.add(embedded_operator_profiles());
+  digest.add(embedded_machine_profiles());
   digest.add(embedded_conditions());
   return digest.text();
 }

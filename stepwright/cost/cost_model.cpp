@@ -22,8 +22,8 @@ namespace {
 /// Returns the host's microseconds of fetching and releasing the parameters of an operator's
 /// modules; a grouped product has those of each expert.
 double fetch_us(const step::Operator& op) {
-  const double once_us = step::is_backward(op.phase) ? constants::kModuleFetchBackward.value
-                                                     : constants::kModuleFetch.value;
+  const double once_us = step::is_backward_phase(op.phase) ? constants::kModuleFetchBackward.value
+                                                           : constants::kModuleFetch.value;
   const bool grouped = op.kind == step::OperatorKind::kGroupedLinear;
   return once_us * static_cast<double>(op.module_fetches) *
          static_cast<double>(grouped ? op.shape.batch : 1);
@@ -40,26 +40,27 @@ double launches(const step::Operator& op, const ComputationCostModel& compute) {
     case step::OperatorKind::kLinear: return 1 + casts;
     case step::OperatorKind::kGroupedLinear:
       // A loop over experts gathers, multiplies, weighs and adds the rows of each expert.
-      if (compute.kernels(op) > 1) {
-        return compute.kernels(op) * (1 + casts + constants::kLoopKernels.value);
+      if (compute.kernel_launch_count(op) > 1) {
+        return compute.kernel_launch_count(op) * (1 + casts + constants::kLoopKernels.value);
       }
       return 1 + casts + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
     case step::OperatorKind::kAttention:
-      return step::is_backward(op.phase) ? constants::kAttentionBackwardKernels.value
-                                         : constants::kAttentionKernels.value;
+      return step::is_backward_phase(op.phase) ? constants::kAttentionBackwardKernels.value
+                                               : constants::kAttentionKernels.value;
     case step::OperatorKind::kAdd:
-      if (op.purpose != step::Purpose::kExpertBias) return compute.kernels(op);
+      if (op.purpose != step::OperatorPurpose::kExpertBias) return compute.kernel_launch_count(op);
       return 1 + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
     case step::OperatorKind::kTopK: return constants::kRouterKernels.value;
     case step::OperatorKind::kLossLocal:
-      if (op.purpose == step::Purpose::kDocumentLoss) return compute.kernels(op);
+      if (op.purpose == step::OperatorPurpose::kDocumentLoss)
+        return compute.kernel_launch_count(op);
       return constants::kSortKernels.value;
     case step::OperatorKind::kPermute:
     case step::OperatorKind::kUnpermute:
     case step::OperatorKind::kAllToAll: return constants::kSortKernels.value;
     case step::OperatorKind::kOrthogonalize:
-      return step::kMuonProducts * static_cast<double>(op.shape.rows);
-    default: return compute.kernels(op);
+      return step::kMuonMatrixProductsPerUpdate * static_cast<double>(op.shape.rows);
+    default: return compute.kernel_launch_count(op);
   }
 }
 
@@ -69,7 +70,7 @@ double launches(const step::Operator& op, const ComputationCostModel& compute) {
 /// graph.
 bool in_graph(const plan::CudaGraphScope& graphs, const step::Operator& op) {
   if (graphs.step) return true;
-  if (op.stream != step::Stream::kCompute) return false;
+  if (op.stream != step::DeviceStream::kCompute) return false;
   const bool norm = op.part == step::LayerPart::kMlpNorm;
   return (graphs.attention && step::is_of_attention(op.part)) ||
          (graphs.mlp && (norm || step::is_layer_part_between(op.part, step::LayerPart::kFc1,
@@ -96,7 +97,7 @@ std::string fit_text(std::string_view word, const std::optional<std::string>& fi
 
 }  // namespace
 
-double operand_cast_bytes(const step::Operator& op, plan::LowPrecisionCastScaling casts) {
+double low_precision_cast_bytes(const step::Operator& op, plan::LowPrecisionCastScaling casts) {
   const auto narrow = static_cast<double>(element_size_centibits(op.dtype)) / 800;
   const auto stored =
       static_cast<double>(element_size_centibits(plan::parameter_storage_type(op.dtype))) / 800;
@@ -128,23 +129,24 @@ double operand_cast_bytes(const step::Operator& op, plan::LowPrecisionCastScalin
                          : (input + weight) * once;
 }
 
-CostModel::CostModel(const plan::Job& job) : CostModel(job, training_conditions_of(job)) {
+CostModel::CostModel(const plan::Job& job) : CostModel(job, applicable_training_conditions(job)) {
   if (job.conditions.empty()) return;
   fit_ += ", conditions of " + job.conditions;
   conditions_file_ = job.conditions;
 }
 
 CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
-    : framework_(training_conditions_of(conditions, job.framework)),
+    : framework_(applicable_training_conditions(conditions, job.framework)),
       graphs_(job.kernels.cuda_graphs),
       casts_(job.kernels.casts),
       blocking_launches_(job.kernels.blocking_launches),
       compute_(job),
       collective_(job.cluster),
-      fit_(fmt::format("computation {}, messages {}", fit_text("by", compute_.fit()),
-                       fit_text("of", collective_.fit()))) {
-  device_ = training_conditions_of(conditions, job.cluster.device.name,
-                                   cluster::device_generation_of(job.cluster.device).name);
+      fit_(fmt::format("computation {}, messages {}",
+                       fit_text("by", compute_.operator_profile_names()),
+                       fit_text("of", collective_.profile_name()))) {
+  device_ = applicable_training_conditions(conditions, job.cluster.device.name,
+                                           cluster::device_generation_of(job.cluster.device).name);
   interval_ = job_step_time_ratio_interval(conditions, job);
   waits_factor_ = conditions.intervals.waits;
   stated_error_ = error_of(interval_);
@@ -154,7 +156,7 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
   if (job.dispatcher == plan::TokenDispatcher::kOncePerNode && job.model.experts) {
     copies_once_ = job.model.experts->top_k;
     routed_width_ = job.model.expert_input_width();
-    const cluster::FabricLevel& links = job.cluster.levels.front();
+    const cluster::NetworkLevel& links = job.cluster.levels.front();
     const int capability = cluster::device_generation_of(job.cluster.device).compute_capability;
     if (capability == kExchangeCapability && links.links == cluster::LinkTechnology::kNvlink) {
       exchange_link_ = links.uplink_bytes_per_s;
@@ -186,9 +188,9 @@ StepTimeRatioInterval CostModel::step_time_ratio_interval(double waiting_share) 
   return widened_ratio_interval(interval_, std::pow(waits_factor_, waiting_share));
 }
 
-std::string CostModel::prediction_basis_text() const {
-  const std::optional<std::string> computation = compute_.fit();
-  const std::optional<std::string>& messages = collective_.fit();
+std::string CostModel::measurements_behind_prediction_text() const {
+  const std::optional<std::string> computation = compute_.operator_profile_names();
+  const std::optional<std::string>& messages = collective_.profile_name();
   std::string text =
       computation ? fmt::format("Seconds of computation follow measurements of {}", *computation)
                   : "Seconds of computation follow the device's data sheet, as nobody measured it";
@@ -228,7 +230,7 @@ double CostModel::rate_of(const step::Operator& op) const {
 /// `kHostAdamBytesPerParameter`.
 double CostModel::of_host_s(const step::Operator& op) const {
   if (op.kind != step::OperatorKind::kHostOptimizer)
-    return step::memory_bytes(op) * host_link_s_per_byte_;
+    return step::device_memory_traffic_bytes(op) * host_link_s_per_byte_;
   const auto bytes = static_cast<double>(op.shape.inner);
   return static_cast<double>(op.shape.rows) *
          std::max(bytes * host_memory_s_per_byte_,
@@ -236,37 +238,38 @@ double CostModel::of_host_s(const step::Operator& op) const {
 }
 
 double CostModel::compute_s(const step::Operator& op) const {
-  if (step::involves_host(op.kind)) return op.load() * of_host_s(op);
-  if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
-    return law->seconds(op.load() * step::flops(op), op.load() * step::memory_bytes(op));
+  if (step::operator_involves_host(op.kind)) return op.busiest_rank_load_factor() * of_host_s(op);
+  if (const ComputationTimeLaw* law = measured_ ? measured_->find(op) : nullptr) {
+    return law->seconds(op.busiest_rank_load_factor() * step::operator_flops(op),
+                        op.busiest_rank_load_factor() * step::device_memory_traffic_bytes(op));
   }
   if (op.kind == step::OperatorKind::kUnpack) {
     const double copy_us = in_graph(graphs_, op) ? 0 : constants::kTensorCopy.value;
     const double host_launch_s = 1e-6 * copy_us * static_cast<double>(op.shape.batch);
-    return std::max(host_launch_s, compute_.seconds(op) / rate_of(op));
+    return std::max(host_launch_s, compute_.operator_run_seconds(op) / rate_of(op));
   }
   const bool product =
       op.kind == step::OperatorKind::kLinear || op.kind == step::OperatorKind::kGroupedLinear;
   const bool narrow = product && op.dtype != plan::parameter_storage_type(op.dtype);
-  const bool slower =
-      narrow && casts_ == plan::LowPrecisionCastScaling::kRowwise && !step::is_backward(op.phase);
+  const bool slower = narrow && casts_ == plan::LowPrecisionCastScaling::kRowwise &&
+                      !step::is_backward_phase(op.phase);
   const double rate = rate_of(op) * (slower ? constants::kRowwiseRate.value : 1);
-  return compute_.seconds(op) / rate + (narrow ? cast_s(op) : 0);
+  return compute_.operator_run_seconds(op) / rate + (narrow ? cast_s(op) : 0);
 }
 
-double CostModel::least_compute_s(const step::Operator& op) const {
-  if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
-    return op.load() * step::flops(op) * law->s_per_flop;
+double CostModel::min_fused_compute_seconds(const step::Operator& op) const {
+  if (const ComputationTimeLaw* law = measured_ ? measured_->find(op) : nullptr) {
+    return op.busiest_rank_load_factor() * step::operator_flops(op) * law->s_per_flop;
   }
-  return compute_.least_operator_seconds(op) / rate_of(op);
+  return compute_.min_operator_seconds(op) / rate_of(op);
 }
 
 double CostModel::cast_s(const step::Operator& op) const {
-  const double bytes = operand_cast_bytes(op, casts_);
+  const double bytes = low_precision_cast_bytes(op, casts_);
   return bytes * memory_s_per_byte_ / (constants::kMemoryShare.value * device_.memory_rate);
 }
 
-double CostModel::host_launch_s(const step::Operator& op) const {
+double CostModel::host_kernel_launch_seconds(const step::Operator& op) const {
   if (in_graph(graphs_, op)) return 0;
   const double issued_us = step::is_communication(op.kind) ? framework_.message_us : 0;
   return 1e-6 * (framework_.host_us * launches(op, compute_) + issued_us + fetch_us(op)) *
@@ -283,8 +286,8 @@ std::optional<double> CostModel::deepep_all_to_all_s(const step::Operator& op,
   const double met = step::expected_distinct_count(layout.size, copies_once_);
   const auto width = static_cast<double>(routed_width_);
   const double element = static_cast<double>(element_size_centibits(op.dtype)) / 800;
-  const double bytes = op.load() * static_cast<double>(op.payload_bytes());
-  return expert_exchange_s({.combines = op.purpose == step::Purpose::kFromExperts,
+  const double bytes = op.busiest_rank_load_factor() * static_cast<double>(op.payload_bytes());
+  return deepep_exchange_s({.combines = op.purpose == step::OperatorPurpose::kFromExperts,
                             .tokens = bytes / (met * width * element),
                             .width = width,
                             .bytes = element,
@@ -304,17 +307,19 @@ double CostModel::entering_share(const step::Operator& op,
          step::expected_distinct_count(layout.size, copies_once_);
 }
 
-void CostModel::price(const step::Template& piece,
-                      const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-                      const plan::Collectives& collectives,
-                      std::vector<OperatorTime>& times) const {
+void CostModel::price_template_operators(
+    const step::OperatorTemplate& piece,
+    const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+    const plan::CollectiveAlgorithmChoices& collectives, std::vector<OperatorTime>& times) const {
   times.clear();
-  for (const step::Operator& op : piece.operators) times.push_back(price(op, layouts, collectives));
+  for (const step::Operator& op : piece.operators)
+    times.push_back(price_template_operators(op, layouts, collectives));
   add_host_launch_waits(piece, layouts, times);
 }
 
 void CostModel::add_host_launch_waits(
-    const step::Template& piece, const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+    const step::OperatorTemplate& piece,
+    const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
     std::vector<OperatorTime>& times) const {
   double host = 0;
   double alone = 0;  // Seconds of the host while the device has nothing to run.
@@ -322,13 +327,14 @@ void CostModel::add_host_launch_waits(
   double computation = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const step::Operator& op = piece.operators[i];
-    (op.purpose == step::Purpose::kDocumentLoss ? alone : host) += host_launch_s(op);
-    if (op.stream == step::Stream::kCompute) device += times[i].seconds;
+    (op.purpose == step::OperatorPurpose::kDocumentLoss ? alone : host) +=
+        host_kernel_launch_seconds(op);
+    if (op.stream == step::DeviceStream::kCompute) device += times[i].seconds;
     if (step::computes_on_device(op.kind)) computation += times[i].seconds;
   }
-  if (collective::group_node_count(layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)],
-                                   node_levels_) > 1) {
-    const auto ranks = layouts[static_cast<std::size_t>(plan::GroupKind::kTensor)].size;
+  if (collective::group_node_count(
+          layouts[static_cast<std::size_t>(plan::CommunicatorKind::kPipeline)], node_levels_) > 1) {
+    const auto ranks = layouts[static_cast<std::size_t>(plan::CommunicatorKind::kTensor)].size;
     const double longer = 1 + framework_.stage_wait * static_cast<double>(ranks);
     host *= longer;
     alone *= longer;
@@ -341,9 +347,10 @@ void CostModel::add_host_launch_waits(
   }
 }
 
-OperatorTime CostModel::message(step::OperatorKind kind, double payload_bytes,
-                                const cluster::GroupLayout& layout, collective::Algorithm algorithm,
-                                step::Scheme scheme) const {
+OperatorTime CostModel::message_time(step::OperatorKind kind, double payload_bytes,
+                                     const cluster::GroupLayout& layout,
+                                     collective::CollectiveAlgorithm algorithm,
+                                     step::ParallelismScheme scheme) const {
   OperatorTime time = transfer(kind, payload_bytes, layout, algorithm);
   if (measured_ && layout.size > 1) {
     time.seconds += measured_->message_host_overhead_s(scheme, step::collective_of_operator(kind),
@@ -354,16 +361,18 @@ OperatorTime CostModel::message(step::OperatorKind kind, double payload_bytes,
 
 OperatorTime CostModel::transfer(step::OperatorKind kind, double payload_bytes,
                                  const cluster::GroupLayout& layout,
-                                 collective::Algorithm algorithm) const {
-  const collective::Collective collective = step::collective_of_operator(kind);
+                                 collective::CollectiveAlgorithm algorithm) const {
+  const collective::CollectiveOperation collective = step::collective_of_operator(kind);
   if (measured_ && layout.span < 0) return {};
   if (measured_) {
     const GroupNodePlacement group = group_node_placement(layout);
-    const auto time = measured_->messages.time(scheduled_algorithm(algorithm, collective, group),
-                                               collective, payload_bytes, group);
+    const auto time = measured_->messages.measured_message_time(
+        algorithm_run_as_explicit_schedule(algorithm, collective, group), collective, payload_bytes,
+        group);
     if (time) return *time;
   }
-  OperatorTime time = collective_.message({collective, payload_bytes, layout, algorithm});
+  OperatorTime time =
+      collective_.priced_message_time({collective, payload_bytes, layout, algorithm});
   if (!collective_.is_measured_on_this_cluster(collective, time.link)) {
     time.seconds /= time.link == LinkClass::kInside ? device_.inside_rate : device_.network_rate;
   }
@@ -372,35 +381,38 @@ OperatorTime CostModel::transfer(step::OperatorKind kind, double payload_bytes,
 
 double CostModel::payload_bytes(const step::Operator& op,
                                 const cluster::GroupLayout& layout) const {
-  return op.load() * entering_share(op, layout) * static_cast<double>(op.payload_bytes());
+  return op.busiest_rank_load_factor() * entering_share(op, layout) *
+         static_cast<double>(op.payload_bytes());
 }
 
-OperatorTime CostModel::price(const step::Operator& op,
-                              const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-                              const plan::Collectives& collectives) const {
+OperatorTime CostModel::price_template_operators(
+    const step::Operator& op, const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+    const plan::CollectiveAlgorithmChoices& collectives) const {
   OperatorTime time;
   if (step::is_communication(op.kind)) {
     const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
-    time = message(op.kind, payload_bytes(op, layout), layout,
-                   step::planned_collective_algorithm(collectives, op.scheme), op.scheme);
+    time = message_time(op.kind, payload_bytes(op, layout), layout,
+                        step::planned_collective_algorithm(collectives, op.scheme), op.scheme);
     if (const auto exchange = deepep_all_to_all_s(op, layout)) time.seconds = *exchange;
   } else {
     time.seconds = compute_s(op);
   }
-  if (op.kind == step::OperatorKind::kOptimizer) time.seconds += idle_between_steps_s();
+  if (op.kind == step::OperatorKind::kOptimizer)
+    time.seconds += device_idle_seconds_between_steps();
   if (op.in_pieces) {
-    const bool expert = op.scheme == step::Scheme::kExpert;
+    const bool expert = op.scheme == step::ParallelismScheme::kExpert;
     time.seconds *= expert ? framework_.expert_exposed : framework_.tensor_exposed;
   }
   time.seconds *= op.repeats;
   return time;
 }
 
-std::array<cluster::GroupLayout, plan::kGroupKinds> group_layouts(const cluster::Cluster& cluster,
-                                                                  const plan::Grid& grid) {
+std::array<cluster::GroupLayout, plan::kGroupKinds> rank_group_network_layouts(
+    const cluster::Cluster& cluster, const plan::RankGrid& grid) {
   std::array<cluster::GroupLayout, plan::kGroupKinds> layouts;
   for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
-    layouts[kind] = plan::group_layout(cluster, grid.shape(static_cast<plan::GroupKind>(kind)));
+    layouts[kind] = plan::rank_group_network_layout(
+        cluster, grid.communicator_shape(static_cast<plan::CommunicatorKind>(kind)));
   }
   return layouts;
 }

@@ -38,7 +38,7 @@ struct OverlapSlowdownFactors {
 ///   along their other dimension, which needs it (except the incoming gradient of a data gradient),
 ///   and a separate kernel scales each result (torchao/float8/float8_ops.py, addmm_float8_unwrapped
 ///   and preprocess_addmm).
-double operand_cast_bytes(const step::Operator& op, plan::LowPrecisionCastScaling casts);
+double low_precision_cast_bytes(const step::Operator& op, plan::LowPrecisionCastScaling casts);
 
 /// Prices all operators of a step, computations and messages, of one job on its cluster.
 /// Computations follow `ComputationCostModel` and messages `MessageCostModel`, both slowed by
@@ -60,31 +60,33 @@ class CostModel {
 
   /// Returns a lower bound on the seconds of a fused attention or a grouped matrix product in a
   /// training step, however its work is divided into shapes.
-  [[nodiscard]] double least_compute_s(const step::Operator& op) const;
+  [[nodiscard]] double min_fused_compute_seconds(const step::Operator& op) const;
 
   /// Prices all operators of a step template in order, writes their seconds to `times`, and adds
   /// the time that the device waits for the host to launch kernels.
-  void price(const step::Template& piece,
-             const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-             const plan::Collectives& collectives, std::vector<OperatorTime>& times) const;
+  void price_template_operators(const step::OperatorTemplate& piece,
+                                const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                                const plan::CollectiveAlgorithmChoices& collectives,
+                                std::vector<OperatorTime>& times) const;
 
   /// Lengthens the computations in `times` by the time that the device waits for the host, if
   /// launching the template's operators takes the host longer than the compute stream needs to run
   /// them.
-  void add_host_launch_waits(const step::Template& piece,
+  void add_host_launch_waits(const step::OperatorTemplate& piece,
                              const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                              std::vector<OperatorTime>& times) const;
 
   /// Returns the seconds of the host thread to launch an operator's kernels, all repeats included;
   /// 0 if a CUDA graph replays the operator.
-  [[nodiscard]] double host_launch_s(const step::Operator& op) const;
+  [[nodiscard]] double host_kernel_launch_seconds(const step::Operator& op) const;
 
   /// Returns the time of one message: measured on the cluster if the job has a measured profile,
   /// else modelled (`MessageCostModel::message`) and slowed by the training conditions. Host work
   /// per message that was measured for its scheme (tensor, data, ... parallelism) is added.
-  [[nodiscard]] OperatorTime message(step::OperatorKind kind, double payload_bytes,
-                                     const cluster::GroupLayout& layout,
-                                     collective::Algorithm algorithm, step::Scheme scheme) const;
+  [[nodiscard]] OperatorTime message_time(step::OperatorKind kind, double payload_bytes,
+                                          const cluster::GroupLayout& layout,
+                                          collective::CollectiveAlgorithm algorithm,
+                                          step::ParallelismScheme scheme) const;
 
   /// Returns the bytes of a communication operator's whole buffer, as it is priced: with uneven
   /// expert loads, those of the busiest rank.
@@ -98,16 +100,16 @@ class CostModel {
   }
 
   /// Returns the time of any operator, computation or message, all its repeats included. `layouts`:
-  /// placement of each kind of group, indexed by `GroupKind`; `collectives`: algorithm of each
-  /// parallelism scheme. Messages with routed tokens count the busiest rank.
-  [[nodiscard]] OperatorTime price(
+  /// placement of each kind of group, indexed by `CommunicatorKind`; `collectives`: algorithm of
+  /// each parallelism scheme. Messages with routed tokens count the busiest rank.
+  [[nodiscard]] OperatorTime price_template_operators(
       const step::Operator& op, const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-      const plan::Collectives& collectives) const;
+      const plan::CollectiveAlgorithmChoices& collectives) const;
 
   /// Returns the seconds in which the device is idle between two steps, which the price of the
   /// optimizer update includes. 0 if a CUDA graph holds the whole step: the host launches it before
   /// the previous step has ended.
-  [[nodiscard]] double idle_between_steps_s() const {
+  [[nodiscard]] double device_idle_seconds_between_steps() const {
     return graphs_.step ? 0 : framework_.step_ms * 1e-3;
   }
 
@@ -115,13 +117,13 @@ class CostModel {
   [[nodiscard]] const ComputationCostModel& compute() const { return compute_; }
   /// Short text that says which profiles price computations and messages; "unfitted" for those that
   /// documented defaults price.
-  [[nodiscard]] const std::string& fit() const { return fit_; }
+  [[nodiscard]] const std::string& profiles_in_use_text() const { return fit_; }
   /// Returns sentences for users that say on which measurements the predicted times rest, and the
   /// stated relative error of a step.
-  [[nodiscard]] std::string prediction_basis_text() const;
+  [[nodiscard]] std::string measurements_behind_prediction_text() const;
   /// Relative error of a predicted step time, as the model itself states it (0.1: 10 %); plans
   /// whose times differ by less count as equally fast.
-  [[nodiscard]] double stated_error() const { return stated_error_; }
+  [[nodiscard]] double step_time_relative_error() const { return stated_error_; }
   /// Returns the interval, as shares of the predicted step time, in which four of five measured
   /// times lie. `waiting_share`: share of the step in which devices wait for exposed messages,
   /// other stages or the host.
@@ -131,7 +133,7 @@ class CostModel {
   [[nodiscard]] double rate_of(const step::Operator& op) const;
   [[nodiscard]] OperatorTime transfer(step::OperatorKind kind, double payload_bytes,
                                       const cluster::GroupLayout& layout,
-                                      collective::Algorithm algorithm) const;
+                                      collective::CollectiveAlgorithm algorithm) const;
   [[nodiscard]] double cast_s(const step::Operator& op) const;
   [[nodiscard]] double of_host_s(const step::Operator& op) const;
   /// Returns the seconds of an expert all-to-all inside one node by DeepEP-like kernels, which send
@@ -184,8 +186,8 @@ class CostModel {
 };
 
 /// Returns how the groups of each kind (tensor, data, pipeline, ...) of a rank grid lie on the
-/// cluster's network levels, indexed by `GroupKind`.
-std::array<cluster::GroupLayout, plan::kGroupKinds> group_layouts(const cluster::Cluster& cluster,
-                                                                  const plan::Grid& grid);
+/// cluster's network levels, indexed by `CommunicatorKind`.
+std::array<cluster::GroupLayout, plan::kGroupKinds> rank_group_network_layouts(
+    const cluster::Cluster& cluster, const plan::RankGrid& grid);
 
 }  // namespace stepwright::cost

@@ -4,12 +4,12 @@
 
 namespace stepwright::cost {
 
-std::vector<MeasurablePlanMessage> measurable_plan_messages(
+std::vector<MeasurablePlanMessage> plan_messages_to_measure(
     const step::StepProgram& program, const CostModel& cost,
     const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-    const plan::Collectives& collectives) {
+    const plan::CollectiveAlgorithmChoices& collectives) {
   std::vector<MeasurablePlanMessage> messages;
-  for (const step::Template& piece : program.templates) {
+  for (const step::OperatorTemplate& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
       // A receive is the other end of a send, which is already listed.
@@ -17,11 +17,11 @@ std::vector<MeasurablePlanMessage> measurable_plan_messages(
           layout.span < 0) {
         continue;
       }
-      const collective::Collective operation = step::collective_of_operator(op.kind);
+      const collective::CollectiveOperation operation = step::collective_of_operator(op.kind);
       const GroupNodePlacement group = cost.group_node_placement(layout);
       const MeasurablePlanMessage message{
-          .method = scheduled_algorithm(step::planned_collective_algorithm(collectives, op.scheme),
-                                        operation, group),
+          .method = algorithm_run_as_explicit_schedule(
+              step::planned_collective_algorithm(collectives, op.scheme), operation, group),
           .operation = operation,
           .group = group,
           .payload_bytes = cost.payload_bytes(op, layout)};

@@ -12,8 +12,8 @@ namespace stepwright::cost {
 /// Gloo backend or by an explicit schedule of sends.
 struct MeasurablePlanMessage {
   /// Algorithm of the explicit schedule that sends the message; nullopt: Gloo sends it.
-  std::optional<collective::Algorithm> method;
-  collective::Collective operation{};
+  std::optional<collective::CollectiveAlgorithm> method;
+  collective::CollectiveOperation operation{};
   GroupNodePlacement group;
   double payload_bytes = 0;  ///< Bytes of the whole buffer before any split over ranks.
   bool operator==(const MeasurablePlanMessage&) const = default;
@@ -21,9 +21,9 @@ struct MeasurablePlanMessage {
 
 /// Returns the distinct messages of a step, in the order of its operators, whose times the user can
 /// measure to improve the step's price. Messages in groups of one rank are left out.
-std::vector<MeasurablePlanMessage> measurable_plan_messages(
+std::vector<MeasurablePlanMessage> plan_messages_to_measure(
     const step::StepProgram& program, const CostModel& cost,
     const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-    const plan::Collectives& collectives);
+    const plan::CollectiveAlgorithmChoices& collectives);
 
 }  // namespace stepwright::cost

@@ -12,11 +12,11 @@ namespace stepwright::cost {
 class OperatorTimeCache {
  public:
   /// Keeps a reference to `cost`, which must outlive this table.
-  explicit OperatorTimeCache(const CostModel& cost) : cost_(cost) {}
+  explicit OperatorTimeCache(const CostModel& cost) : cost_model_(cost) {}
 
   /// Returns the seconds of a computation (`CostModel::compute_s`), computed once for each distinct
   /// operator.
-  double seconds(const step::Operator& op);
+  double cached_operator_seconds(const step::Operator& op);
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 
  private:
@@ -27,14 +27,14 @@ class OperatorTimeCache {
     DType dtype{};
     bool routed = false, gated = false;
     double busiest = 1;
-    step::Shape shape{};
+    step::OperatorShape shape{};
     bool operator==(const OperatorPriceKey&) const = default;
   };
   struct Hash {
     std::size_t operator()(const OperatorPriceKey& key) const;
   };
 
-  const CostModel& cost_;
+  const CostModel& cost_model_;
   std::unordered_map<OperatorPriceKey, double, Hash> known_;
 };
 

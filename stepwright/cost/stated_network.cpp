@@ -11,7 +11,7 @@ namespace {
 constexpr double kMostSlowdown = 1e6;
 
 /// Returns the factor, at least 1, by which transfers on the network must be slower than without
-/// congestion for `routes` to take `target_s`.
+/// congestion for `message_times_by_route` to take `target_s`.
 double slowdown(const MessageRouteTimes& routes, CollectiveOperationConstants constants,
                 double target_s) {
   constants.congestion = 0;
@@ -19,7 +19,7 @@ double slowdown(const MessageRouteTimes& routes, CollectiveOperationConstants co
     MessageRouteTimes slow = routes;
     for (MessageRouteTime* route : {&slow.ring, &slow.tree, &slow.switches})
       route->network_s *= factor;
-    return seconds(slow, constants);
+    return message_seconds_by_algorithm(slow, constants);
   };
   double low = 0;
   double high = std::log(kMostSlowdown);
@@ -36,14 +36,15 @@ MachineCollectiveConstants fit_congestion_to_stated_bandwidth(
     const cluster::Cluster& cluster, MachineCollectiveConstants constants) {
   if (cluster.all_reduce_bytes_per_s == 0 || cluster.nodes == 1) return constants;
   const std::int64_t devices = cluster.devices();
-  const MessageRouteTimes routes = ClusterLineRates(cluster).routes(
-      {collective::Collective::kAllReduce, kStatedBandwidthBufferBytes,
-       cluster::strided_group_layout(cluster, devices, 1)});
-  const double target_s = collective::sent_bytes(collective::Collective::kAllReduce,
-                                                 kStatedBandwidthBufferBytes, devices) /
-                          cluster.all_reduce_bytes_per_s;
+  const MessageRouteTimes routes = ClusterLineRates(cluster).message_times_by_route(
+      {collective::CollectiveOperation::kAllReduce, kStatedBandwidthBufferBytes,
+       cluster::network_layout_of_strided_group(cluster, devices, 1)});
+  const double target_s =
+      collective::bytes_sent_by_each_rank(collective::CollectiveOperation::kAllReduce,
+                                          kStatedBandwidthBufferBytes, devices) /
+      cluster.all_reduce_bytes_per_s;
   const double slower =
-      slowdown(routes, constants.of(collective::Collective::kAllReduce), target_s);
+      slowdown(routes, constants.of(collective::CollectiveOperation::kAllReduce), target_s);
   for (CollectiveOperationConstants& operation : constants.operations) {
     if (routes.crowd > 1) {
       operation.congestion = std::log(slower) / std::log(routes.crowd);

@@ -24,13 +24,14 @@ namespace {
 /// frameworks share (tools/accuracy/fit_conditions.py, `shared`).
 constexpr double kSharedHostDeviation = 0.76;
 
-template <class Conditions, std::size_t kCount>
-Conditions read_entry(Node node, std::string_view name_key, std::string Conditions::* name,
-                      const ConditionField<Conditions> (&fields)[kCount]) {
+template <class TrainingConstants, std::size_t kCount>
+TrainingConstants read_entry(DocumentNode node, std::string_view name_key,
+                             std::string TrainingConstants::* name,
+                             const ConditionField<TrainingConstants> (&fields)[kCount]) {
   std::vector<std::string_view> keys = {name_key};
   for (const auto& field : fields) keys.push_back(field.key);
-  node.allow_only(keys);
-  Conditions entry;
+  node.allow_only_keys(keys);
+  TrainingConstants entry;
   entry.*name = read_name(node.get(name_key));
   for (const auto& field : fields) {
     if (const auto given = node.find(field.key)) {
@@ -40,11 +41,12 @@ Conditions read_entry(Node node, std::string_view name_key, std::string Conditio
   return entry;
 }
 
-template <class Conditions, std::size_t kCount>
-Tree entry_tree(const Conditions& entry, std::string_view name_key, const std::string& name,
-                const ConditionField<Conditions> (&fields)[kCount]) {
-  const Conditions silent;
-  Tree tree = Tree::flow_mapping();
+template <class TrainingConstants, std::size_t kCount>
+DocumentTree entry_tree(const TrainingConstants& entry, std::string_view name_key,
+                        const std::string& name,
+                        const ConditionField<TrainingConstants> (&fields)[kCount]) {
+  const TrainingConstants silent;
+  DocumentTree tree = DocumentTree::empty_flow_mapping();
   tree.set(name_key, name);
   for (const auto& field : fields) {
     if (entry.*field.value != silent.*field.value) tree.set(field.key, entry.*field.value);
@@ -60,11 +62,11 @@ constexpr WidthField kWidths[] = {{"unknown", &StepTimeRatioUncertainty::unknown
                                   {"experts", &StepTimeRatioUncertainty::experts},
                                   {"waits", &StepTimeRatioUncertainty::waits}};
 
-StepTimeRatioUncertainty read_intervals(Node node) {
+StepTimeRatioUncertainty read_intervals(DocumentNode node) {
   StepTimeRatioUncertainty intervals;
-  node.allow_only({"known", "unknown", "experts", "waits"});
+  node.allow_only_keys({"known", "unknown", "experts", "waits"});
   if (const auto known = node.find("known")) {
-    known->allow_only({"low", "high"});
+    known->allow_only_keys({"low", "high"});
     intervals.known = {.low = known->get("low").number(0.01, 1),
                        .high = known->get("high").number(1, 100)};
   }
@@ -74,10 +76,11 @@ StepTimeRatioUncertainty read_intervals(Node node) {
   return intervals;
 }
 
-Tree intervals_tree(const StepTimeRatioUncertainty& intervals) {
-  Tree tree = Tree::mapping();
-  tree.set("known",
-           Tree::flow_mapping().set("low", intervals.known.low).set("high", intervals.known.high));
+DocumentTree intervals_tree(const StepTimeRatioUncertainty& intervals) {
+  DocumentTree tree = DocumentTree::make_empty_mapping();
+  tree.set("known", DocumentTree::empty_flow_mapping()
+                        .set("low", intervals.known.low)
+                        .set("high", intervals.known.high));
   for (const WidthField& field : kWidths) tree.set(field.key, intervals.*field.value);
   return tree;
 }
@@ -85,29 +88,29 @@ Tree intervals_tree(const StepTimeRatioUncertainty& intervals) {
 }  // namespace
 
 const TrainingConditions& built_in_training_conditions() {
-  static const TrainingConditions kAll =
-      read_conditions(Document::parse(embedded_conditions().front().text, "conditions.yaml"));
+  static const TrainingConditions kAll = read_conditions(
+      YamlJsonDocument::parse(embedded_conditions().front().text, "conditions.yaml"));
   return kAll;
 }
 
 TrainingConditions load_training_conditions(const std::filesystem::path& path) {
-  return read_conditions(Document::load(path));
+  return read_conditions(YamlJsonDocument::load(path));
 }
 
-TrainingConditions read_conditions(const Document& document) {
-  const Node root = document.root();
+TrainingConditions read_conditions(const YamlJsonDocument& document) {
+  const DocumentNode root = document.root();
   plan::check_file_version(root, "training/1");
-  root.allow_only({"stepwright", "source", "intervals", "devices", "frameworks", "memory"});
+  root.allow_only_keys({"stepwright", "source", "intervals", "devices", "frameworks", "memory"});
   (void)plan::read_framework_extra_memory(root);
   TrainingConditions all;
   all.source = root.get("source").text();
   if (const auto intervals = root.find("intervals")) all.intervals = read_intervals(*intervals);
-  const Node devices = root.get("devices");
+  const DocumentNode devices = root.get("devices");
   for (std::size_t i = 0; i < devices.size(); ++i) {
     all.devices.push_back(
         read_entry(devices.at(i), "device", &DeviceTrainingFactors::device, kDeviceFields));
   }
-  const Node frameworks = root.get("frameworks");
+  const DocumentNode frameworks = root.get("frameworks");
   for (std::size_t i = 0; i < frameworks.size(); ++i) {
     all.frameworks.push_back(read_entry(frameworks.at(i), "framework",
                                         &FrameworkTrainingConstants::framework, kFrameworkFields));
@@ -121,14 +124,14 @@ std::string training_conditions_yaml(const TrainingConditions& all) {
 
 std::string training_conditions_yaml(const TrainingConditions& all,
                                      const std::vector<plan::FrameworkExtraMemory>& memory) {
-  Tree file = Tree::mapping();
+  DocumentTree file = DocumentTree::make_empty_mapping();
   file.set("stepwright", "training/1").set("source", all.source);
   file.set("intervals", intervals_tree(all.intervals));
-  Tree devices = Tree::sequence();
+  DocumentTree devices = DocumentTree::make_empty_sequence();
   for (const DeviceTrainingFactors& entry : all.devices) {
     devices.add(entry_tree(entry, "device", entry.device, kDeviceFields));
   }
-  Tree frameworks = Tree::sequence();
+  DocumentTree frameworks = DocumentTree::make_empty_sequence();
   for (const FrameworkTrainingConstants& entry : all.frameworks) {
     frameworks.add(entry_tree(entry, "framework", entry.framework, kFrameworkFields));
   }
@@ -137,13 +140,14 @@ std::string training_conditions_yaml(const TrainingConditions& all,
   return write_yaml(file);
 }
 
-TrainingConditions training_conditions_of(const plan::Job& job) {
+TrainingConditions applicable_training_conditions(const plan::Job& job) {
   return job.conditions.empty() ? built_in_training_conditions()
                                 : load_training_conditions(job.conditions);
 }
 
-DeviceTrainingFactors training_conditions_of(const TrainingConditions& all, std::string_view device,
-                                             std::string_view generation) {
+DeviceTrainingFactors applicable_training_conditions(const TrainingConditions& all,
+                                                     std::string_view device,
+                                                     std::string_view generation) {
   for (const std::string_view name : {device, generation}) {
     for (const DeviceTrainingFactors& entry : all.devices) {
       if (entry.device == name) return entry;
@@ -152,8 +156,8 @@ DeviceTrainingFactors training_conditions_of(const TrainingConditions& all, std:
   return {};
 }
 
-FrameworkTrainingConstants training_conditions_of(const TrainingConditions& all,
-                                                  const plan::Framework& framework) {
+FrameworkTrainingConstants applicable_training_conditions(
+    const TrainingConditions& all, const plan::TrainingFramework& framework) {
   const auto entry_of = [&](std::string_view name) {
     return std::ranges::find(all.frameworks, name, &FrameworkTrainingConstants::framework);
   };
@@ -163,7 +167,7 @@ FrameworkTrainingConstants training_conditions_of(const TrainingConditions& all,
   FrameworkTrainingConstants others;
   if (middle != all.frameworks.end()) others = *middle;
   if (framework.name.empty()) return others;
-  const auto akin = entry_of(plan::framework_entry(framework.name).launches_like);
+  const auto akin = entry_of(plan::framework_description(framework.name).launches_like);
   if (akin != all.frameworks.end() && !akin->framework.empty() && others.host_us > 0) {
     others.host_us *= std::pow(akin->host_us / others.host_us, kSharedHostDeviation);
   }
@@ -174,7 +178,7 @@ StepTimeRatioInterval widened_ratio_interval(const StepTimeRatioInterval& interv
   return {.low = std::pow(interval.low, factor), .high = std::pow(interval.high, factor)};
 }
 
-int unfitted_job_parts_count(const TrainingConditions& all, const plan::Job& job) {
+int count_job_traits_without_fitted_run(const TrainingConditions& all, const plan::Job& job) {
   const cluster::DeviceModel& device = job.cluster.device;
   const std::string_view generation = cluster::device_generation_of(device).name;
   const auto of_device = [&](const DeviceTrainingFactors& entry) {
@@ -195,7 +199,8 @@ StepTimeRatioInterval job_step_time_ratio_interval(const TrainingConditions& all
   const StepTimeRatioUncertainty& intervals = all.intervals;
   const double experts = job.model.experts ? intervals.experts : 1;
   return widened_ratio_interval(
-      intervals.known, std::pow(intervals.unknown, unfitted_job_parts_count(all, job)) * experts);
+      intervals.known,
+      std::pow(intervals.unknown, count_job_traits_without_fitted_run(all, job)) * experts);
 }
 
 }  // namespace stepwright::cost

@@ -60,10 +60,10 @@ struct FrameworkTrainingConstants {
 
 /// One constant of a training conditions file: its key, the member that holds it, and the allowed
 /// range.
-template <class Conditions>
+template <class TrainingConstants>
 struct ConditionField {
   std::string_view key;
-  double Conditions::* value;
+  double TrainingConstants::* value;
   double low;
   double high;
 };
@@ -127,23 +127,24 @@ const TrainingConditions& built_in_training_conditions();
 
 /// Reads a training conditions file. Fails with `kInput`, naming file, field and value.
 TrainingConditions load_training_conditions(const std::filesystem::path& path);
-TrainingConditions read_conditions(const Document& document);
+TrainingConditions read_conditions(const YamlJsonDocument& document);
 
 /// Returns the YAML text of a training conditions file, without values that are at their defaults.
 std::string training_conditions_yaml(const TrainingConditions& all);
 
 /// Returns the training conditions that apply to a job: those of the file that it names, else the
 /// built-in ones. Fails with `kInput` if the file is invalid.
-TrainingConditions training_conditions_of(const plan::Job& job);
+TrainingConditions applicable_training_conditions(const plan::Job& job);
 
 /// Returns the entry of a device, else of its generation; without either, all factors are 1.
-DeviceTrainingFactors training_conditions_of(const TrainingConditions& all, std::string_view device,
-                                             std::string_view generation);
+DeviceTrainingFactors applicable_training_conditions(const TrainingConditions& all,
+                                                     std::string_view device,
+                                                     std::string_view generation);
 
 /// Returns how many (0 to 3) of a job's framework, device generation and precision occur in no
 /// fitted run. A device that is a variant of its generation (`cluster::Device::variant`) counts as
 /// occurring in none.
-int unfitted_job_parts_count(const TrainingConditions& all, const plan::Job& job);
+int count_job_traits_without_fitted_run(const TrainingConditions& all, const plan::Job& job);
 
 /// Returns the interval of measured / predicted step time for a job's step in which no device
 /// waits: the known interval, widened for unknown framework, device or precision and for experts.
@@ -152,7 +153,7 @@ StepTimeRatioInterval job_step_time_ratio_interval(const TrainingConditions& all
 
 /// Returns the fitted constants of a framework: its own entry, else the entry for all other
 /// frameworks.
-FrameworkTrainingConstants training_conditions_of(const TrainingConditions& all,
-                                                  const plan::Framework& framework);
+FrameworkTrainingConstants applicable_training_conditions(const TrainingConditions& all,
+                                                          const plan::TrainingFramework& framework);
 
 }  // namespace stepwright::cost

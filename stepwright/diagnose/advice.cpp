@@ -9,8 +9,9 @@
 namespace stepwright::diagnose {
 namespace {
 
-const Document& advice_table() {
-  static const Document kTable = Document::parse(embedded_advice().front().text, "advice.yaml");
+const YamlJsonDocument& advice_table() {
+  static const YamlJsonDocument kTable =
+      YamlJsonDocument::parse(embedded_advice().front().text, "advice.yaml");
   return kTable;
 }
 
@@ -20,30 +21,30 @@ void add_line(std::vector<std::string>& lines, std::string line) {
 }
 
 /// Returns a cause with its source: "Ranks have different numbers of batches (https://...)".
-std::string cause_text(const Node& cause) {
+std::string cause_text(const DocumentNode& cause) {
   return cause.get("text").text() + " (" + cause.get("source").text() + ")";
 }
 
 }  // namespace
 
-void add_causes_and_remedies(Finding& finding, std::span<const std::string_view> reasons) {
+void add_causes_and_remedies(FaultFinding& finding, std::span<const std::string_view> reasons) {
   std::size_t most = 0;
   for (const std::string_view reason : reasons) {
-    const Node row = advice_table().root().get(reason);
+    const DocumentNode row = advice_table().root().get(reason);
     most = std::max(most, row.get("causes").size());
-    const Node changes = row.get("changes");
+    const DocumentNode changes = row.get("changes");
     for (std::size_t i = 0; i < changes.size(); ++i)
       add_line(finding.changes, changes.at(i).text());
   }
   for (std::size_t i = 0; i < most; ++i) {
     for (const std::string_view reason : reasons) {
-      const Node causes = advice_table().root().get(reason).get("causes");
+      const DocumentNode causes = advice_table().root().get(reason).get("causes");
       if (i < causes.size()) add_line(finding.causes, cause_text(causes.at(i)));
     }
   }
 }
 
-void add_causes_and_remedies(Finding& finding, std::string_view reason) {
+void add_causes_and_remedies(FaultFinding& finding, std::string_view reason) {
   add_causes_and_remedies(finding, {&reason, 1});
 }
 

@@ -20,18 +20,19 @@ constexpr Named<FaultLinePriority> kClueRankNames[] = {{FaultLinePriority::kRoot
                                                        {FaultLinePriority::kNetwork, "network"},
                                                        {FaultLinePriority::kFollows, "follows"}};
 
-FaultLinePattern clue_row(const Node& row) {
+FaultLinePattern clue_row(const DocumentNode& row) {
   FaultLinePattern kind{.reason = row.get("reason").text(),
                         .kind = row.get("kind").choice(kFindingKindNames),
                         .rank = row.get("rank").choice(kClueRankNames),
                         .what = row.get("what").text()};
-  const Node lines = row.get("lines");
-  for (std::size_t i = 0; i < lines.size(); ++i) kind.lines.push_back(lines.at(i).texts());
+  const DocumentNode lines = row.get("lines");
+  for (std::size_t i = 0; i < lines.size(); ++i) kind.lines.push_back(lines.at(i).as_text_list());
   return kind;
 }
 
 std::vector<FaultLinePattern> read_clue_kinds() {
-  const Document document = Document::parse(embedded_clues().front().text, "clues.yaml");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(embedded_fault_line_patterns().front().text, "clues.yaml");
   std::vector<FaultLinePattern> kinds;
   for (std::size_t i = 0; i < document.root().size(); ++i) {
     kinds.push_back(clue_row(document.root().at(i)));
@@ -40,7 +41,8 @@ std::vector<FaultLinePattern> read_clue_kinds() {
 }
 
 bool holds_all(std::string_view text, const std::vector<std::string>& words) {
-  return std::ranges::all_of(words, [&](std::string_view word) { return holds(text, word); });
+  return std::ranges::all_of(words,
+                             [&](std::string_view word) { return line_contains_text(text, word); });
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ std::span<const FaultLinePattern> fault_line_patterns() {
   return kKinds;
 }
 
-const FaultLinePattern* match_fault_line(std::string_view line) {
+const FaultLinePattern* match_log_line_to_fault_pattern(std::string_view line) {
   for (const FaultLinePattern& kind : fault_line_patterns()) {
     for (const std::vector<std::string>& words : kind.lines) {
       if (holds_all(line, words)) return &kind;
@@ -61,7 +63,7 @@ const FaultLinePattern* match_fault_line(std::string_view line) {
 
 bool FaultLogLines::add(std::string_view line, const std::string& file, std::int64_t number,
                         std::int64_t rank) {
-  const FaultLinePattern* kind = match_fault_line(line);
+  const FaultLinePattern* kind = match_log_line_to_fault_pattern(line);
   if (kind == nullptr) return false;
   auto seen = std::ranges::find(sightings_, kind, &Sighting::kind);
   if (seen == sightings_.end()) {
@@ -71,16 +73,16 @@ bool FaultLogLines::add(std::string_view line, const std::string& file, std::int
   ++seen->lines;
   if (rank >= 0) seen->ranks.insert(rank);
   if (seen->texts.size() < kMostShown) {
-    seen->texts.push_back(fmt::format("{}:{}: {}", file, number, shortened_line(line)));
+    seen->texts.push_back(fmt::format("{}:{}: {}", file, number, line_start_for_quoting(line)));
   }
   return true;
 }
 
-std::vector<Finding> FaultLogLines::findings(FaultLinePriority rank) const {
-  std::vector<Finding> findings;
+std::vector<FaultFinding> FaultLogLines::findings(FaultLinePriority rank) const {
+  std::vector<FaultFinding> findings;
   for (const Sighting& seen : sightings_) {
     if (seen.kind->rank != rank) continue;
-    Finding& finding = findings.emplace_back();
+    FaultFinding& finding = findings.emplace_back();
     finding.kind = seen.kind->kind;
     finding.ranks.assign(seen.ranks.begin(), seen.ranks.end());
     finding.where = seen.first;

@@ -34,7 +34,7 @@ struct FaultLinePattern {
 std::span<const FaultLinePattern> fault_line_patterns();
 
 /// Returns the first row of `clues.yaml` that a log line matches; null: none.
-const FaultLinePattern* match_fault_line(std::string_view line);
+const FaultLinePattern* match_log_line_to_fault_pattern(std::string_view line);
 
 /// Log lines of a job that state a fault (rows of `clues.yaml`), grouped by fault.
 class FaultLogLines {
@@ -45,7 +45,7 @@ class FaultLogLines {
 
   /// Returns one finding for each fault that log lines state, of those with this
   /// `FaultLinePriority`, in the order of their first lines.
-  [[nodiscard]] std::vector<Finding> findings(FaultLinePriority rank) const;
+  [[nodiscard]] std::vector<FaultFinding> findings(FaultLinePriority rank) const;
 
  private:
   struct Sighting {

@@ -28,7 +28,7 @@ constexpr TimeWords kTimeWords[] = {
 
 std::optional<StepDataLoadTime> parse_data_load_time(std::string_view line) {
   for (const TimeWords& words : kTimeWords) {
-    if (!holds(line, words.data)) continue;
+    if (!line_contains_text(line, words.data)) continue;
     const auto step = number_after_word(line, words.step);
     const auto data = number_after_word(line, words.data);
     if (step && data && *step > 0 && *data >= 0 && *step < 1e6 && *data <= *step)
@@ -37,8 +37,8 @@ std::optional<StepDataLoadTime> parse_data_load_time(std::string_view line) {
   return std::nullopt;
 }
 
-std::vector<Finding> slow_data_load_findings(const std::vector<StepDataLoadTime>& times,
-                                             const std::string& file) {
+std::vector<FaultFinding> slow_input_data_findings(const std::vector<StepDataLoadTime>& times,
+                                                   const std::string& file) {
   if (times.size() < kLeastLines) return {};
   double steps = 0;
   double data = 0;
@@ -48,12 +48,12 @@ std::vector<Finding> slow_data_load_findings(const std::vector<StepDataLoadTime>
   }
   if (data < kLateShare * steps) return {};
   const auto count = static_cast<double>(times.size());
-  Finding finding{.kind = DiagnosedFaultKind::kLateData,
-                  .lost_s = data / count,
-                  .where = {.file = file, .line = times.front().line},
-                  .what = fmt::format("Steps wait for their data: {} of {} in the mean ({}).",
-                                      format_time(data / count), format_time(steps / count),
-                                      format_percent(data / steps))};
+  FaultFinding finding{.kind = DiagnosedFaultKind::kLateData,
+                       .lost_s = data / count,
+                       .where = {.file = file, .line = times.front().line},
+                       .what = fmt::format("Steps wait for their data: {} of {} in the mean ({}).",
+                                           format_time(data / count), format_time(steps / count),
+                                           format_percent(data / steps))};
   for (std::size_t i = 0; i < times.size() && i < kMostShownLines; ++i) {
     finding.evidence.push_back(fmt::format("{}:{}: {} of {}", file, times[i].line,
                                            format_time(times[i].data_s),

@@ -25,7 +25,7 @@ std::optional<StepDataLoadTime> parse_data_load_time(std::string_view line);
 
 /// Returns a finding if steps wait for input data for at least a fifth of their time; empty: they
 /// wait less.
-std::vector<Finding> slow_data_load_findings(const std::vector<StepDataLoadTime>& times,
-                                             const std::string& file);
+std::vector<FaultFinding> slow_input_data_findings(const std::vector<StepDataLoadTime>& times,
+                                                   const std::string& file);
 
 }  // namespace stepwright::diagnose

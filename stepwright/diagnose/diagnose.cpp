@@ -30,8 +30,8 @@ bool times_messages(logs::LogFormat format) {
 
 /// Returns the format of a file that is not a job's log: one of the formats in `logs/`; nullopt:
 /// text of any program.
-std::optional<logs::LogFormat> known_format(logs::ByteSource& bytes) {
-  const std::string_view text = bytes.peek_beginning();
+std::optional<logs::LogFormat> known_format(logs::FileByteReader& bytes) {
+  const std::string_view text = bytes.peek_first_bytes();
   if (text.starts_with('\x80')) return logs::LogFormat::kFlightRecorder;
   if (const std::string kind = non_text_file_kind(text, bytes.name()); !kind.empty()) {
     fail_input(fmt::format("{}: {}", bytes.name(), kind));
@@ -46,8 +46,8 @@ std::optional<logs::LogFormat> known_format(logs::ByteSource& bytes) {
 
 class Diagnoser {
  public:
-  Diagnosis run(std::span<logs::ByteSource> files) {
-    for (logs::ByteSource& bytes : files) {
+  Diagnosis run(std::span<logs::FileByteReader> files) {
+    for (logs::FileByteReader& bytes : files) {
       try {
         diagnosis_.files.push_back(read(bytes));
       } catch (const Error& error) {
@@ -70,11 +70,11 @@ class Diagnoser {
   void gather_findings() {
     add_memory();
     add_all(evidence_.clues.findings(FaultLinePriority::kRoot));
-    for (const Finding& finding : diagnosis_.findings)
+    for (const FaultFinding& finding : diagnosis_.findings)
       explained_.insert(finding.ranks.begin(), finding.ranks.end());
-    std::vector<Finding> hangs = communication_hang_findings(evidence_);
-    std::erase_if(hangs, [&](const Finding& finding) { return follows(finding); });
-    const auto later = std::ranges::stable_partition(hangs, [](const Finding& finding) {
+    std::vector<FaultFinding> hangs = communication_hang_findings(evidence_);
+    std::erase_if(hangs, [&](const FaultFinding& finding) { return follows(finding); });
+    const auto later = std::ranges::stable_partition(hangs, [](const FaultFinding& finding) {
       return finding.kind == DiagnosedFaultKind::kMissingRank;
     });
     std::move(hangs.begin(), later.begin(), std::back_inserter(diagnosis_.findings));
@@ -88,7 +88,7 @@ class Diagnoser {
   /// snapshots are used.
   void add_memory() {
     const auto on_device = [&] {
-      return std::ranges::find(out_of_memory_, false, &OutOfMemory::host);
+      return std::ranges::find(out_of_memory_, false, &OutOfMemoryReport::host);
     };
     if (on_device() == out_of_memory_.end())
       std::ranges::move(failed_allocations(diagnosis_.snapshots),
@@ -98,7 +98,7 @@ class Diagnoser {
       add_snapshot_evidence(diagnosis_.snapshots, *on_device(), diagnosis_.findings.front());
   }
 
-  void add_all(std::vector<Finding> findings) {
+  void add_all(std::vector<FaultFinding> findings) {
     std::ranges::move(findings, std::back_inserter(diagnosis_.findings));
   }
 
@@ -108,7 +108,7 @@ class Diagnoser {
     throw Error(ErrorKind::kRuntime, std::move(message));
   }
 
-  DiagnosedFile read(logs::ByteSource& bytes) {
+  DiagnosedFile read(logs::FileByteReader& bytes) {
     if (is_memory_snapshot(bytes)) return read_snapshot(bytes);
     const auto format = known_format(bytes);
     if (!format) return read_log(bytes);
@@ -123,7 +123,7 @@ class Diagnoser {
     const std::string_view word = name_of(logs::kLogFormatNames, *format);
     if (times_messages(*format)) {
       const std::int64_t calls =
-          take_messages(bytes.name(), read_logged_message_times(logs::read_logs({&bytes, 1})));
+          take_messages(bytes.name(), fastest_logged_message_times(logs::read_logs({&bytes, 1})));
       return {.path = bytes.name(),
               .what = fmt::format("{}, {} with times", word, count_with_noun(calls, "call"))};
     }
@@ -134,7 +134,7 @@ class Diagnoser {
     return {.path = bytes.name(), .what = fmt::format("{} (not used here)", word)};
   }
 
-  DiagnosedFile read_snapshot(logs::ByteSource& bytes) {
+  DiagnosedFile read_snapshot(logs::FileByteReader& bytes) {
     DiagnosedFile file{.path = bytes.name(), .what = "snapshot of memory"};
     for (SnapshotMemory& device : read_memory_snapshot(bytes)) {
       file.what += fmt::format(", device {} with {} and a peak of {}", device.device,
@@ -154,8 +154,8 @@ class Diagnoser {
     return calls;
   }
 
-  DiagnosedFile read_log(logs::ByteSource& bytes) {
-    JobLog log = read_job_log(bytes, evidence_, out_of_memory_);
+  DiagnosedFile read_log(logs::FileByteReader& bytes) {
+    JobLogFacts log = read_job_log(bytes, evidence_, out_of_memory_);
     if (log.local_ranks) {
       diagnosis_.notes.push_back(
           fmt::format("{}: lines name ranks of a node ([default3]:). They are taken for ranks of "
@@ -168,10 +168,11 @@ class Diagnoser {
       diagnosis_.measured.push_back(
           {.file = bytes.name(), .program = log.training.program, .steady = steady});
     }
-    for (std::vector<Finding> findings : {step_slowdown_findings(log.training),
-                                          loss_anomaly_findings(log.training.losses, bytes.name()),
-                                          slow_data_load_findings(log.training.data, bytes.name()),
-                                          slow_link_findings(log.nccl, bytes.name())}) {
+    for (std::vector<FaultFinding> findings :
+         {step_slowdown_findings(log.training),
+          loss_anomaly_findings(log.training.losses, bytes.name()),
+          slow_input_data_findings(log.training.data, bytes.name()),
+          slow_link_findings(log.nccl, bytes.name())}) {
       std::ranges::move(findings, std::back_inserter(slow_));
     }
     const std::int64_t calls = take_messages(bytes.name(), std::move(log.messages));
@@ -185,7 +186,7 @@ class Diagnoser {
 
   /// Describes a log: "log of a job, 812 lines, 3 of the end; 200 steps of Megatron-LM, 12.3 s in
   /// the median".
-  static std::string log_text(const JobLog& log, const SteadySteps& steady) {
+  static std::string log_text(const JobLogFacts& log, const SteadySteps& steady) {
     std::string text = fmt::format("log of a job, {}, {} of the end",
                                    count_with_noun(log.lines, "line"), log.told);
     if (steady.steps == 0) return text;
@@ -203,7 +204,7 @@ class Diagnoser {
 
   /// True if a hang is only a consequence of earlier findings: its missing ranks are already
   /// explained, or it is a stalled call without known ranks.
-  [[nodiscard]] bool follows(const Finding& finding) const {
+  [[nodiscard]] bool follows(const FaultFinding& finding) const {
     if (finding.ranks.empty()) {
       return !diagnosis_.findings.empty() && finding.kind == DiagnosedFaultKind::kStall;
     }
@@ -229,8 +230,8 @@ class Diagnoser {
 
   Diagnosis diagnosis_;
   JobFailureEvidence evidence_;
-  std::vector<OutOfMemory> out_of_memory_;
-  std::vector<Finding> slow_;  ///< Findings about slow training steps.
+  std::vector<OutOfMemoryReport> out_of_memory_;
+  std::vector<FaultFinding> slow_;  ///< Findings about slow training steps.
   std::vector<std::string> unread_;
   std::set<std::int64_t> explained_;  ///< Ranks named by findings from which other findings follow.
   bool dumps_ = false;
@@ -238,6 +239,6 @@ class Diagnoser {
 
 }  // namespace
 
-Diagnosis diagnose(std::span<logs::ByteSource> files) { return Diagnoser().run(files); }
+Diagnosis diagnose_files(std::span<logs::FileByteReader> files) { return Diagnoser().run(files); }
 
 }  // namespace stepwright::diagnose

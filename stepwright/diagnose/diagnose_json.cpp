@@ -5,7 +5,7 @@
 namespace stepwright::diagnose {
 namespace {
 
-nlohmann::ordered_json finding_json(const Finding& finding) {
+nlohmann::ordered_json finding_json(const FaultFinding& finding) {
   nlohmann::ordered_json where = {{"file", finding.where.file}};
   if (finding.where.line > 0) where["line"] = finding.where.line;
   if (!finding.where.call.empty()) where["call"] = finding.where.call;
@@ -37,7 +37,7 @@ nlohmann::ordered_json diagnosis_json(const Diagnosis& diagnosis) {
         {{"path", file.path}, {"what", file.what}, {"ranks", file.ranks}, {"steps", file.steps}});
   }
   json["findings"] = nlohmann::ordered_json::array();
-  for (const Finding& finding : diagnosis.findings)
+  for (const FaultFinding& finding : diagnosis.findings)
     json["findings"].push_back(finding_json(finding));
   json["notes"] = diagnosis.notes;
   return json;

@@ -30,7 +30,7 @@ struct LoggedStepSummary {
 /// Result of diagnosing all files that a job left.
 struct Diagnosis {
   std::vector<DiagnosedFile> files;
-  std::vector<Finding> findings;  ///< All faults found; causes come before their consequences.
+  std::vector<FaultFinding> findings;  ///< All faults found; causes come before their consequences.
   /// Notes about what the files lack, and which other files would help.
   std::vector<std::string> notes;
   /// Summary of the training steps of each log that reports steps.
@@ -40,7 +40,7 @@ struct Diagnosis {
   /// Memory of each device in each memory snapshot of PyTorch.
   std::vector<SnapshotMemory> snapshots;
   /// Reports that a device or a host ran out of memory, in file order.
-  std::vector<OutOfMemory> out_of_memory;
+  std::vector<OutOfMemoryReport> out_of_memory;
 };
 
 }  // namespace stepwright::diagnose

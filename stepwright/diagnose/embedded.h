@@ -11,13 +11,13 @@ namespace stepwright::diagnose {
 std::span<const EmbeddedFile> embedded_advice();
 
 /// Returns the data file `clues.yaml` (log lines that state a fault), which is compiled in.
-std::span<const EmbeddedFile> embedded_clues();
+std::span<const EmbeddedFile> embedded_fault_line_patterns();
 
 /// Returns the data file `words.yaml` (words by which log lines are recognised), which is compiled
 /// in.
-std::span<const EmbeddedFile> embedded_words();
+std::span<const EmbeddedFile> embedded_log_line_words();
 /// Returns the parsed content of `words.yaml` (words by which log lines are recognised); it is read
 /// once.
-const Document& parsed_log_words();
+const YamlJsonDocument& log_recognition_words();
 
 }  // namespace stepwright::diagnose

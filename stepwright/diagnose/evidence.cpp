@@ -11,7 +11,7 @@ std::string DiagnosedProcessGroup::text() const {
                          : fmt::format("group {} ({})", name, purpose);
 }
 
-std::int32_t JobFailureEvidence::group(const DiagnosedProcessGroup& group) {
+std::int32_t JobFailureEvidence::find_or_add_process_group(const DiagnosedProcessGroup& group) {
   const auto found = std::ranges::find_if(groups, [&](const DiagnosedProcessGroup& known) {
     return known.name == group.name &&
            (known.ranks == group.ranks || known.ranks.empty() || group.ranks.empty());

@@ -117,7 +117,7 @@ struct JobFailureEvidence {
 
   /// Returns the index in `groups` of the group with this name, purpose and members. Adds the group
   /// if it is new.
-  std::int32_t group(const DiagnosedProcessGroup& group);
+  std::int32_t find_or_add_process_group(const DiagnosedProcessGroup& group);
 };
 
 /// Returns ranks as text, sorted, with ranges: "0-3, 7".

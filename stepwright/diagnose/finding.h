@@ -58,7 +58,7 @@ struct FaultPlace {
 };
 
 /// One fault that was found in a job, with its evidence, usual causes and remedies.
-struct Finding {
+struct FaultFinding {
   DiagnosedFaultKind kind{};
   /// Seconds that each step loses on average because of the fault; nullopt: unknown.
   std::optional<double> lost_s;

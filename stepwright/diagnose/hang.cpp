@@ -33,7 +33,7 @@ class Hangs {
         calls_(stuck_calls(evidence)),
         arrows_(stuck_call_dependencies(calls_)) {}
 
-  std::vector<Finding> find() {
+  std::vector<FaultFinding> find() {
     add_said();
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       if (calls_[i].differs || arrows_[i].empty()) add_root(i);
@@ -52,21 +52,21 @@ class Hangs {
   /// Adds a finding for a mismatch that a library reports itself.
   void add_said() {
     for (const ReportedCallMismatch& said : evidence_.mismatches) {
-      Finding finding{.kind = DiagnosedFaultKind::kMismatch,
-                      .ranks = said.ranks,
-                      .where = {.file = said.file, .line = said.line},
-                      .what = "Ranks make calls that do not fit together.",
-                      .evidence = {fmt::format("{}:{}: {}", said.file, said.line, said.text)}};
+      FaultFinding finding{.kind = DiagnosedFaultKind::kMismatch,
+                           .ranks = said.ranks,
+                           .where = {.file = said.file, .line = said.line},
+                           .what = "Ranks make calls that do not fit together.",
+                           .evidence = {fmt::format("{}:{}: {}", said.file, said.line, said.text)}};
       for (const auto& [rank, end] : evidence_.ends) {
         if (said.ranks.empty() && end.what.find("signal 6") != std::string::npos) {
           finding.ranks.push_back(rank);
           finding.evidence.push_back(fmt::format("Rank {} ended with {} ({}:{})", rank,
-                                                 rank_end_text(end), end.file, end.line));
+                                                 rank_exit_description(end), end.file, end.line));
         }
       }
       if (!finding.ranks.empty()) {
         finding.what = fmt::format("{} met a call of another size than its own.",
-                                   ranks_as_sentence_subject(finding.ranks));
+                                   ranks_as_subject_text(finding.ranks));
       }
       add_causes_and_remedies(finding, "mismatch.size");
       push(std::move(finding));
@@ -82,17 +82,17 @@ class Hangs {
     add_missing(stuck);
   }
 
-  Finding begin(DiagnosedFaultKind kind, const StuckCall& stuck,
-                std::vector<std::int64_t> ranks) const {
-    Finding finding{.kind = kind, .ranks = std::move(ranks)};
-    finding.where =
-        reported_call_place(evidence_, stuck, finding.ranks.empty() ? -1 : finding.ranks.front());
+  FaultFinding begin(DiagnosedFaultKind kind, const StuckCall& stuck,
+                     std::vector<std::int64_t> ranks) const {
+    FaultFinding finding{.kind = kind, .ranks = std::move(ranks)};
+    finding.where = place_where_call_is_reported(
+        evidence_, stuck, finding.ranks.empty() ? -1 : finding.ranks.front());
     finding.evidence = arrived_ranks_evidence_lines(evidence_, stuck);
     return finding;
   }
 
   void add_mismatch(const StuckCall& stuck) {
-    const auto kinds = group_ranks_by_call(stuck, false);
+    const auto kinds = group_stuck_ranks_by_call(stuck, false);
     const auto& [most_text, most] = kinds.front();
     std::vector<std::int64_t> others;
     std::string others_text;
@@ -101,9 +101,9 @@ class Hangs {
       others_text += (k > 1 ? " or " : "") + kinds[k].first;
     }
     std::ranges::sort(others);
-    Finding finding = begin(DiagnosedFaultKind::kMismatch, stuck, others);
+    FaultFinding finding = begin(DiagnosedFaultKind::kMismatch, stuck, others);
     finding.what = fmt::format(
-        "{} {} another call than {} in {}: {}, not {}.", ranks_as_sentence_subject(others),
+        "{} {} another call than {} in {}: {}, not {}.", ranks_as_subject_text(others),
         singular_or_plural_word(others, "makes", "make"),
         most.size() == 1 ? "rank " + rank_ranges_text(most) : "ranks " + rank_ranges_text(most),
         stuck_call_label(evidence_, stuck), others_text, most_text);
@@ -118,7 +118,7 @@ class Hangs {
   /// Adds evidence that a rank left out a call: it made, with this number, the call that other
   /// ranks make with the next number.
   void add_skipped(const StuckCall& stuck, const std::vector<std::int64_t>& others,
-                   Finding& finding) const {
+                   FaultFinding& finding) const {
     for (const std::int64_t rank : others) {
       const RankCommunicationCall& own = *stuck.made.at(rank);
       for (const auto& [other, trail] : evidence_.trails) {
@@ -126,7 +126,7 @@ class Hangs {
         for (const RankCommunicationCall& next : trail.calls) {
           if (next.group != stuck.group || next.message || next.sequence != stuck.sequence + 1)
             continue;
-          if (call_text(next) != call_text(own)) continue;
+          if (communication_call_text(next) != communication_call_text(own)) continue;
           finding.evidence.push_back(fmt::format(
               "Rank {} made as call {} what rank {} makes as call {}: it left one call out", rank,
               stuck.sequence, other, next.sequence));
@@ -140,7 +140,7 @@ class Hangs {
     const auto& [rank, call] = *stuck.made.begin();
     const std::int64_t peer = stuck.missing.front();
     if (evidence_.ends.contains(peer)) return add_dead(stuck, {peer});
-    Finding finding =
+    FaultFinding finding =
         begin(DiagnosedFaultKind::kMismatch, stuck, {std::min(rank, peer), std::max(rank, peer)});
     finding.what =
         call->sends ? fmt::format("Rank {} sends to rank {}, which does not receive.", rank, peer)
@@ -156,13 +156,13 @@ class Hangs {
     std::vector<std::int64_t> ranks;
     for (const auto& [rank, call] : stuck.made) ranks.push_back(rank);
     const bool alone = ranks.size() == 1 && !stuck.members_known;
-    Finding finding = begin(DiagnosedFaultKind::kStall, stuck, ranks);
+    FaultFinding finding = begin(DiagnosedFaultKind::kStall, stuck, ranks);
     const std::vector<std::int64_t> absent = absent_ranks(stuck);
     finding.what =
         alone ? fmt::format("{} waits in {}, and nothing is known of other ranks.",
-                            ranks_as_sentence_subject(ranks), stuck_call_label(evidence_, stuck))
+                            ranks_as_subject_text(ranks), stuck_call_label(evidence_, stuck))
               : fmt::format("{} are {}in {}, the same call, and it does not end.",
-                            ranks_as_sentence_subject(ranks), absent.empty() ? "all " : "",
+                            ranks_as_subject_text(ranks), absent.empty() ? "all " : "",
                             stuck_call_label(evidence_, stuck));
     if (!absent.empty()) {
       finding.evidence.push_back(fmt::format("No line is of {} {}",
@@ -186,7 +186,7 @@ class Hangs {
 
   /// Adds causes that follow from the kind of call and from the log's lines before it.
   void add_stall_advice(const RankCommunicationCall& call, std::string_view last,
-                        Finding& finding) const {
+                        FaultFinding& finding) const {
     if (evidence_.work_before) finding.evidence.push_back(work_line(*evidence_.work_before));
     add_causes_and_remedies(finding, stalled_call_advice_keys(evidence_, call));
     add_causes_and_remedies(finding, last);
@@ -225,12 +225,12 @@ class Hangs {
 
   void add_dead(const StuckCall& stuck, const std::vector<std::int64_t>& dead) {
     const RankFailure& end = evidence_.ends.at(dead.front());
-    Finding finding = begin(DiagnosedFaultKind::kMissingRank, stuck, dead);
+    FaultFinding finding = begin(DiagnosedFaultKind::kMissingRank, stuck, dead);
     finding.where.file = end.file;
     finding.where.line = end.line;
     finding.what =
-        fmt::format("{} ended ({}), and the others wait in {}.", ranks_as_sentence_subject(dead),
-                    rank_end_text(end), stuck_call_label(evidence_, stuck));
+        fmt::format("{} ended ({}), and the others wait in {}.", ranks_as_subject_text(dead),
+                    rank_exit_description(end), stuck_call_label(evidence_, stuck));
     finding.evidence.insert(finding.evidence.begin(), end_line(dead.front()));
     add_causes_and_remedies(finding, rank_end_advice_key(end));
     push(std::move(finding));
@@ -238,7 +238,7 @@ class Hangs {
 
   [[nodiscard]] std::string end_line(std::int64_t rank) const {
     const RankFailure& end = evidence_.ends.at(rank);
-    return fmt::format("Rank {}: {} ({}:{})", rank, rank_end_text(end), end.file, end.line);
+    return fmt::format("Rank {}: {} ({}:{})", rank, rank_exit_description(end), end.file, end.line);
   }
 
   /// Adds evidence that missing ranks wait in another call, from their tracebacks.
@@ -248,11 +248,11 @@ class Hangs {
                          first.function.starts_with("irecv") ||
                          first.function.starts_with("isend") ||
                          first.function.starts_with("batch_isend");
-    Finding finding = begin(DiagnosedFaultKind::kMismatch, stuck, ranks);
-    finding.what = fmt::format("{} {} in {} and did not come to {}, where the others wait.",
-                               ranks_as_sentence_subject(ranks),
-                               singular_or_plural_word(ranks, "waits", "wait"), first.function,
-                               stuck_call_label(evidence_, stuck));
+    FaultFinding finding = begin(DiagnosedFaultKind::kMismatch, stuck, ranks);
+    finding.what =
+        fmt::format("{} {} in {} and did not come to {}, where the others wait.",
+                    ranks_as_subject_text(ranks), singular_or_plural_word(ranks, "waits", "wait"),
+                    first.function, stuck_call_label(evidence_, stuck));
     for (const std::int64_t rank : ranks) finding.evidence.push_back(stuck_line(rank));
     add_causes_and_remedies(finding, message ? "mismatch.message" : "mismatch.operation");
     push(std::move(finding));
@@ -266,10 +266,10 @@ class Hangs {
   }
 
   void add_silent(const StuckCall& stuck, const std::vector<std::int64_t>& silent) {
-    Finding finding = begin(DiagnosedFaultKind::kMissingRank, stuck, silent);
-    finding.what = fmt::format(
-        "{} did not come to {}, and no file says where {}.", ranks_as_sentence_subject(silent),
-        stuck_call_label(evidence_, stuck), singular_or_plural_word(silent, "it is", "they are"));
+    FaultFinding finding = begin(DiagnosedFaultKind::kMissingRank, stuck, silent);
+    finding.what = fmt::format("{} did not come to {}, and no file says where {}.",
+                               ranks_as_subject_text(silent), stuck_call_label(evidence_, stuck),
+                               singular_or_plural_word(silent, "it is", "they are"));
     for (const std::int64_t rank : silent) {
       const auto killed = evidence_.unresponsive.find(rank);
       if (killed == evidence_.unresponsive.end()) continue;
@@ -283,21 +283,20 @@ class Hangs {
   }
 
   void add_outside(const StuckCall& stuck, const std::vector<std::int64_t>& outside) {
-    Finding finding = begin(DiagnosedFaultKind::kStall, stuck, outside);
+    FaultFinding finding = begin(DiagnosedFaultKind::kStall, stuck, outside);
     const bool behind = std::ranges::all_of(outside, [&](std::int64_t rank) {
       return std::ranges::all_of(evidence_.trails.at(rank).calls, &RankCommunicationCall::ended);
     });
     finding.what =
-        behind
-            ? fmt::format("{} {} in no call, and the others wait for {} in {}.",
-                          ranks_as_sentence_subject(outside),
-                          singular_or_plural_word(outside, "is", "are"),
-                          singular_or_plural_word(outside, "it", "them"),
-                          stuck_call_label(evidence_, stuck))
-            : fmt::format("{} {} at another place of the program than the others, who wait in {}.",
-                          ranks_as_sentence_subject(outside),
-                          singular_or_plural_word(outside, "is", "are"),
-                          stuck_call_label(evidence_, stuck));
+        behind ? fmt::format("{} {} in no call, and the others wait for {} in {}.",
+                             ranks_as_subject_text(outside),
+                             singular_or_plural_word(outside, "is", "are"),
+                             singular_or_plural_word(outside, "it", "them"),
+                             stuck_call_label(evidence_, stuck))
+               : fmt::format(
+                     "{} {} at another place of the program than the others, who wait in {}.",
+                     ranks_as_subject_text(outside), singular_or_plural_word(outside, "is", "are"),
+                     stuck_call_label(evidence_, stuck));
     if (!behind) finding.kind = DiagnosedFaultKind::kMismatch;
     for (const std::int64_t rank : outside) {
       if (std::string last = last_call_evidence_line(evidence_, rank); !last.empty())
@@ -312,7 +311,7 @@ class Hangs {
   void add_circle() {
     if (calls_.empty()) return;
     std::set<std::int64_t> ranks;
-    Finding finding{.kind = DiagnosedFaultKind::kOrder};
+    FaultFinding finding{.kind = DiagnosedFaultKind::kOrder};
     bool known = true;
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       if (arrows_[i].empty()) continue;
@@ -324,9 +323,9 @@ class Hangs {
     }
     if (ranks.empty()) return;
     finding.ranks.assign(ranks.begin(), ranks.end());
-    finding.where = reported_call_place(evidence_, calls_.front(), -1);
+    finding.where = place_where_call_is_reported(evidence_, calls_.front(), -1);
     finding.what = fmt::format("{} wait for each other in different groups.",
-                               ranks_as_sentence_subject(finding.ranks));
+                               ranks_as_subject_text(finding.ranks));
     if (!known) {
       finding.evidence.emplace_back(
           "The files do not list the ranks of these groups; that they share ranks is assumed");
@@ -339,17 +338,17 @@ class Hangs {
   void add_ends() {
     std::map<std::string, std::vector<std::int64_t>> by_text;
     for (const auto& [rank, end] : evidence_.ends) {
-      if (!explained_.contains(rank)) by_text[rank_end_text(end)].push_back(rank);
+      if (!explained_.contains(rank)) by_text[rank_exit_description(end)].push_back(rank);
     }
     for (const auto& [text, ranks] : by_text) {
       const RankFailure& end = evidence_.ends.at(ranks.front());
       // It has a finding of its own.
       if (end.what.find("out of memory") != std::string::npos) continue;
-      Finding finding{.kind = DiagnosedFaultKind::kMissingRank,
-                      .ranks = ranks,
-                      .where = {.file = end.file, .line = end.line},
-                      .what = fmt::format("{} ended: {}.", ranks_as_sentence_subject(ranks), text),
-                      .evidence = {end_line(ranks.front())}};
+      FaultFinding finding{.kind = DiagnosedFaultKind::kMissingRank,
+                           .ranks = ranks,
+                           .where = {.file = end.file, .line = end.line},
+                           .what = fmt::format("{} ended: {}.", ranks_as_subject_text(ranks), text),
+                           .evidence = {end_line(ranks.front())}};
       add_causes_and_remedies(finding, rank_end_advice_key(end));
       push(std::move(finding));
     }
@@ -367,20 +366,21 @@ class Hangs {
     const std::vector<std::int64_t> ranks = fewest->second;
     const StuckRankLocation& first = evidence_.stuck.at(ranks.front());
     const bool differ = by_place.size() > 1;
-    Finding finding{.kind = differ ? DiagnosedFaultKind::kMismatch : DiagnosedFaultKind::kStall,
-                    .ranks = ranks,
-                    .where = {.file = first.file, .line = first.line, .call = first.function}};
+    FaultFinding finding{
+        .kind = differ ? DiagnosedFaultKind::kMismatch : DiagnosedFaultKind::kStall,
+        .ranks = ranks,
+        .where = {.file = first.file, .line = first.line, .call = first.function}};
     finding.what = differ ? fmt::format("{} failed in another call than the others: {}.",
-                                        ranks_as_sentence_subject(ranks), fewest->first)
+                                        ranks_as_subject_text(ranks), fewest->first)
                           : fmt::format("{} failed in communication, in {}.",
-                                        ranks_as_sentence_subject(ranks), fewest->first);
+                                        ranks_as_subject_text(ranks), fewest->first);
     for (const auto& [rank, stuck] : evidence_.stuck) finding.evidence.push_back(stuck_line(rank));
     add_missing_of_world(finding, differ);
     push(std::move(finding));
   }
 
   /// Names the ranks about which no file says anything, if all others failed in the same call.
-  void add_missing_of_world(Finding& finding, bool differ) const {
+  void add_missing_of_world(FaultFinding& finding, bool differ) const {
     std::vector<std::int64_t> silent;
     for (std::int64_t rank = 0; rank < std::min<std::int64_t>(evidence_.world, 1 << 16); ++rank) {
       if (!evidence_.stuck.contains(rank) && !evidence_.ends.contains(rank)) silent.push_back(rank);
@@ -390,7 +390,7 @@ class Hangs {
     if (!differ && !silent.empty()) {
       finding.kind = DiagnosedFaultKind::kMissingRank;
       finding.what = fmt::format("{} did not fail in the call in which the others did, {}.",
-                                 ranks_as_sentence_subject(silent), finding.where.call);
+                                 ranks_as_subject_text(silent), finding.where.call);
       finding.ranks = silent;
     }
     add_causes_and_remedies(finding, differ           ? "mismatch.operation"
@@ -402,14 +402,14 @@ class Hangs {
   void add_absences() {
     if (!findings_.empty()) return;
     for (const ReportedCallMismatch& said : evidence_.absences) {
-      Finding finding{.kind = DiagnosedFaultKind::kMissingRank,
-                      .ranks = said.ranks,
-                      .where = {.file = said.file, .line = said.line},
-                      .what = said.ranks.empty()
-                                  ? "Some ranks never joined the job or the group."
-                                  : fmt::format("{} did not come to a barrier.",
-                                                ranks_as_sentence_subject(said.ranks)),
-                      .evidence = {fmt::format("{}:{}: {}", said.file, said.line, said.text)}};
+      FaultFinding finding{.kind = DiagnosedFaultKind::kMissingRank,
+                           .ranks = said.ranks,
+                           .where = {.file = said.file, .line = said.line},
+                           .what = said.ranks.empty()
+                                       ? "Some ranks never joined the job or the group."
+                                       : fmt::format("{} did not come to a barrier.",
+                                                     ranks_as_subject_text(said.ranks)),
+                           .evidence = {fmt::format("{}:{}: {}", said.file, said.line, said.text)}};
       add_causes_and_remedies(finding, "missing.silent");
       push(std::move(finding));
       return;
@@ -420,10 +420,11 @@ class Hangs {
   void add_nameless() {
     if (!evidence_.nameless_end || !evidence_.ends.empty()) return;
     const RankFailure& end = *evidence_.nameless_end;
-    Finding finding{.kind = DiagnosedFaultKind::kMissingRank,
-                    .where = {.file = end.file, .line = end.line},
-                    .what = fmt::format("A process ended: {}.", rank_end_text(end)),
-                    .evidence = {fmt::format("{}:{}: {}", end.file, end.line, rank_end_text(end))}};
+    FaultFinding finding{
+        .kind = DiagnosedFaultKind::kMissingRank,
+        .where = {.file = end.file, .line = end.line},
+        .what = fmt::format("A process ended: {}.", rank_exit_description(end)),
+        .evidence = {fmt::format("{}:{}: {}", end.file, end.line, rank_exit_description(end))}};
     add_causes_and_remedies(finding, rank_end_advice_key(end));
     push(std::move(finding));
   }
@@ -432,25 +433,26 @@ class Hangs {
   void add_unplaced() {
     if (!findings_.empty() || !evidence_.unplaced) return;
     const auto& [file, line, call] = *evidence_.unplaced;
-    Finding finding{
+    FaultFinding finding{
         .kind = DiagnosedFaultKind::kStall,
         .where = {.file = file, .line = line, .call = call.operation},
         .what = fmt::format("A call ({}) did not end; its line does not say on which "
                             "ranks or where.",
-                            call_text(call)),
-        .evidence = {fmt::format("{}:{}: time-out of {}", file, line, call_text(call))}};
+                            communication_call_text(call)),
+        .evidence = {
+            fmt::format("{}:{}: time-out of {}", file, line, communication_call_text(call))}};
     add_stall_advice(call, "stall.network", finding);
     push(std::move(finding));
   }
 
-  void push(Finding finding) {
+  void push(FaultFinding finding) {
     explained_.insert(finding.ranks.begin(), finding.ranks.end());
     findings_.push_back(std::move(finding));
   }
 
   /// Puts findings about ranks that ended first, because the others follow from them.
   void order() {
-    std::ranges::stable_sort(findings_, {}, [](const Finding& finding) {
+    std::ranges::stable_sort(findings_, {}, [](const FaultFinding& finding) {
       if (finding.kind == DiagnosedFaultKind::kMissingRank) return 0;
       return finding.kind == DiagnosedFaultKind::kStall ? 2 : 1;
     });
@@ -459,13 +461,13 @@ class Hangs {
   const JobFailureEvidence& evidence_;
   std::vector<StuckCall> calls_;
   std::vector<std::vector<std::size_t>> arrows_;
-  std::vector<Finding> findings_;
+  std::vector<FaultFinding> findings_;
   std::set<std::int64_t> explained_;  ///< Ranks that a finding already names.
 };
 
 }  // namespace
 
-std::vector<Finding> communication_hang_findings(JobFailureEvidence evidence) {
+std::vector<FaultFinding> communication_hang_findings(JobFailureEvidence evidence) {
   reopen_failed_calls(evidence);
   return Hangs(evidence).find();
 }

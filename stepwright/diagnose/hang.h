@@ -13,6 +13,6 @@ namespace stepwright::diagnose {
 /// made, or that did not end. If a rank missing there waits in a call of another group, this stall
 /// is only a consequence of the other. The findings are the remaining calls, and cycles of groups
 /// that wait for each other.
-std::vector<Finding> communication_hang_findings(JobFailureEvidence evidence);
+std::vector<FaultFinding> communication_hang_findings(JobFailureEvidence evidence);
 
 }  // namespace stepwright::diagnose

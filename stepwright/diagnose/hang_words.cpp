@@ -7,7 +7,7 @@
 
 namespace stepwright::diagnose {
 
-std::string ranks_as_sentence_subject(const std::vector<std::int64_t>& ranks) {
+std::string ranks_as_subject_text(const std::vector<std::int64_t>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "Rank" : "Ranks", rank_ranges_text(ranks));
 }
 
@@ -16,7 +16,7 @@ std::string_view singular_or_plural_word(const std::vector<std::int64_t>& ranks,
   return ranks.size() == 1 ? one : many;
 }
 
-std::string call_text(const RankCommunicationCall& call) {
+std::string communication_call_text(const RankCommunicationCall& call) {
   std::string text = call.operation;
   if (!call.sizes.empty()) text += " of " + call.sizes;
   if (!call.type.empty()) text += " " + call.type;
@@ -29,11 +29,11 @@ std::string stuck_call_label(const JobFailureEvidence& evidence, const StuckCall
   return fmt::format("call {} of {}", stuck.sequence, group);
 }
 
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> group_ranks_by_call(
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> group_stuck_ranks_by_call(
     const StuckCall& stuck, bool with_frames) {
   std::map<std::string, std::vector<std::int64_t>> by_text;
   for (const auto& [rank, call] : stuck.made) {
-    std::string text = call_text(*call);
+    std::string text = communication_call_text(*call);
     if (with_frames && !call->frame.empty()) text += " at " + call->frame;
     by_text[text].push_back(rank);
   }
@@ -44,8 +44,8 @@ std::vector<std::pair<std::string, std::vector<std::int64_t>>> group_ranks_by_ca
   return sorted;
 }
 
-FaultPlace reported_call_place(const JobFailureEvidence& evidence, const StuckCall& stuck,
-                               std::int64_t rank) {
+FaultPlace place_where_call_is_reported(const JobFailureEvidence& evidence, const StuckCall& stuck,
+                                        std::int64_t rank) {
   FaultPlace place{.call = stuck_call_label(evidence, stuck)};
   const auto made = stuck.made.find(rank);
   const auto& [shown, call] = made != stuck.made.end() ? *made : *stuck.made.begin();
@@ -57,9 +57,9 @@ FaultPlace reported_call_place(const JobFailureEvidence& evidence, const StuckCa
 std::vector<std::string> arrived_ranks_evidence_lines(const JobFailureEvidence& evidence,
                                                       const StuckCall& stuck) {
   std::vector<std::string> lines;
-  for (const auto& [text, ranks] : group_ranks_by_call(stuck, true)) {
+  for (const auto& [text, ranks] : group_stuck_ranks_by_call(stuck, true)) {
     const RankCommunicationCall& call = *stuck.made.at(ranks.front());
-    lines.push_back(fmt::format("{} {} in {} ({}:{}{})", ranks_as_sentence_subject(ranks),
+    lines.push_back(fmt::format("{} {} in {} ({}:{}{})", ranks_as_subject_text(ranks),
                                 singular_or_plural_word(ranks, "is", "are"), text,
                                 evidence.trails.at(ranks.front()).file, call.place,
                                 call.ended ? ", ended" : ""));
@@ -73,8 +73,9 @@ std::string last_call_evidence_line(const JobFailureEvidence& evidence, std::int
   const RankCallHistory& trail = found->second;
   const RankCommunicationCall& last = trail.calls.back();
   return fmt::format("The last call of rank {} is {} of {}, call {}{}{} ({}:{})", rank,
-                     call_text(last), evidence.groups[static_cast<std::size_t>(last.group)].text(),
-                     last.sequence, last.frame.empty() ? "" : " at " + last.frame,
+                     communication_call_text(last),
+                     evidence.groups[static_cast<std::size_t>(last.group)].text(), last.sequence,
+                     last.frame.empty() ? "" : " at " + last.frame,
                      last.ended ? ", which ended" : "", trail.file, last.place);
 }
 
@@ -86,7 +87,7 @@ std::string_view rank_end_advice_key(const RankFailure& end) {
   return "missing.died";
 }
 
-std::string rank_end_text(const RankFailure& end) {
+std::string rank_exit_description(const RankFailure& end) {
   return end.frame.empty() ? end.what : fmt::format("{}, at {}", end.what, end.frame);
 }
 

@@ -12,14 +12,14 @@
 namespace stepwright::diagnose {
 
 /// Returns ranks as the subject of a sentence: "Rank 3", "Ranks 0-2, 5".
-std::string ranks_as_sentence_subject(const std::vector<std::int64_t>& ranks);
+std::string ranks_as_subject_text(const std::vector<std::int64_t>& ranks);
 
 /// Returns `one` if the list has one rank, `many` if it has several; for the verb of a sentence.
 std::string_view singular_or_plural_word(const std::vector<std::int64_t>& ranks,
                                          std::string_view one, std::string_view many);
 
 /// Returns what a call does, as text: operation, sizes and type: "all_reduce of [[512]] Float".
-std::string call_text(const RankCommunicationCall& call);
+std::string communication_call_text(const RankCommunicationCall& call);
 
 /// Returns which call is stuck, as text: "call 7 of group 0 (default_pg)".
 std::string stuck_call_label(const JobFailureEvidence& evidence, const StuckCall& stuck);
@@ -27,13 +27,13 @@ std::string stuck_call_label(const JobFailureEvidence& evidence, const StuckCall
 /// Groups the ranks in a stuck call by what they called (operation, sizes, type) and, if
 /// `with_frames`, by the line of the user's program. Returns {text of the call, ranks}, largest
 /// group first.
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> group_ranks_by_call(
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> group_stuck_ranks_by_call(
     const StuckCall& stuck, bool with_frames);
 
 /// Returns where the files report the call of a rank; if the rank did not make it, where they
 /// report another rank's call.
-FaultPlace reported_call_place(const JobFailureEvidence& evidence, const StuckCall& stuck,
-                               std::int64_t rank);
+FaultPlace place_where_call_is_reported(const JobFailureEvidence& evidence, const StuckCall& stuck,
+                                        std::int64_t rank);
 
 /// Returns lines of evidence that say which ranks are in a stuck call, and from which file that is
 /// known.
@@ -49,6 +49,6 @@ std::string last_call_evidence_line(const JobFailureEvidence& evidence, std::int
 std::string_view rank_end_advice_key(const RankFailure& end);
 
 /// Returns how a rank ended, as text: "KeyError: 'x', at train.py:12 in load".
-std::string rank_end_text(const RankFailure& end);
+std::string rank_exit_description(const RankFailure& end);
 
 }  // namespace stepwright::diagnose

@@ -10,20 +10,21 @@
 namespace stepwright::diagnose {
 namespace {
 
-constexpr Named<HostWork> kWorkNames[] = {{HostWork::kPreparing, "preparing"},
-                                          {HostWork::kCheckpoint, "checkpoint"},
-                                          {HostWork::kEvaluation, "evaluation"}};
+constexpr Named<PossibleHostWork> kWorkNames[] = {{PossibleHostWork::kPreparing, "preparing"},
+                                                  {PossibleHostWork::kCheckpoint, "checkpoint"},
+                                                  {PossibleHostWork::kEvaluation, "evaluation"}};
 
 /// A word of words.yaml in lines about work of the host, and that work.
 struct WorkWord {
-  HostWork work;
+  PossibleHostWork work;
   std::string word;
 };
 
 std::vector<WorkWord> read_work_words() {
   std::vector<WorkWord> words;
   for (const auto& [work, name] : kWorkNames) {
-    for (const std::string& word : parsed_log_words().root().get("host_work").get(name).texts()) {
+    for (const std::string& word :
+         log_recognition_words().root().get("host_work").get(name).as_text_list()) {
       words.push_back({work, word});
     }
   }
@@ -34,25 +35,26 @@ std::vector<WorkWord> read_work_words() {
 /// [30:01<57:14, 39.1MB/s]".
 bool is_other_progress(std::string_view line) {
   line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
-  return line.ends_with("/s]") && !line.ends_with("it/s]") && holds(line, "%|") && holds(line, "<");
+  return line.ends_with("/s]") && !line.ends_with("it/s]") && line_contains_text(line, "%|") &&
+         line_contains_text(line, "<");
 }
 
 }  // namespace
 
-std::optional<HostWork> parse_host_work_line(std::string_view line) {
+std::optional<PossibleHostWork> parse_host_work_line(std::string_view line) {
   static const std::vector<WorkWord> kWords = read_work_words();
   for (const WorkWord& word : kWords) {
-    if (holds(line, word.word)) return word.work;
+    if (line_contains_text(line, word.word)) return word.work;
   }
-  if (is_other_progress(line)) return HostWork::kPreparing;
+  if (is_other_progress(line)) return PossibleHostWork::kPreparing;
   return std::nullopt;
 }
 
-std::string_view host_work_text(HostWork work) {
+std::string_view host_work_text(PossibleHostWork work) {
   switch (work) {
-    case HostWork::kPreparing: return "prepares data or a model";
-    case HostWork::kCheckpoint: return "writes a checkpoint";
-    case HostWork::kEvaluation: return "evaluates";
+    case PossibleHostWork::kPreparing: return "prepares data or a model";
+    case PossibleHostWork::kCheckpoint: return "writes a checkpoint";
+    case PossibleHostWork::kEvaluation: return "evaluates";
   }
   return "";
 }

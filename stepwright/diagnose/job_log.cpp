@@ -40,8 +40,8 @@ bool follows_from_others(std::string_view error) {
       "SignalException",
       "Application timeout caused pair closure",
       "matching collective"};
-  return std::ranges::any_of(kFollowWords,
-                             [&](std::string_view word) { return holds(error, word); });
+  return std::ranges::any_of(
+      kFollowWords, [&](std::string_view word) { return line_contains_text(error, word); });
 }
 
 /// True if a line begins with the name of an exception: "torch.OutOfMemoryError: ...".
@@ -53,8 +53,8 @@ bool is_exception(std::string_view line) {
 
 class JobLogReader {
  public:
-  JobLogReader(logs::ByteSource& bytes, JobFailureEvidence& evidence,
-               std::vector<OutOfMemory>& events)
+  JobLogReader(logs::FileByteReader& bytes, JobFailureEvidence& evidence,
+               std::vector<OutOfMemoryReport>& events)
       : bytes_(bytes),
         evidence_(evidence),
         events_(events),
@@ -62,14 +62,14 @@ class JobLogReader {
     if (file_rank_ >= 0) ranks_.insert(file_rank_);
   }
 
-  JobLog read() {
+  JobLogFacts read() {
     logs::LineReader lines(bytes_);
     std::string_view line;
-    while (lines.next(line)) {
+    while (lines.read_next_line(line)) {
       line_ = lines.number();
-      LogLineOrigin origin = parse_line_origin(line);
+      LogLineOrigin origin = strip_log_line_prefix(line);
       if (origin.rank < 0) origin.rank = file_rank_;
-      if (origin.rank >= logs::kMostJobRanks) origin.rank = logs::kUnknown;
+      if (origin.rank >= logs::kMaxJobRanks) origin.rank = logs::kUnknown;
       if (origin.rank >= 0) {
         local_ = local_ || origin.local;
         ranks_.insert(origin.rank);
@@ -86,31 +86,32 @@ class JobLogReader {
             .told = told_,
             .training = std::move(training_),
             .nccl = nccl_.facts(),
-            .messages = std::move(messages_).messages()};
+            .messages = std::move(messages_).take_timed_messages()};
   }
 
  private:
   void take(const LogLineOrigin& origin) {
     const std::string_view text = origin.text;
-    nccl_.read(text, line_);
-    messages_.read(text, line_);
+    nccl_.read_nccl_log_line(text, line_);
+    messages_.read_message_log_line(text, line_);
     const std::int64_t rank = origin.rank >= 0 ? origin.rank : nccl_.rank_of_nccl_process(text);
     if (evidence_.clues.add(text, bytes_.name(), line_, rank)) told();
     if (take_traceback(origin)) return;
     take_host_work(text);
     if (auto out = read_watchdog_timeout(text)) return take_time_out(origin, std::move(*out));
-    if (auto progress = read_watchdog_progress(text))
+    if (auto progress = read_rank_progress_from_watchdog_line(text))
       return take_progress(origin, std::move(*progress));
-    if (auto ranks = read_lagging_ranks(text); !ranks.empty())
+    if (auto ranks = read_ranks_blamed_by_pytorch(text); !ranks.empty())
       return say_absent(std::move(ranks), text);
-    if (holds(text, "Detected mismatch between collectives")) return take_mismatch(origin);
-    if (holds(text, "failed to pass monitoredBarrier")) return take_barrier(text);
-    if (holds(text, "clients joined")) return take_join(text);
-    if (holds(text, "Received data size doesn't match expected size"))
+    if (line_contains_text(text, "Detected mismatch between collectives"))
+      return take_mismatch(origin);
+    if (line_contains_text(text, "failed to pass monitoredBarrier")) return take_barrier(text);
+    if (line_contains_text(text, "clients joined")) return take_join(text);
+    if (line_contains_text(text, "Received data size doesn't match expected size"))
       return take_gloo_size(origin);
-    if (auto launched = launcher_.read(text)) take_launched(*launched);
-    if (holds(text, "Fatal Python error: "))
-      return end(origin.rank, shortened_line(after(text, "Fatal Python error: ")), "");
+    if (auto launched = launcher_.read_launcher_log_line(text)) take_launched(*launched);
+    if (line_contains_text(text, "Fatal Python error: "))
+      return end(origin.rank, line_start_for_quoting(text_after(text, "Fatal Python error: ")), "");
     if (take_memory(origin, {})) return;
     if (is_exception(text)) take_unknown_rank(text, {});
     take_step(origin);
@@ -127,7 +128,8 @@ class JobLogReader {
 
   /// Returns the beginning of a line, up to text that a progress bar wrote over it.
   static std::string beginning(std::string_view text) {
-    return shortened_line(text.substr(0, std::min<std::size_t>(text.find_first_of("|\r"), 100)));
+    return line_start_for_quoting(
+        text.substr(0, std::min<std::size_t>(text.find_first_of("|\r"), 100)));
   }
 
   /// Stores a line about a step. Only the rank that printed the first such line counts.
@@ -191,10 +193,10 @@ class JobLogReader {
     event->file = bytes_.name();
     event->line = line_;
     event->rank = origin.rank;
-    event->frame = trace.frame();
-    event->places = out_of_memory_reasons(trace.stack());
+    event->frame = trace.innermost_user_line();
+    event->places = out_of_memory_reasons(trace.traceback_frames());
     told();
-    const auto known = std::ranges::find_if(events_, [&](const OutOfMemory& other) {
+    const auto known = std::ranges::find_if(events_, [&](const OutOfMemoryReport& other) {
       return other.host == event->host && other.rank == event->rank;
     });
     if (known == events_.end()) {
@@ -208,7 +210,7 @@ class JobLogReader {
   /// Reads the next line of a traceback; true if the line belongs to one.
   bool take_traceback(const LogLineOrigin& origin) {
     PythonTracebackReader& trace = tracebacks_[origin.rank];
-    switch (trace.read(origin.text)) {
+    switch (trace.read_traceback_log_line(origin.text)) {
       case PythonTracebackReader::TracebackLineKind::kNone: return false;
       case PythonTracebackReader::TracebackLineKind::kInside: return true;
       case PythonTracebackReader::TracebackLineKind::kError: return take_exception(origin, trace);
@@ -220,30 +222,35 @@ class JobLogReader {
   bool take_exception(const LogLineOrigin& origin, const PythonTracebackReader& trace) {
     const std::string_view text = origin.text;
     if (take_memory(origin, trace)) {
-      end(origin.rank, shortened_line(text), trace.frame());
+      end(origin.rank, line_start_for_quoting(text), trace.innermost_user_line());
       return true;
     }
-    if (holds(text, "Received data size doesn't match expected size")) return false;
+    if (line_contains_text(text, "Received data size doesn't match expected size")) return false;
     told();
     if (origin.rank < 0) return take_unknown_rank(text, trace);
     if (follows_from_others(text)) {
-      if (holds(text, "ChildFailedError") || holds(text, "SignalException")) return true;
-      evidence_.stuck.try_emplace(origin.rank, StuckRankLocation{.file = bytes_.name(),
-                                                                 .line = line_,
-                                                                 .function = trace.function(),
-                                                                 .frame = trace.frame(),
-                                                                 .error = shortened_line(text)});
-      return !holds(text, "clients joined") && !holds(text, "WorkNCCL(");
+      if (line_contains_text(text, "ChildFailedError") ||
+          line_contains_text(text, "SignalException"))
+        return true;
+      evidence_.stuck.try_emplace(
+          origin.rank, StuckRankLocation{.file = bytes_.name(),
+                                         .line = line_,
+                                         .function = trace.innermost_torch_distributed_function(),
+                                         .frame = trace.innermost_user_line(),
+                                         .error = line_start_for_quoting(text)});
+      return !line_contains_text(text, "clients joined") && !line_contains_text(text, "WorkNCCL(");
     }
-    end(origin.rank, shortened_line(text), trace.frame());
-    return !holds(text, "monitoredBarrier") && !holds(text, "Detected mismatch");
+    end(origin.rank, line_start_for_quoting(text), trace.innermost_user_line());
+    return !line_contains_text(text, "monitoredBarrier") &&
+           !line_contains_text(text, "Detected mismatch");
   }
 
   /// Stores the first exception in a log whose lines name no ranks; true if the line was used and
   /// no other reader needs it.
   bool take_unknown_rank(std::string_view text, const PythonTracebackReader& trace) {
-    const bool known = follows_from_others(text) || match_fault_line(text) != nullptr;
-    if (!known) take_nameless(shortened_line(text), trace.frame());
+    const bool known =
+        follows_from_others(text) || match_log_line_to_fault_pattern(text) != nullptr;
+    if (!known) take_nameless(line_start_for_quoting(text), trace.innermost_user_line());
     return !known;
   }
 
@@ -258,7 +265,7 @@ class JobLogReader {
     told();
     timed_out_ = true;
     if (origin.rank >= 0) out.rank = origin.rank;
-    if (out.rank >= logs::kMostJobRanks) return;
+    if (out.rank >= logs::kMaxJobRanks) return;
     out.call.place = line_;
     if (out.rank < 0 || out.call.sequence < 0) {
       if (!evidence_.unplaced && !out.call.operation.empty()) {
@@ -277,7 +284,7 @@ class JobLogReader {
   void take_progress(const LogLineOrigin& origin, RankCallProgress progress) {
     timed_out_ = true;
     const std::int64_t rank = origin.rank >= 0 ? origin.rank : progress.rank;
-    if (rank < 0 || rank >= logs::kMostJobRanks) return;
+    if (rank < 0 || rank >= logs::kMaxJobRanks) return;
     ranks_.insert(rank);
     if (progress.at >= 0) groups_.try_emplace({rank, progress.at}, std::move(progress.group));
   }
@@ -286,8 +293,8 @@ class JobLogReader {
   void name_time_outs() {
     for (WatchdogTimeout& out : time_outs_) {
       const auto named = groups_.find({out.rank, out.call.sequence});
-      out.call.group = evidence_.group(named != groups_.end() ? named->second
-                                                              : DiagnosedProcessGroup{.name = "0"});
+      out.call.group = evidence_.find_or_add_process_group(
+          named != groups_.end() ? named->second : DiagnosedProcessGroup{.name = "0"});
       RankCallHistory& trail = evidence_.trails[out.rank];
       if (trail.file.empty()) {
         trail.rank = out.rank;
@@ -310,7 +317,7 @@ class JobLogReader {
     evidence_.mismatches.push_back({.file = bytes_.name(),
                                     .line = line_,
                                     .ranks = std::move(ranks),
-                                    .text = shortened_line(text)});
+                                    .text = line_start_for_quoting(text)});
   }
 
   /// Reads a mismatch reported under TORCH_DISTRIBUTED_DEBUG=DETAIL: "Detected mismatch between
@@ -318,8 +325,8 @@ class JobLogReader {
   /// ...), but Rank 2 is running ...".
   void take_mismatch(const LogLineOrigin& origin) {
     const std::string_view text =
-        after(origin.text, "Detected mismatch between collectives on ranks.");
-    say_mismatch({leading_number(after(text, "but Rank "))}, text);
+        text_after(origin.text, "Detected mismatch between collectives on ranks.");
+    say_mismatch({whole_number_at_text_start(text_after(text, "but Rank "))}, text);
   }
 
   void take_gloo_size(const LogLineOrigin& origin) {
@@ -332,7 +339,7 @@ class JobLogReader {
     evidence_.absences.push_back({.file = bytes_.name(),
                                   .line = line_,
                                   .ranks = std::move(ranks),
-                                  .text = shortened_line(text)});
+                                  .text = line_start_for_quoting(text)});
   }
 
   /// Reads "[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 10000 ms".
@@ -344,18 +351,18 @@ class JobLogReader {
 
   /// Reads "Timed out after 61 seconds waiting for clients. 3/4 clients joined."
   void take_join(std::string_view text) {
-    const std::string_view counts = after(text, "waiting for clients. ");
-    const std::int64_t joined = leading_number(counts);
-    const std::int64_t all = leading_number(after(counts, "/"));
+    const std::string_view counts = text_after(text, "waiting for clients. ");
+    const std::int64_t joined = whole_number_at_text_start(counts);
+    const std::int64_t all = whole_number_at_text_start(text_after(counts, "/"));
     if (joined < 0 || all <= joined) return;
-    evidence_.world = std::max(evidence_.world, std::min(all, logs::kMostJobRanks));
+    evidence_.world = std::max(evidence_.world, std::min(all, logs::kMaxJobRanks));
     say_absent({}, text);
   }
 
   void take_launched(const LauncherReportedEnd& launched) {
     const std::int64_t rank = launched.rank;
     if (rank < 0) return take_nameless(launched.what, "");
-    if (rank >= logs::kMostJobRanks) return;
+    if (rank >= logs::kMaxJobRanks) return;
     ranks_.insert(rank);
     local_ = local_ || launched.local;
     if (launched.unresponsive) {
@@ -366,9 +373,9 @@ class JobLogReader {
     }
   }
 
-  logs::ByteSource& bytes_;
+  logs::FileByteReader& bytes_;
   JobFailureEvidence& evidence_;
-  std::vector<OutOfMemory>& events_;
+  std::vector<OutOfMemoryReport>& events_;
   std::int64_t file_rank_;
   std::int64_t line_ = 0;
   std::int64_t told_ = 0;
@@ -389,8 +396,8 @@ class JobLogReader {
 
 }  // namespace
 
-JobLog read_job_log(logs::ByteSource& bytes, JobFailureEvidence& evidence,
-                    std::vector<OutOfMemory>& out_of_memory) {
+JobLogFacts read_job_log(logs::FileByteReader& bytes, JobFailureEvidence& evidence,
+                         std::vector<OutOfMemoryReport>& out_of_memory) {
   return JobLogReader(bytes, evidence, out_of_memory).read();
 }
 

@@ -14,7 +14,7 @@
 namespace stepwright::diagnose {
 
 /// Facts from the log of a job, apart from those that are added to the evidence.
-struct JobLog {
+struct JobLogFacts {
   std::vector<std::int64_t> ranks;  ///< Ranks that are mentioned in the log, sorted.
   /// True if `ranks` are torchrun's local ranks within one node instead of global ranks.
   bool local_ranks = false;
@@ -31,7 +31,7 @@ struct JobLog {
 /// codes of torchrun, srun and mpirun, mismatches reported by Gloo and
 /// TORCH_DISTRIBUTED_DEBUG=DETAIL, and ranks for which a barrier or store waited in vain. Adds
 /// errors of devices and hosts to `out_of_memory`.
-JobLog read_job_log(logs::ByteSource& bytes, JobFailureEvidence& evidence,
-                    std::vector<OutOfMemory>& out_of_memory);
+JobLogFacts read_job_log(logs::FileByteReader& bytes, JobFailureEvidence& evidence,
+                         std::vector<OutOfMemoryReport>& out_of_memory);
 
 }  // namespace stepwright::diagnose

@@ -24,7 +24,7 @@ struct LauncherReportedEnd {
 class LauncherRankEndParser {
  public:
   /// Reads the next log line; nullopt: it does not say how a rank ended.
-  std::optional<LauncherReportedEnd> read(std::string_view line);
+  std::optional<LauncherReportedEnd> read_launcher_log_line(std::string_view line);
 
  private:
   std::optional<LauncherReportedEnd> read_block(std::string_view line);

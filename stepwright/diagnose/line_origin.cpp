@@ -54,7 +54,7 @@ bool take_rank(std::string_view& text, std::string_view begin, std::string_view 
   std::string_view rest = text.substr(at + begin.size());
   const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
   if (digits == 0 || digits > 8 || !rest.substr(digits).starts_with(end)) return false;
-  rank = leading_number(rest);
+  rank = whole_number_at_text_start(rest);
   rest.remove_prefix(digits + end.size());
   text = rest;
   return true;
@@ -65,7 +65,7 @@ bool take_mpi_rank(std::string_view& text, std::int64_t& rank) {
   if (!text.starts_with("[1,")) return false;
   const std::size_t end = text.find(">:");
   if (end == std::string_view::npos || end > 24) return false;
-  rank = leading_number(text.substr(3));
+  rank = whole_number_at_text_start(text.substr(3));
   text.remove_prefix(end + 2);
   return rank >= 0;
 }
@@ -77,13 +77,14 @@ bool take_task(std::string_view& text, std::int64_t& rank) {
   std::string_view rest = text.substr(first);
   const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
   if (digits == 0 || digits > 6 || !rest.substr(digits).starts_with(": ")) return false;
-  rank = leading_number(rest);
+  rank = whole_number_at_text_start(rest);
   text = rest.substr(digits + 2);
   return true;
 }
 
 bool skip_ray(std::string_view& text) {
-  if (!text.starts_with('(') || !holds(text.substr(0, kMostPrefix), " pid=")) return false;
+  if (!text.starts_with('(') || !line_contains_text(text.substr(0, kMostPrefix), " pid="))
+    return false;
   const std::size_t end = text.find(')');
   if (end == std::string_view::npos || end > kMostPrefix) return false;
   text.remove_prefix(end + 1);
@@ -92,7 +93,7 @@ bool skip_ray(std::string_view& text) {
 
 }  // namespace
 
-LogLineOrigin parse_line_origin(std::string_view line) {
+LogLineOrigin strip_log_line_prefix(std::string_view line) {
   LogLineOrigin origin{.text = line};
   std::int64_t task = logs::kUnknown;
   while (skip_colour(origin.text) || skip_time(origin.text)) skip_blanks(origin.text);
@@ -125,51 +126,52 @@ std::int64_t rank_in_log_path(const std::string& path) {
     std::string_view rest = name.substr(at + 4);
     if (rest.starts_with('_') || rest.starts_with('-') || rest.starts_with('.'))
       rest.remove_prefix(1);
-    if (const std::int64_t rank = leading_number(rest); rank >= 0) return rank;
+    if (const std::int64_t rank = whole_number_at_text_start(rest); rank >= 0) return rank;
   }
   if (name != "stderr.log" && name != "stdout.log") return logs::kUnknown;
   std::string_view folder = std::string_view(path).substr(0, path.size() - name.size());
   if (folder.ends_with('/')) folder.remove_suffix(1);
   folder = folder.substr(folder.find_last_of('/') + 1);
   const bool number = !folder.empty() && folder.find_first_not_of("0123456789") == folder.npos;
-  return number ? leading_number(folder) : logs::kUnknown;
+  return number ? whole_number_at_text_start(folder) : logs::kUnknown;
 }
 
-std::string shortened_line(std::string_view text) {
+std::string line_start_for_quoting(std::string_view text) {
   if (text.size() <= kMostText) return std::string(text);
   std::size_t end = kMostText;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return std::string(text.substr(0, end)) + "...";
 }
 
-bool holds(std::string_view text, std::string_view word) {
+bool line_contains_text(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-bool is_library_file(std::string_view path) {
-  return holds(path, "/torch/") || holds(path, "/site-packages/") ||
-         holds(path, "/dist-packages/") || path.starts_with('<') || path.starts_with("??");
+bool is_installed_library_file(std::string_view path) {
+  return line_contains_text(path, "/torch/") || line_contains_text(path, "/site-packages/") ||
+         line_contains_text(path, "/dist-packages/") || path.starts_with('<') ||
+         path.starts_with("??");
 }
 
-std::string_view after(std::string_view text, std::string_view word) {
+std::string_view text_after(std::string_view text, std::string_view word) {
   const std::size_t at = text.find(word);
   return at == std::string_view::npos ? std::string_view() : text.substr(at + word.size());
 }
 
-std::string_view between(std::string_view text, std::string_view begin, std::string_view end) {
-  const std::string_view rest = after(text, begin);
+std::string_view text_between(std::string_view text, std::string_view begin, std::string_view end) {
+  const std::string_view rest = text_after(text, begin);
   const std::size_t at = rest.find(end);
   return at == std::string_view::npos ? std::string_view() : rest.substr(0, at);
 }
 
-std::int64_t leading_number(std::string_view text) {
+std::int64_t whole_number_at_text_start(std::string_view text) {
   skip_blanks(text);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && number >= 0 ? number : logs::kUnknown;
 }
 
-double leading_byte_size(std::string_view text) {
+double byte_size_at_text_start(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 8> kUnits = {
       {{"bytes", 1.0},
        {"KiB", 1024.0},

@@ -18,7 +18,7 @@ struct LogLineOrigin {
 /// Removes colours, times and launchers' prefixes from the start of a log line, and reads the rank
 /// from them: "[rank3]:" of PyTorch, "[default3]:" of torchrun, "[1,3]<stderr>:" of mpirun, "3: "
 /// of srun -l, "host: " before these, "(worker pid=7, ip=...)" of Ray.
-LogLineOrigin parse_line_origin(std::string_view line);
+LogLineOrigin strip_log_line_prefix(std::string_view line);
 
 /// Returns the rank that a log's path contains: a number after "rank" in its name, or a folder
 /// whose name is a number, as in torchrun's log folders (".../attempt_0/3/stderr.log"); `kUnknown`:
@@ -28,20 +28,20 @@ std::int64_t rank_in_log_path(const std::string& path);
 // Parts of a line by the words around them.
 
 /// Returns the first 240 bytes of a log line at most, for quoting in a finding.
-std::string shortened_line(std::string_view text);
+std::string line_start_for_quoting(std::string_view text);
 /// True if a text contains another text.
-bool holds(std::string_view text, std::string_view word);
+bool line_contains_text(std::string_view text, std::string_view word);
 /// True if a file in a traceback belongs to PyTorch or another installed package, or is no real
 /// file ("<string>", "??"); false: it belongs to the user's own program.
-bool is_library_file(std::string_view path);
+bool is_installed_library_file(std::string_view path);
 /// Returns the part of a text after the first occurrence of `word`; empty: `word` does not occur.
-std::string_view after(std::string_view text, std::string_view word);
+std::string_view text_after(std::string_view text, std::string_view word);
 /// Returns the part of a text between `begin` and the next `end`; empty: one of them does not
 /// occur.
-std::string_view between(std::string_view text, std::string_view begin, std::string_view end);
+std::string_view text_between(std::string_view text, std::string_view begin, std::string_view end);
 /// Returns the whole number with which a text begins, after optional blanks; `kUnknown`: none.
-std::int64_t leading_number(std::string_view text);
+std::int64_t whole_number_at_text_start(std::string_view text);
 /// Returns the size with which a text such as "2.00 GiB of" begins, in bytes; negative: none.
-double leading_byte_size(std::string_view text);
+double byte_size_at_text_start(std::string_view text);
 
 }  // namespace stepwright::diagnose

@@ -17,14 +17,15 @@ namespace {
 /// The most digits of a figure.
 constexpr std::size_t kMostDigits = 40;
 
-LogLineWords read_program(LoggedTrainingProgram program, Node row) {
-  row.allow_only({"mark", "numbers", "by_epoch", "time", "time_unit_s", "rate", "loss", "norm"});
+LogLineWords read_program(LoggedTrainingProgram program, DocumentNode row) {
+  row.allow_only_keys(
+      {"mark", "numbers", "by_epoch", "time", "time_unit_s", "rate", "loss", "norm"});
   const auto text = [&](std::string_view key) {
     const auto said = row.find(key);
     return said ? said->text() : "";
   };
   const auto pair = [&](std::string_view key) {
-    const Node list = row.get(key);
+    const DocumentNode list = row.get(key);
     return std::array<std::string, 2>{list.at(0).text(), list.size() > 1 ? list.at(1).text() : ""};
   };
   const auto unit = row.find("time_unit_s");
@@ -41,7 +42,7 @@ LogLineWords read_program(LoggedTrainingProgram program, Node row) {
 
 std::vector<LogLineWords> read_programs() {
   std::vector<LogLineWords> programs;
-  for (const auto& [name, row] : parsed_log_words().root().get("programs").members()) {
+  for (const auto& [name, row] : log_recognition_words().root().get("programs").mapping_members()) {
     for (const auto& [program, called] : kTrainingProgramNames) {
       if (called == name) programs.push_back(read_program(program, row));
     }
@@ -52,10 +53,10 @@ std::vector<LogLineWords> read_programs() {
 /// Returns the step number, over all epochs, after "[": 745 for "2][10/735]".
 std::int64_t step_of_epochs(std::string_view text) {
   constexpr std::int64_t kLongestEpoch = 1'000'000'000;
-  const std::int64_t epoch = leading_number(text);
-  const std::string_view inside = after(text, "][");
-  const std::int64_t step = leading_number(inside);
-  const std::int64_t steps = leading_number(after(inside, "/"));
+  const std::int64_t epoch = whole_number_at_text_start(text);
+  const std::string_view inside = text_after(text, "][");
+  const std::int64_t step = whole_number_at_text_start(inside);
+  const std::int64_t steps = whole_number_at_text_start(text_after(inside, "/"));
   if (epoch < 1 || step < 0 || steps < step || steps > kLongestEpoch || epoch > kLongestEpoch)
     return logs::kUnknown;
   return (epoch - 1) * steps + step;
@@ -63,8 +64,9 @@ std::int64_t step_of_epochs(std::string_view text) {
 
 }  // namespace
 
-const Document& parsed_log_words() {
-  static const Document kTable = Document::parse(embedded_words().front().text, "words.yaml");
+const YamlJsonDocument& log_recognition_words() {
+  static const YamlJsonDocument kTable =
+      YamlJsonDocument::parse(embedded_log_line_words().front().text, "words.yaml");
   return kTable;
 }
 
@@ -73,19 +75,20 @@ std::span<const LogLineWords> training_log_line_words() {
   return kPrograms;
 }
 
-std::int64_t step_number(std::string_view line, const LogLineWords& words) {
+std::int64_t step_number_in_log_line(std::string_view line, const LogLineWords& words) {
   for (const std::string_view word : words.numbers) {
     if (word.empty()) continue;
-    const std::string_view text = after(line, word);
-    const std::int64_t number = words.by_epoch ? step_of_epochs(text) : leading_number(text);
+    const std::string_view text = text_after(line, word);
+    const std::int64_t number =
+        words.by_epoch ? step_of_epochs(text) : whole_number_at_text_start(text);
     if (number >= 0) return number;
   }
   return logs::kUnknown;
 }
 
 std::optional<double> number_after_word(std::string_view line, std::string_view word) {
-  if (word.empty() || !holds(line, word)) return std::nullopt;
-  std::string_view text = after(line, word);
+  if (word.empty() || !line_contains_text(line, word)) return std::nullopt;
+  std::string_view text = text_after(line, word);
   text.remove_prefix(std::min(text.find_first_not_of(" \t':\""), text.size()));
   std::string digits(text.substr(0, kMostDigits));
   for (std::size_t comma = digits.find(','); comma != std::string::npos; comma = digits.find(',')) {

@@ -57,7 +57,7 @@ struct LogLineWords {
 std::span<const LogLineWords> training_log_line_words();
 
 /// Returns the step number in a log line, counted over all epochs; negative: the line has none.
-std::int64_t step_number(std::string_view line, const LogLineWords& words);
+std::int64_t step_number_in_log_line(std::string_view line, const LogLineWords& words);
 
 /// Returns the first number after a word in a log line, skipping blanks, quotes and colours; "nan"
 /// and "inf" are numbers, and commas between groups of digits are ignored. nullopt: no number

@@ -35,7 +35,7 @@ std::string loss_text(const LoggedLoss& logged) {
                      logged.norm ? fmt::format(" (norm {})", *logged.norm) : "");
 }
 
-Finding loss_finding(const LoggedLoss& at, const std::string& file, std::string what) {
+FaultFinding loss_finding(const LoggedLoss& at, const std::string& file, std::string what) {
   return {.kind = DiagnosedFaultKind::kLoss,
           .where = {.file = file, .line = at.line, .call = step_text(at)},
           .what = std::move(what)};
@@ -69,24 +69,24 @@ bool leaps(const std::vector<LoggedLoss>& losses, std::size_t at) {
 
 std::optional<LoggedLoss> read_loss_line(std::string_view line) {
   for (const LogLineWords& words : training_log_line_words()) {
-    if (!holds(line, words.mark)) continue;
+    if (!line_contains_text(line, words.mark)) continue;
     auto loss = number_after_word(line, words.loss.front());
     if (!loss) loss = number_after_word(line, words.loss.back());
     if (!loss) continue;
-    return LoggedLoss{.number = step_number(line, words),
+    return LoggedLoss{.number = step_number_in_log_line(line, words),
                       .loss = *loss,
                       .norm = number_after_word(line, words.norm)};
   }
   return std::nullopt;
 }
 
-std::vector<Finding> loss_anomaly_findings(const std::vector<LoggedLoss>& losses,
-                                           const std::string& file) {
-  std::vector<Finding> findings;
+std::vector<FaultFinding> loss_anomaly_findings(const std::vector<LoggedLoss>& losses,
+                                                const std::string& file) {
+  std::vector<FaultFinding> findings;
   const auto bad = std::ranges::find_if_not(losses, is_number);
   if (bad != losses.end()) {
     const bool norm = std::isfinite(bad->loss);
-    Finding finding = loss_finding(
+    FaultFinding finding = loss_finding(
         *bad, file,
         fmt::format("The {} is no number at {} ({}).", norm ? "norm of the gradients" : "loss",
                     step_text(*bad), norm ? *bad->norm : bad->loss));
@@ -106,7 +106,7 @@ std::vector<Finding> loss_anomaly_findings(const std::vector<LoggedLoss>& losses
     all.push_back(loss_text(losses[i]));
   }
   if (first != nullptr) {
-    Finding finding =
+    FaultFinding finding =
         loss_finding(*first, file, fmt::format("The loss leaps to {}.", loss_text(*first)));
     finding.evidence = {fmt::format("Leaps: {}", fmt::join(all, ", "))};
     add_causes_and_remedies(finding, "loss.spike");

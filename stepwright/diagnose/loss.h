@@ -25,7 +25,7 @@ std::optional<LoggedLoss> read_loss_line(std::string_view line);
 
 /// Finds losses and gradient norms that are not numbers, and losses that jump: above 1.5 times the
 /// median of the 16 losses before, and more than 8 mean deviations above it.
-std::vector<Finding> loss_anomaly_findings(const std::vector<LoggedLoss>& losses,
-                                           const std::string& file);
+std::vector<FaultFinding> loss_anomaly_findings(const std::vector<LoggedLoss>& losses,
+                                                const std::string& file);
 
 }  // namespace stepwright::diagnose

@@ -17,9 +17,10 @@ struct PlaceWord {
 
 std::vector<PlaceWord> read_place_words() {
   std::vector<PlaceWord> words;
-  for (const auto& [reason, list] : parsed_log_words().root().get("memory_places").members()) {
+  for (const auto& [reason, list] :
+       log_recognition_words().root().get("memory_places").mapping_members()) {
     if (!list.is_sequence()) continue;
-    for (const std::string& word : list.texts()) words.push_back({reason, word});
+    for (const std::string& word : list.as_text_list()) words.push_back({reason, word});
   }
   return words;
 }
@@ -28,7 +29,7 @@ std::vector<PlaceWord> read_place_words() {
 std::string_view place_of_frame(std::string_view frame) {
   static const std::vector<PlaceWord> kWords = read_place_words();
   for (const PlaceWord& word : kWords) {
-    if (holds(frame, word.word)) return word.reason;
+    if (line_contains_text(frame, word.word)) return word.reason;
   }
   return {};
 }

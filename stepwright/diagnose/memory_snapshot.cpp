@@ -26,7 +26,7 @@ std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<dou
 std::string group_text(const snapshot::SameStackBlocks& group) {
   std::vector<std::string> frames;
   for (const std::string& frame : group.frames | std::views::take(kMostFramesShown))
-    frames.push_back(printable(frame));
+    frames.push_back(one_line_printable_text(frame));
   return fmt::format("{} in {}, {}", bytes_text(group.bytes), count_with_noun(group.count, "block"),
                      frames.empty() ? "without frames (record with stacks=\"python\")"
                                     : fmt::format("at {}", fmt::join(frames, " < ")));
@@ -35,7 +35,7 @@ std::string group_text(const snapshot::SameStackBlocks& group) {
 /// Returns the snapshot that tells most about an event: that of its rank, else one with a failed
 /// allocation, else the fullest.
 const SnapshotMemory& snapshot_of(std::span<const SnapshotMemory> snapshots,
-                                  const OutOfMemory& event) {
+                                  const OutOfMemoryReport& event) {
   const auto same = std::ranges::find_if(snapshots, [&](const SnapshotMemory& one) {
     return event.rank >= 0 && one.rank == event.rank;
   });
@@ -48,18 +48,20 @@ const SnapshotMemory& snapshot_of(std::span<const SnapshotMemory> snapshots,
 
 }  // namespace
 
-bool is_memory_snapshot(logs::ByteSource& bytes) {
-  std::string_view text = bytes.peek_beginning();
-  if (text.starts_with('\x80')) return holds(text.substr(0, kSnapshotMark), "segments");
+bool is_memory_snapshot(logs::FileByteReader& bytes) {
+  std::string_view text = bytes.peek_first_bytes();
+  if (text.starts_with('\x80'))
+    return line_contains_text(text.substr(0, kSnapshotMark), "segments");
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   text = text.substr(0, kSnapshotMark);
-  return text.starts_with('{') && (holds(text, "\"segments\"") || holds(text, "\"device_traces\""));
+  return text.starts_with('{') && (line_contains_text(text, "\"segments\"") ||
+                                   line_contains_text(text, "\"device_traces\""));
 }
 
-std::vector<SnapshotMemory> read_memory_snapshot(logs::ByteSource& bytes) {
+std::vector<SnapshotMemory> read_memory_snapshot(logs::FileByteReader& bytes) {
   const snapshot::AllocatorSnapshot read = snapshot::read_allocator_snapshot(bytes);
   std::vector<SnapshotMemory> devices;
-  for (const snapshot::DeviceSnapshot& recording : read.devices) {
+  for (const snapshot::DeviceMemorySnapshot& recording : read.devices) {
     SnapshotMemory& device = devices.emplace_back();
     device.file = bytes.name();
     device.rank = rank_in_log_path(bytes.name());
@@ -70,14 +72,14 @@ std::vector<SnapshotMemory> read_memory_snapshot(logs::ByteSource& bytes) {
     device.unused_bytes = recording.unused_bytes;
     device.largest_unused_bytes = recording.largest_unused_bytes;
     if (!recording.failures.empty()) device.failure = recording.failures.back();
-    device.largest = snapshot::group_blocks_by_stack(read.stacks, recording.at_peak);
+    device.largest = snapshot::group_memory_blocks_by_call_stack(read.stacks, recording.at_peak);
     if (device.largest.size() > kMostGroups) device.largest.resize(kMostGroups);
   }
   return devices;
 }
 
-std::vector<OutOfMemory> failed_allocations(std::span<const SnapshotMemory> snapshots) {
-  std::vector<OutOfMemory> events;
+std::vector<OutOfMemoryReport> failed_allocations(std::span<const SnapshotMemory> snapshots) {
+  std::vector<OutOfMemoryReport> events;
   for (const SnapshotMemory& one : snapshots) {
     if (!one.failure) continue;
     events.push_back({.file = one.file,
@@ -90,8 +92,8 @@ std::vector<OutOfMemory> failed_allocations(std::span<const SnapshotMemory> snap
   return events;
 }
 
-void add_snapshot_evidence(std::span<const SnapshotMemory> snapshots, const OutOfMemory& event,
-                           Finding& finding) {
+void add_snapshot_evidence(std::span<const SnapshotMemory> snapshots,
+                           const OutOfMemoryReport& event, FaultFinding& finding) {
   if (snapshots.empty()) return;
   const SnapshotMemory& one = snapshot_of(snapshots, event);
   const double asked =

@@ -28,26 +28,26 @@ struct SnapshotMemory {
   /// Bytes of the largest contiguous piece of unused memory, which limits the next allocation.
   std::int64_t largest_unused_bytes = 0;
   /// Last allocation that failed while the snapshot recorded; nullopt: none failed.
-  std::optional<snapshot::OutOfMemory> failure;
+  std::optional<snapshot::FailedAllocation> failure;
   /// Blocks allocated at the memory peak, grouped by the code that allocated them: the three
   /// largest groups.
   std::vector<snapshot::SameStackBlocks> largest;
 };
 
 /// True if a file begins like a memory snapshot of PyTorch's allocator (pickle or JSON).
-bool is_memory_snapshot(logs::ByteSource& bytes);
+bool is_memory_snapshot(logs::FileByteReader& bytes);
 
 /// Reads a memory snapshot of PyTorch's allocator: one entry for each device. Fails with `kInput`
 /// if the file is damaged.
-std::vector<SnapshotMemory> read_memory_snapshot(logs::ByteSource& bytes);
+std::vector<SnapshotMemory> read_memory_snapshot(logs::FileByteReader& bytes);
 
 /// Returns the last failed allocation of each memory snapshot as an out-of-memory event.
-std::vector<OutOfMemory> failed_allocations(std::span<const SnapshotMemory> snapshots);
+std::vector<OutOfMemoryReport> failed_allocations(std::span<const SnapshotMemory> snapshots);
 
 /// Adds facts of a memory snapshot to an out-of-memory finding: the largest blocks with the code
 /// that allocated them, and unused pieces compared with the requested bytes. Uses the snapshot of
 /// the event's rank, else one with a failed allocation, else the one with most memory in use.
-void add_snapshot_evidence(std::span<const SnapshotMemory> snapshots, const OutOfMemory& event,
-                           Finding& finding);
+void add_snapshot_evidence(std::span<const SnapshotMemory> snapshots,
+                           const OutOfMemoryReport& event, FaultFinding& finding);
 
 }  // namespace stepwright::diagnose

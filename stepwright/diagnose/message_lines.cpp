@@ -20,11 +20,11 @@ constexpr std::size_t kMostMessages = 1'000'000;
 /// Longest line of nccl-tests, in bytes.
 constexpr std::size_t kMostTestLine = 1000;
 
-std::optional<collective::Collective> collective_named(std::string_view test) {
-  if (test == "all_reduce") return collective::Collective::kAllReduce;
-  if (test == "all_gather") return collective::Collective::kAllGather;
-  if (test == "reduce_scatter") return collective::Collective::kReduceScatter;
-  if (test == "alltoall") return collective::Collective::kAllToAll;
+std::optional<collective::CollectiveOperation> collective_named(std::string_view test) {
+  if (test == "all_reduce") return collective::CollectiveOperation::kAllReduce;
+  if (test == "all_gather") return collective::CollectiveOperation::kAllGather;
+  if (test == "reduce_scatter") return collective::CollectiveOperation::kReduceScatter;
+  if (test == "alltoall") return collective::CollectiveOperation::kAllToAll;
   return std::nullopt;
 }
 
@@ -39,8 +39,8 @@ double positive(const std::string& text) {
 /// Infers the operation of a row of nccl-tests whose heading does not name the program. The bus
 /// bandwidth of an all-reduce is 2 (n - 1) / n times the algorithm bandwidth, that of a
 /// reduce-scatter (n - 1) / n times. nullopt: neither.
-std::optional<collective::Collective> reducing_operation(const std::vector<std::string>& cells,
-                                                         std::int64_t ranks) {
+std::optional<collective::CollectiveOperation> reducing_operation(
+    const std::vector<std::string>& cells, std::int64_t ranks) {
   constexpr double kRounding = 0.05;
   if (cells[logs::kTestOperator] == "none" || cells[logs::kTestRoot] != "-1") return std::nullopt;
   const double rate = positive(cells[logs::kTestAlgorithmRate]);
@@ -48,9 +48,9 @@ std::optional<collective::Collective> reducing_operation(const std::vector<std::
   const double part = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
   if (rate < 0 || bus_rate < 0) return std::nullopt;
   if (std::abs(bus_rate / rate / part - 2) < 2 * kRounding)
-    return collective::Collective::kAllReduce;
+    return collective::CollectiveOperation::kAllReduce;
   if (std::abs(bus_rate / rate / part - 1) < kRounding)
-    return collective::Collective::kReduceScatter;
+    return collective::CollectiveOperation::kReduceScatter;
   return std::nullopt;
 }
 
@@ -58,10 +58,10 @@ std::optional<collective::Collective> reducing_operation(const std::vector<std::
 /// contains the least waiting.
 class GatheredMessages {
  public:
-  void add(const logs::LogRecord& record, double seconds, std::int64_t ranks, std::int64_t world) {
+  void add(const logs::LoggedCall& record, double seconds, std::int64_t ranks, std::int64_t world) {
     const auto operation = logs::collective_of_logged_operation(record.operation);
     const bool whole = record.payload_bytes > 0;
-    if (!operation || *operation == collective::Collective::kPointToPoint) return;
+    if (!operation || *operation == collective::CollectiveOperation::kPointToPoint) return;
     if (!(seconds > 0) || (!whole && record.logged_bytes <= 0)) return;
     TimedMessage message{.line = record.line,
                          .operation = *operation,
@@ -82,22 +82,24 @@ class GatheredMessages {
   [[nodiscard]] std::vector<TimedMessage> messages() && { return std::move(messages_); }
 
  private:
-  std::map<std::tuple<collective::Collective, double, double, std::int64_t>, std::size_t> known_;
+  std::map<std::tuple<collective::CollectiveOperation, double, double, std::int64_t>, std::size_t>
+      known_;
   std::vector<TimedMessage> messages_;
 };
 
 }  // namespace
 
-void MessageTimeLogReader::read(std::string_view text, std::int64_t number) {
-  if (deepspeed_.lines() < kMostMessages) deepspeed_.read(text, number);
+void MessageTimeLogReader::read_message_log_line(std::string_view text, std::int64_t number) {
+  if (deepspeed_.read_call_line_count() < kMostMessages)
+    deepspeed_.read_deepspeed_log_line(text, number);
   if (text.size() <= kMostTestLine && tests_.size() < kMostMessages) read_test(text, number);
 }
 
 void MessageTimeLogReader::read_test(std::string_view line, std::int64_t number) {
   const std::size_t first = line.find_first_not_of(" \t");
   if (first == std::string_view::npos) return;
-  if (line[first] == '#' || holds(line, "_perf")) {
-    if (holds(line, "size") && holds(line, "busbw")) in_table_ = true;
+  if (line[first] == '#' || line_contains_text(line, "_perf")) {
+    if (line_contains_text(line, "size") && line_contains_text(line, "busbw")) in_table_ = true;
     heading_.read(std::string(line));
     return;
   }
@@ -105,8 +107,9 @@ void MessageTimeLogReader::read_test(std::string_view line, std::int64_t number)
   const std::vector<std::string> cells = logs::nccl_tests_row_cells(std::string(line));
   const std::int64_t ranks = heading_.ranks();
   if (cells.size() < logs::kTestColumns || ranks < 2) return;
-  const auto operation = heading_.operation().empty() ? reducing_operation(cells, ranks)
-                                                      : collective_named(heading_.operation());
+  const auto operation = heading_.operation_named_by_heading().empty()
+                             ? reducing_operation(cells, ranks)
+                             : collective_named(heading_.operation_named_by_heading());
   const auto nodes = static_cast<std::int64_t>(heading_.ranks_by_host().size());
   const double bytes = positive(cells[logs::kTestSize]);
   const double time_us = positive(cells[logs::kTestTime]);
@@ -120,21 +123,21 @@ void MessageTimeLogReader::read_test(std::string_view line, std::int64_t number)
                     .nodes = nodes});
 }
 
-std::vector<TimedMessage> MessageTimeLogReader::messages() && {
-  const std::int64_t world = deepspeed_.world();
+std::vector<TimedMessage> MessageTimeLogReader::take_timed_messages() && {
+  const std::int64_t world = deepspeed_.inferred_rank_count();
   GatheredMessages gathered;
-  for (const logs::LogRecord& record : std::move(deepspeed_).calls())
+  for (const logs::LoggedCall& record : std::move(deepspeed_).calls())
     gathered.add(record, record.duration_s, 0, world);
   std::vector<TimedMessage> messages = std::move(tests_);
   std::ranges::move(std::move(gathered).messages(), std::back_inserter(messages));
   return messages;
 }
 
-std::vector<TimedMessage> read_logged_message_times(const logs::Log& log) {
-  const std::vector<double> times = logs::transfer_times(log);
+std::vector<TimedMessage> fastest_logged_message_times(const logs::CommunicationLog& log) {
+  const std::vector<double> times = logs::logged_transfer_seconds(log);
   GatheredMessages gathered;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const logs::LogRecord record = log.records[i];
+    const logs::LoggedCall record = log.records[i];
     gathered.add(record, times[i], log.group_size(record),
                  log.sources[static_cast<std::size_t>(record.source)].world);
   }

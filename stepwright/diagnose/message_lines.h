@@ -15,7 +15,7 @@ namespace stepwright::diagnose {
 /// Duration of messages of one operation, size and process group, from a log.
 struct TimedMessage {
   std::int64_t line = 0;  ///< Line of the log with the first of these messages.
-  collective::Collective operation{};
+  collective::CollectiveOperation operation{};
   double payload_bytes = -1;  ///< Bytes of the full buffer; negative: unknown, use `part_bytes`.
   double part_bytes = -1;     ///< Bytes of one rank's shard of the buffer; negative: unknown.
   /// Seconds of the fastest of these messages, or the mean if the log is a table that has only
@@ -37,7 +37,7 @@ struct MeasuredMessages {
 
 /// Returns durations of messages from a log of any format: for each operation, process group and
 /// size, those of the fastest message.
-std::vector<TimedMessage> read_logged_message_times(const logs::Log& log);
+std::vector<TimedMessage> fastest_logged_message_times(const logs::CommunicationLog& log);
 
 /// Reads durations of messages from a job's log, line by line: lines and tables of DeepSpeed's
 /// communication logger, and tables of nccl-tests.
@@ -45,11 +45,11 @@ class MessageTimeLogReader {
  public:
   /// Reads the next log line, of any program. `text`: the line without a launcher's prefix;
   /// `number`: its line number.
-  void read(std::string_view text, std::int64_t number);
+  void read_message_log_line(std::string_view text, std::int64_t number);
 
   /// Returns durations of messages, one entry for each operation, message size and group size, in
   /// the order of their first lines. Call it once, after the last line.
-  [[nodiscard]] std::vector<TimedMessage> messages() &&;
+  [[nodiscard]] std::vector<TimedMessage> take_timed_messages() &&;
 
  private:
   void read_test(std::string_view line, std::int64_t number);

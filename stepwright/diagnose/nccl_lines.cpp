@@ -32,7 +32,7 @@ std::string way_of(std::string_view via) {
   if (via.starts_with("NET/Socket")) return "NET/Socket";
   if (via.starts_with("NET/")) {
     const std::string_view name = via.substr(4, via.find('/', 4) - 4);
-    return fmt::format("NET/{}{}", name, holds(via, "GDRDMA") ? "/GDRDMA" : "");
+    return fmt::format("NET/{}{}", name, line_contains_text(via, "GDRDMA") ? "/GDRDMA" : "");
   }
   if (via.starts_with("P2P")) return "P2P";
   if (via.starts_with("SHM") || via.starts_with("direct")) return "SHM";
@@ -47,7 +47,7 @@ std::set<std::string> adapters_of(std::string_view text) {
   for (std::size_t at = text.find('['); at != std::string_view::npos; at = text.find('[', at + 1)) {
     const std::string_view item = text.substr(at + 1);
     const std::size_t end = item.find(']');
-    if (end == std::string_view::npos || leading_number(item) < 0) continue;
+    if (end == std::string_view::npos || whole_number_at_text_start(item) < 0) continue;
     const std::string_view name = item.substr(end + 1, item.find_first_of(": ", end) - end - 1);
     if (!name.empty()) adapters.emplace(name);
   }
@@ -58,12 +58,12 @@ std::set<std::string> adapters_of(std::string_view text) {
 /// the line sets no variable.
 std::string_view set_value(std::string_view text) {
   if (!text.starts_with("NCCL_")) return {};
-  std::string_view value = after(text, " set by environment to ");
-  if (value.empty()) value = after(text, " set to ");
+  std::string_view value = text_after(text, " set by environment to ");
+  if (value.empty()) value = text_after(text, " set to ");
   return value.substr(0, value.find_last_not_of(". \t\r\n") + 1);
 }
 
-Finding way_finding(const NcclLogValue& line, const std::string& file, std::string what) {
+FaultFinding way_finding(const NcclLogValue& line, const std::string& file, std::string what) {
   return {.kind = DiagnosedFaultKind::kSlowLink,
           .where = {.file = file, .line = line.line},
           .what = std::move(what),
@@ -72,7 +72,7 @@ Finding way_finding(const NcclLogValue& line, const std::string& file, std::stri
 
 /// Adds variables set by the user that explain a slow path as evidence.
 void add_settings(const NcclLogFacts& facts, const std::string& file,
-                  std::initializer_list<std::string_view> names, Finding& finding) {
+                  std::initializer_list<std::string_view> names, FaultFinding& finding) {
   for (const std::string_view name : names) {
     const auto set = facts.settings.find(std::string(name));
     if (set == facts.settings.end() || set->second.text == "0") continue;
@@ -86,7 +86,7 @@ class LinkFindings {
  public:
   LinkFindings(const NcclLogFacts& facts, const std::string& file) : facts_(facts), file_(file) {}
 
-  std::vector<Finding> find() {
+  std::vector<FaultFinding> find() {
     add_sockets();
     add_shared_memory();
     add_host_path();
@@ -106,7 +106,7 @@ class LinkFindings {
     const bool across =
         facts_.hosts.size() > 1 || facts_.across_nodes || facts_.settings.contains("NCCL_IB_HCA");
     if (count == 0 && (!facts_.socket_network || !across)) return;
-    Finding finding =
+    FaultFinding finding =
         count > 0
             ? way_finding(
                   facts_.first_channel.at("NET/Socket"), file_,
@@ -126,7 +126,7 @@ class LinkFindings {
   void add_shared_memory() {
     const std::int64_t count = channels("SHM");
     if (count == 0 || channels("P2P") >= count) return;
-    Finding finding =
+    FaultFinding finding =
         way_finding(facts_.first_channel.at("SHM"), file_,
                     fmt::format("Devices of a node exchange through host memory (SHM, {} "
                                 "channels; {} peer to peer).",
@@ -139,7 +139,7 @@ class LinkFindings {
   void add_host_path() {
     const std::int64_t count = channels("NET/IB");
     if (count == 0 && !facts_.no_direct) return;
-    Finding finding =
+    FaultFinding finding =
         count > 0
             ? way_finding(facts_.first_channel.at("NET/IB"), file_,
                           fmt::format("Messages of InfiniBand pass through host memory ({} "
@@ -163,7 +163,7 @@ class LinkFindings {
     if (least->second.size() == most->second.size()) return;
     std::vector<std::string> absent;
     std::ranges::set_difference(most->second, least->second, std::back_inserter(absent));
-    Finding finding{
+    FaultFinding finding{
         .kind = DiagnosedFaultKind::kSlowLink,
         .where = {.file = file_},
         .what = fmt::format("{} uses {} adapters, {} uses {}.", least->first, least->second.size(),
@@ -176,13 +176,13 @@ class LinkFindings {
 
   const NcclLogFacts& facts_;
   const std::string& file_;
-  std::vector<Finding> findings_;
+  std::vector<FaultFinding> findings_;
 };
 
 }  // namespace
 
-void NcclDebugLogReader::read(std::string_view line, std::int64_t number) {
-  const std::string_view text = after(line, "NCCL INFO ");
+void NcclDebugLogReader::read_nccl_log_line(std::string_view line, std::int64_t number) {
+  const std::string_view text = text_after(line, "NCCL INFO ");
   if (text.empty()) return;
   const auto process = process_of(line);
   if (!process) {
@@ -191,9 +191,9 @@ void NcclDebugLogReader::read(std::string_view line, std::int64_t number) {
     if (line.starts_with("[") || line.starts_with("NCCL INFO ")) read_info("", text, number);
     return;
   }
-  const std::int64_t rank = leading_number(after(text, " rank "));
-  const std::int64_t ranks = leading_number(after(text, " nranks "));
-  if (rank >= 0 && ranks > rank && ranks <= logs::kMostJobRanks && ranks_.size() < kMostKept) {
+  const std::int64_t rank = whole_number_at_text_start(text_after(text, " rank "));
+  const std::int64_t ranks = whole_number_at_text_start(text_after(text, " nranks "));
+  if (rank >= 0 && ranks > rank && ranks <= logs::kMaxJobRanks && ranks_.size() < kMostKept) {
     auto& known = ranks_[{std::string(process->host), process->pid}];
     known = std::max(known, std::pair(ranks, rank));
   }
@@ -203,20 +203,22 @@ void NcclDebugLogReader::read(std::string_view line, std::int64_t number) {
 
 void NcclDebugLogReader::read_info(std::string_view host, std::string_view text,
                                    std::int64_t number) {
-  const NcclLogValue here{.line = number, .text = shortened_line(text)};
-  if (leading_number(after(text, " nNodes ")) > 1) facts_.across_nodes = true;
-  if (const std::string way = way_of(after(text, " via ")); !way.empty()) {
+  const NcclLogValue here{.line = number, .text = line_start_for_quoting(text)};
+  if (whole_number_at_text_start(text_after(text, " nNodes ")) > 1) facts_.across_nodes = true;
+  if (const std::string way = way_of(text_after(text, " via ")); !way.empty()) {
     ++facts_.channels[way];
     facts_.first_channel.try_emplace(way, here);
   }
   if (const std::string_view value = set_value(text);
       !value.empty() && facts_.settings.size() < kMostKept) {
-    facts_.settings.try_emplace(std::string(text.substr(0, text.find(' '))),
-                                NcclLogValue{.line = number, .text = shortened_line(value)});
+    facts_.settings.try_emplace(
+        std::string(text.substr(0, text.find(' '))),
+        NcclLogValue{.line = number, .text = line_start_for_quoting(value)});
   }
   if (!facts_.socket_network && text.starts_with("Using network Socket"))
     facts_.socket_network = here;
-  if (!facts_.no_direct && holds(text, "GPU Direct RDMA Disabled for HCA")) facts_.no_direct = here;
+  if (!facts_.no_direct && line_contains_text(text, "GPU Direct RDMA Disabled for HCA"))
+    facts_.no_direct = here;
   if (facts_.nics.size() >= kMostKept || facts_.no_adapter.size() >= kMostKept) return;
   if (text.starts_with("NET/IB : No device found"))
     facts_.no_adapter.try_emplace(std::string(host), here);
@@ -232,7 +234,7 @@ std::int64_t NcclDebugLogReader::rank_of_nccl_process(std::string_view line) con
   return found == ranks_.end() ? logs::kUnknown : found->second.second;
 }
 
-std::vector<Finding> slow_link_findings(const NcclLogFacts& facts, const std::string& file) {
+std::vector<FaultFinding> slow_link_findings(const NcclLogFacts& facts, const std::string& file) {
   return LinkFindings(facts, file).find();
 }
 

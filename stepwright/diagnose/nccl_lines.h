@@ -46,7 +46,7 @@ struct NcclLogFacts {
 class NcclDebugLogReader {
  public:
   /// Reads the next log line, of any program. `number`: its line number.
-  void read(std::string_view line, std::int64_t number);
+  void read_nccl_log_line(std::string_view line, std::int64_t number);
   /// Returns the global rank of the process that wrote an NCCL line, from that process's largest
   /// communicator; `kUnknown`: not known.
   [[nodiscard]] std::int64_t rank_of_nccl_process(std::string_view line) const;
@@ -63,6 +63,6 @@ class NcclDebugLogReader {
 
 /// Finds network paths that are slower than usual: sockets between nodes, shared or host memory
 /// within a node, and nodes with fewer adapters than others.
-std::vector<Finding> slow_link_findings(const NcclLogFacts& facts, const std::string& file);
+std::vector<FaultFinding> slow_link_findings(const NcclLogFacts& facts, const std::string& file);
 
 }  // namespace stepwright::diagnose

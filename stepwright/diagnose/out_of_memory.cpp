@@ -17,13 +17,13 @@ constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 /// Reads the message format up to PyTorch 2.0: "(GPU 0; 79.15 GiB total capacity; 76.00 GiB already
 /// allocated; 10.00 MiB free; 77.50 GiB reserved in total by PyTorch)".
-void read_old_message(std::string_view line, OutOfMemory& event) {
-  const std::string_view inside = between(line, "(GPU ", ")");
-  event.capacity_bytes = leading_byte_size(after(inside, "; "));
-  const std::string_view rest = after(inside, "total capacity; ");
-  event.allocated_bytes = leading_byte_size(rest);
-  event.free_bytes = leading_byte_size(after(rest, "already allocated; "));
-  const double reserved = leading_byte_size(after(rest, " free; "));
+void read_old_message(std::string_view line, OutOfMemoryReport& event) {
+  const std::string_view inside = text_between(line, "(GPU ", ")");
+  event.capacity_bytes = byte_size_at_text_start(text_after(inside, "; "));
+  const std::string_view rest = text_after(inside, "total capacity; ");
+  event.allocated_bytes = byte_size_at_text_start(rest);
+  event.free_bytes = byte_size_at_text_start(text_after(rest, "already allocated; "));
+  const double reserved = byte_size_at_text_start(text_after(rest, " free; "));
   if (reserved < 0 || event.allocated_bytes < 0) return;
   event.unused_bytes = std::max(0.0, reserved - event.allocated_bytes);
 }
@@ -31,11 +31,11 @@ void read_old_message(std::string_view line, OutOfMemory& event) {
 /// Returns the bytes held by other processes. In a container PyTorch lists its own process among
 /// them: it is the smallest one that holds at least the bytes that PyTorch allocated, and is left
 /// out.
-double others_bytes(std::string_view line, const OutOfMemory& event) {
+double others_bytes(std::string_view line, const OutOfMemoryReport& event) {
   std::vector<double> processes;
-  for (std::string_view rest = after(line, "Process "); !rest.empty();
-       rest = after(rest, "Process ")) {
-    const double bytes = leading_byte_size(between(rest, " has ", " memory in use"));
+  for (std::string_view rest = text_after(line, "Process "); !rest.empty();
+       rest = text_after(rest, "Process ")) {
+    const double bytes = byte_size_at_text_start(text_between(rest, " has ", " memory in use"));
     if (bytes > 0) processes.push_back(bytes);
   }
   if (event.process_bytes < 0 && event.allocated_bytes >= 0) {
@@ -48,16 +48,16 @@ double others_bytes(std::string_view line, const OutOfMemory& event) {
 }
 
 /// Reads the message format since PyTorch 2.1, which consists of sentences.
-void read_new_message(std::string_view line, OutOfMemory& event) {
-  event.capacity_bytes = leading_byte_size(after(line, "has a total capacity of "));
+void read_new_message(std::string_view line, OutOfMemoryReport& event) {
+  event.capacity_bytes = byte_size_at_text_start(text_after(line, "has a total capacity of "));
   if (event.capacity_bytes < 0)
-    event.capacity_bytes = leading_byte_size(after(line, "has a total capacty of "));
-  event.free_bytes = leading_byte_size(after(line, " of which "));
-  event.process_bytes = leading_byte_size(after(line, "this process has "));
-  event.allocated_bytes = leading_byte_size(after(line, "Of the allocated memory "));
-  event.unused_bytes = leading_byte_size(after(line, "is allocated by PyTorch, and "));
+    event.capacity_bytes = byte_size_at_text_start(text_after(line, "has a total capacty of "));
+  event.free_bytes = byte_size_at_text_start(text_after(line, " of which "));
+  event.process_bytes = byte_size_at_text_start(text_after(line, "this process has "));
+  event.allocated_bytes = byte_size_at_text_start(text_after(line, "Of the allocated memory "));
+  event.unused_bytes = byte_size_at_text_start(text_after(line, "is allocated by PyTorch, and "));
   if (event.unused_bytes < 0) {  // this wording also names private pools of CUDA graphs
-    event.unused_bytes = leading_byte_size(after(line, "CUDA Graphs), and "));
+    event.unused_bytes = byte_size_at_text_start(text_after(line, "CUDA Graphs), and "));
   }
   event.others_bytes = others_bytes(line, event);
 }
@@ -66,7 +66,7 @@ std::string known_bytes(double bytes, std::string_view text) {
   return bytes < 0 ? std::string() : fmt::format("{} {}", format_bytes(bytes), text);
 }
 
-std::string device_sentence(const OutOfMemory& event) {
+std::string device_sentence(const OutOfMemoryReport& event) {
   std::string text = event.rank >= 0 ? fmt::format("Rank {}", event.rank) : "A rank";
   text += event.asked_bytes >= 0
               ? fmt::format(" asked its device for {}", format_bytes(event.asked_bytes))
@@ -77,7 +77,7 @@ std::string device_sentence(const OutOfMemory& event) {
   return text + ".";
 }
 
-std::vector<std::string> device_evidence(const OutOfMemory& event) {
+std::vector<std::string> device_evidence(const OutOfMemoryReport& event) {
   std::vector<std::string> lines;
   const auto add = [&](std::string text) {
     if (!text.empty()) lines.push_back(std::move(text));
@@ -96,7 +96,7 @@ std::vector<std::string> device_evidence(const OutOfMemory& event) {
 
 /// Returns device memory held neither by PyTorch's allocator nor by other named processes;
 /// negative: unknown.
-double unexplained_bytes(const OutOfMemory& event) {
+double unexplained_bytes(const OutOfMemoryReport& event) {
   if (event.capacity_bytes < 0 || event.free_bytes < 0 || event.allocated_bytes < 0) return -1;
   return event.capacity_bytes - event.free_bytes - event.allocated_bytes -
          std::max(0.0, event.unused_bytes) - event.others_bytes;
@@ -104,7 +104,7 @@ double unexplained_bytes(const OutOfMemory& event) {
 
 /// Returns the keys of `advice.yaml` for a device that ran out of memory: first those that follow
 /// from the figures in the message, then those from the requesting functions, the likeliest first.
-std::vector<std::string_view> device_reasons(const OutOfMemory& event) {
+std::vector<std::string_view> device_reasons(const OutOfMemoryReport& event) {
   std::vector<std::string_view> reasons;
   const double capacity = std::max(event.capacity_bytes, kGiB);
   const double unexplained = unexplained_bytes(event);
@@ -123,9 +123,9 @@ std::vector<std::string_view> device_reasons(const OutOfMemory& event) {
   return reasons;
 }
 
-std::vector<std::int64_t> known_ranks(const std::vector<OutOfMemory>& events, bool host) {
+std::vector<std::int64_t> known_ranks(const std::vector<OutOfMemoryReport>& events, bool host) {
   std::vector<std::int64_t> ranks;
-  for (const OutOfMemory& event : events) {
+  for (const OutOfMemoryReport& event : events) {
     if (event.host == host && event.rank >= 0) ranks.push_back(event.rank);
   }
   std::ranges::sort(ranks);
@@ -133,12 +133,12 @@ std::vector<std::int64_t> known_ranks(const std::vector<OutOfMemory>& events, bo
   return ranks;
 }
 
-Finding device_finding(const OutOfMemory& event, std::vector<std::int64_t> ranks) {
-  Finding finding{.kind = DiagnosedFaultKind::kOutOfMemory,
-                  .ranks = std::move(ranks),
-                  .where = {.file = event.file, .line = event.line},
-                  .what = device_sentence(event),
-                  .evidence = device_evidence(event)};
+FaultFinding device_finding(const OutOfMemoryReport& event, std::vector<std::int64_t> ranks) {
+  FaultFinding finding{.kind = DiagnosedFaultKind::kOutOfMemory,
+                       .ranks = std::move(ranks),
+                       .where = {.file = event.file, .line = event.line},
+                       .what = device_sentence(event),
+                       .evidence = device_evidence(event)};
   if (event.asked_bytes >= 0) {
     finding.lost_bytes = std::max(0.0, event.asked_bytes - std::max(0.0, event.free_bytes));
   }
@@ -150,8 +150,8 @@ Finding device_finding(const OutOfMemory& event, std::vector<std::int64_t> ranks
   return finding;
 }
 
-Finding host_finding(const OutOfMemory& event, std::vector<std::int64_t> ranks) {
-  Finding finding{
+FaultFinding host_finding(const OutOfMemoryReport& event, std::vector<std::int64_t> ranks) {
+  FaultFinding finding{
       .kind = DiagnosedFaultKind::kOutOfMemory,
       .ranks = std::move(ranks),
       .where = {.file = event.file, .line = event.line},
@@ -165,14 +165,16 @@ Finding host_finding(const OutOfMemory& event, std::vector<std::int64_t> ranks) 
 
 }  // namespace
 
-std::optional<OutOfMemory> read_device_out_of_memory(std::string_view line) {
-  if (!holds(line, "out of memory")) return std::nullopt;
-  const bool device = holds(line, "CUDA out of memory") || holds(line, "HIP out of memory") ||
-                      holds(line, "XPU out of memory") || holds(line, "CUDA error: out of memory");
+std::optional<OutOfMemoryReport> read_device_out_of_memory(std::string_view line) {
+  if (!line_contains_text(line, "out of memory")) return std::nullopt;
+  const bool device = line_contains_text(line, "CUDA out of memory") ||
+                      line_contains_text(line, "HIP out of memory") ||
+                      line_contains_text(line, "XPU out of memory") ||
+                      line_contains_text(line, "CUDA error: out of memory");
   if (!device) return std::nullopt;
-  OutOfMemory event;
-  event.asked_bytes = leading_byte_size(after(line, "Tried to allocate "));
-  if (holds(line, "already allocated")) {
+  OutOfMemoryReport event;
+  event.asked_bytes = byte_size_at_text_start(text_after(line, "Tried to allocate "));
+  if (line_contains_text(line, "already allocated")) {
     read_old_message(line, event);
   } else {
     read_new_message(line, event);
@@ -180,27 +182,29 @@ std::optional<OutOfMemory> read_device_out_of_memory(std::string_view line) {
   return event;
 }
 
-std::optional<OutOfMemory> read_host_out_of_memory(std::string_view line) {
-  const bool kernel =
-      (holds(line, "Out of memory: Kill") || holds(line, "Memory cgroup out of memory")) &&
-      holds(line, "rocess ");
-  const bool slurm = holds(line, "oom_kill event") || holds(line, "oom-kill event") ||
-                     holds(line, "Out Of Memory");
-  const bool pod = holds(line, "OOMKilled");
-  const bool python = holds(line, "DefaultCPUAllocator: can't allocate memory") ||
-                      (holds(line, "Cannot allocate memory") && !holds(line, "ibv_"));
+std::optional<OutOfMemoryReport> read_host_out_of_memory(std::string_view line) {
+  const bool kernel = (line_contains_text(line, "Out of memory: Kill") ||
+                       line_contains_text(line, "Memory cgroup out of memory")) &&
+                      line_contains_text(line, "rocess ");
+  const bool slurm = line_contains_text(line, "oom_kill event") ||
+                     line_contains_text(line, "oom-kill event") ||
+                     line_contains_text(line, "Out Of Memory");
+  const bool pod = line_contains_text(line, "OOMKilled");
+  const bool python =
+      line_contains_text(line, "DefaultCPUAllocator: can't allocate memory") ||
+      (line_contains_text(line, "Cannot allocate memory") && !line_contains_text(line, "ibv_"));
   if (!kernel && !slurm && !pod && !python) return std::nullopt;
-  OutOfMemory event{.host = true};
-  event.process_bytes = leading_byte_size(after(line, "anon-rss:"));
-  const std::int64_t asked = leading_number(after(line, "you tried to allocate "));
+  OutOfMemoryReport event{.host = true};
+  event.process_bytes = byte_size_at_text_start(text_after(line, "anon-rss:"));
+  const std::int64_t asked = whole_number_at_text_start(text_after(line, "you tried to allocate "));
   if (asked > 0) event.asked_bytes = static_cast<double>(asked);
   return event;
 }
 
-std::vector<Finding> out_of_memory_findings(const std::vector<OutOfMemory>& events) {
-  std::vector<Finding> findings;
+std::vector<FaultFinding> out_of_memory_findings(const std::vector<OutOfMemoryReport>& events) {
+  std::vector<FaultFinding> findings;
   for (const bool host : {false, true}) {
-    const auto first = std::ranges::find(events, host, &OutOfMemory::host);
+    const auto first = std::ranges::find(events, host, &OutOfMemoryReport::host);
     if (first == events.end()) continue;
     std::vector<std::int64_t> ranks = known_ranks(events, host);
     findings.push_back(host ? host_finding(*first, std::move(ranks))

@@ -13,7 +13,7 @@ namespace stepwright::diagnose {
 
 /// A report that a device or a host ran out of memory, from one log line. Sizes that the line does
 /// not have are negative.
-struct OutOfMemory {
+struct OutOfMemoryReport {
   std::string file;
   std::int64_t line = 0;
   std::int64_t rank = logs::kUnknown;
@@ -36,13 +36,13 @@ struct OutOfMemory {
 
 /// Reads a log line in which PyTorch says that an NVIDIA or AMD device ran out of memory (1.10 to
 /// 2.13, c10/cuda/CUDACachingAllocator.cpp); nullopt: another line.
-std::optional<OutOfMemory> read_device_out_of_memory(std::string_view line);
+std::optional<OutOfMemoryReport> read_device_out_of_memory(std::string_view line);
 
 /// Reads a log line in which the kernel or Slurm says that it ended a process because host memory
 /// ran out; nullopt: another line.
-std::optional<OutOfMemory> read_host_out_of_memory(std::string_view line);
+std::optional<OutOfMemoryReport> read_host_out_of_memory(std::string_view line);
 
 /// Returns at most two findings: one about all devices that ran out of memory, one about all hosts.
-std::vector<Finding> out_of_memory_findings(const std::vector<OutOfMemory>& events);
+std::vector<FaultFinding> out_of_memory_findings(const std::vector<OutOfMemoryReport>& events);
 
 }  // namespace stepwright::diagnose

@@ -47,7 +47,7 @@ std::string user_frame(const dom::element& entry) {
                                          logs::json_integer_field(frame, "line").value_or(0),
                                          logs::json_text_field(frame, "name"));
     if (first.empty()) first = text;
-    if (!is_library_file(path)) return text;
+    if (!is_installed_library_file(path)) return text;
   }
   return first;
 }
@@ -55,7 +55,7 @@ std::string user_frame(const dom::element& entry) {
 /// Reads the dump of one rank.
 class Dump {
  public:
-  Dump(logs::ByteSource& bytes, JobFailureEvidence& evidence)
+  Dump(logs::FileByteReader& bytes, JobFailureEvidence& evidence)
       : bytes_(bytes), evidence_(evidence), rank_(logs::rank_in_file_name(bytes.name())) {
     if (rank_ == logs::kUnknown) {
       fail_input(
@@ -67,7 +67,7 @@ class Dump {
 
   std::int64_t read() {
     constexpr std::string_view kLists[] = {"entries"};
-    scan_json(bytes_, kLists, [&](const logs::JsonPiece& piece) {
+    stream_json_pieces(bytes_, kLists, [&](const logs::JsonPiece& piece) {
       if (piece.key == "pg_config") return read_groups(piece);
       if (!piece.element) return;
       dom::element value;
@@ -85,7 +85,7 @@ class Dump {
 
  private:
   void read_groups(const logs::JsonPiece& config) {
-    listed_ = logs::recorder_groups(config, bytes_.name());
+    listed_ = logs::read_flight_recorder_groups(config, bytes_.name());
     for (const auto& [name, group] : listed_) {
       for (const std::int64_t rank : group.ranks) {
         evidence_.world = std::max(evidence_.world, rank + 1);
@@ -106,12 +106,13 @@ class Dump {
     call.sizes = shared_sizes(entry, call.operation);
     std::string_view type;
     if (entry["input_dtypes"].at(0).get(type) == simdjson::SUCCESS) call.type = type;
-    call.ended = logs::has_recorder_call_ended(entry);
+    call.ended = logs::has_flight_recorder_call_ended(entry);
     call.sends = call.operation.starts_with("send");
     call.message = call.sends || call.operation.starts_with("recv");
     call.group = static_cast<std::int32_t>(own_groups_.size());
-    own_groups_.push_back({.name = std::string(logs::recorder_group_name_or_purpose(entry, 0)),
-                           .purpose = std::string(logs::recorder_group_name_or_purpose(entry, 1))});
+    own_groups_.push_back(
+        {.name = std::string(logs::flight_recorder_group_name_or_purpose(entry, 0)),
+         .purpose = std::string(logs::flight_recorder_group_name_or_purpose(entry, 1))});
     calls_.push_back(std::move(call));
   }
 
@@ -119,21 +120,22 @@ class Dump {
   void name_groups() {
     for (RankCommunicationCall& call : calls_) {
       DiagnosedProcessGroup group = own_groups_[static_cast<std::size_t>(call.group)];
-      const logs::LogCommunicator* known = logs::recorder_group(listed_, group.name);
+      const logs::LogCommunicator* known =
+          logs::flight_recorder_group_of_entry(listed_, group.name);
       if (known != nullptr) group.ranks = known->ranks;
-      call.group = evidence_.group(group);
+      call.group = evidence_.find_or_add_process_group(group);
       if (call.message) name_peer(call, group);
     }
   }
 
   static void name_peer(RankCommunicationCall& call, const DiagnosedProcessGroup& group) {
-    const std::int64_t peer = logs::recorder_peer_rank(call.operation, call.sends);
+    const std::int64_t peer = logs::peer_rank_in_flight_recorder_name(call.operation, call.sends);
     if (peer < 0) return;
     if (peer < std::ssize(group.ranks)) call.peer = group.ranks[static_cast<std::size_t>(peer)];
     call.operation.resize(call.operation.find(' '));
   }
 
-  logs::ByteSource& bytes_;
+  logs::FileByteReader& bytes_;
   JobFailureEvidence& evidence_;
   std::int64_t rank_;
   dom::parser parser_;
@@ -144,10 +146,10 @@ class Dump {
 
 }  // namespace
 
-std::int64_t read_flight_recorder_dump(logs::ByteSource& bytes, JobFailureEvidence& evidence) {
+std::int64_t read_flight_recorder_dump(logs::FileByteReader& bytes, JobFailureEvidence& evidence) {
   std::int64_t rank = logs::kUnknown;
-  logs::with_recorder_json(bytes,
-                           [&](logs::ByteSource& json) { rank = Dump(json, evidence).read(); });
+  logs::read_recorder_dump_as_json(
+      bytes, [&](logs::FileByteReader& json) { rank = Dump(json, evidence).read(); });
   return rank;
 }
 

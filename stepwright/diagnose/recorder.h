@@ -9,6 +9,6 @@ namespace stepwright::diagnose {
 /// rank's calls to the evidence; a later dump of a rank replaces an earlier one. Returns the rank,
 /// which is taken from the file's name. Fails with `kInput` if the dump is damaged or the name has
 /// no rank.
-std::int64_t read_flight_recorder_dump(logs::ByteSource& bytes, JobFailureEvidence& evidence);
+std::int64_t read_flight_recorder_dump(logs::FileByteReader& bytes, JobFailureEvidence& evidence);
 
 }  // namespace stepwright::diagnose

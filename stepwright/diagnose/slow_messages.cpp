@@ -31,7 +31,7 @@ struct JudgedMessage {
   /// Returns the measured bandwidth divided by the expected one.
   [[nodiscard]] double share() const { return expected_s / message->seconds; }
   [[nodiscard]] double bus_rate(double seconds) const {
-    return collective::sent_bytes(message->operation, payload_bytes, ranks) / seconds;
+    return collective::bytes_sent_by_each_rank(message->operation, payload_bytes, ranks) / seconds;
   }
 };
 
@@ -43,10 +43,10 @@ class MessageLaw {
   explicit MessageLaw(const MessageClusterAndPlan& network)
       : cluster_(network.cluster), cost_(network.cluster) {
     if (!network.plan) return;
-    const plan::Grid grid(*network.plan);
+    const plan::RankGrid grid(*network.plan);
     for (int kind = 1; kind < plan::kGroupKinds; ++kind) {
-      planned_.push_back(
-          plan::group_layout(cluster_, grid.shape(static_cast<plan::GroupKind>(kind))));
+      planned_.push_back(plan::rank_group_network_layout(
+          cluster_, grid.communicator_shape(static_cast<plan::CommunicatorKind>(kind))));
     }
   }
 
@@ -60,7 +60,7 @@ class MessageLaw {
                                  : message.part_bytes * static_cast<double>(layout.size);
       const double seconds =
           cost_
-              .message(
+              .priced_message_time(
                   {.collective = message.operation, .payload_bytes = payload, .layout = layout})
               .seconds;
       if (!slowest || seconds > slowest->expected_s) {
@@ -80,8 +80,9 @@ class MessageLaw {
     if (planned_.empty()) {
       const std::int64_t ranks = message.ranks > 0 ? message.ranks : cluster_.devices();
       if (ranks > cluster_.devices()) return {};
-      return {cluster::strided_group_layout(cluster_, ranks, 1),
-              cluster::strided_group_layout(cluster_, ranks, cluster_.devices() / ranks)};
+      return {
+          cluster::network_layout_of_strided_group(cluster_, ranks, 1),
+          cluster::network_layout_of_strided_group(cluster_, ranks, cluster_.devices() / ranks)};
     }
     std::vector<cluster::GroupLayout> fitting;
     std::ranges::copy_if(planned_, std::back_inserter(fitting), [&](const auto& layout) {
@@ -123,10 +124,11 @@ std::string size_text(const JudgedMessage& one, const std::string& file) {
                      rate_text(one.bus_rate(one.expected_s)));
 }
 
-Finding message_finding(const std::vector<JudgedMessage>& sizes, const std::string& file,
-                        const MessageClusterAndPlan& network, std::span<const Finding> links) {
+FaultFinding message_finding(const std::vector<JudgedMessage>& sizes, const std::string& file,
+                             const MessageClusterAndPlan& network,
+                             std::span<const FaultFinding> links) {
   const JudgedMessage& largest = sizes.front();
-  Finding finding{
+  FaultFinding finding{
       .kind = DiagnosedFaultKind::kSlowLink,
       .where = {.file = file, .line = largest.message->line},
       .what = fmt::format(
@@ -145,7 +147,7 @@ Finding message_finding(const std::vector<JudgedMessage>& sizes, const std::stri
                     : largest.message->ranks > 0 ? "those that lie farthest apart"
                                                  : "all devices of the cluster"));
   }
-  for (const Finding& link : links) {
+  for (const FaultFinding& link : links) {
     if (link.kind != DiagnosedFaultKind::kSlowLink) continue;
     finding.causes.push_back(fmt::format("{} ({}:{})", link.what.substr(0, link.what.size() - 1),
                                          link.where.file, link.where.line));
@@ -158,17 +160,18 @@ Finding message_finding(const std::vector<JudgedMessage>& sizes, const std::stri
 
 }  // namespace
 
-std::vector<Finding> slow_message_findings(const MeasuredMessages& measured,
-                                           const MessageClusterAndPlan& network,
-                                           std::span<const Finding> links) {
+std::vector<FaultFinding> slow_message_findings(const MeasuredMessages& measured,
+                                                const MessageClusterAndPlan& network,
+                                                std::span<const FaultFinding> links) {
   const MessageLaw law(network);
-  std::map<std::pair<collective::Collective, std::int64_t>, std::vector<JudgedMessage>> groups;
+  std::map<std::pair<collective::CollectiveOperation, std::int64_t>, std::vector<JudgedMessage>>
+      groups;
   for (const TimedMessage& message : measured.messages) {
     const auto judged = law.judged(message);
     if (judged && judged->payload_bytes >= kLeastJudgedBytes && judged->expected_s > 0)
       groups[{message.operation, judged->ranks}].push_back(*judged);
   }
-  std::vector<Finding> findings;
+  std::vector<FaultFinding> findings;
   for (auto& [group, sizes] : groups) {
     const auto middle = sizes.begin() + std::ssize(sizes) / 2;
     std::ranges::nth_element(sizes, middle, {}, &JudgedMessage::share);

@@ -23,8 +23,8 @@ struct MessageClusterAndPlan {
 /// a plan, all devices or a group spread over as many nodes as possible. Messages that the cluster
 /// cannot have are ignored. `links`: earlier findings about slow paths, which become the first
 /// causes.
-std::vector<Finding> slow_message_findings(const MeasuredMessages& measured,
-                                           const MessageClusterAndPlan& network,
-                                           std::span<const Finding> links);
+std::vector<FaultFinding> slow_message_findings(const MeasuredMessages& measured,
+                                                const MessageClusterAndPlan& network,
+                                                std::span<const FaultFinding> links);
 
 }  // namespace stepwright::diagnose

@@ -22,29 +22,31 @@ std::string plain(std::string_view operation) {
 
 /// True for a barrier, which PyTorch runs as an all-reduce of one element.
 bool is_barrier(const std::string& operation, const RankCommunicationCall& call) {
-  return holds(operation, "barrier") ||
-         (holds(operation, "allreduce") && (call.sizes == "[1]" || call.sizes == "[[1]]"));
+  return line_contains_text(operation, "barrier") ||
+         (line_contains_text(operation, "allreduce") &&
+          (call.sizes == "[1]" || call.sizes == "[[1]]"));
 }
 
 std::string_view operation_reason(const RankCommunicationCall& call) {
   const std::string operation = plain(call.operation);
-  if (call.message || holds(operation, "send") || holds(operation, "recv") ||
-      holds(operation, "coalesced")) {
+  if (call.message || line_contains_text(operation, "send") ||
+      line_contains_text(operation, "recv") || line_contains_text(operation, "coalesced")) {
     return "stall.message";
   }
   if (is_barrier(operation, call)) return "stall.barrier";
-  if (holds(operation, "allgather") || holds(operation, "reducescatter")) return "stall.sharded";
-  if (holds(operation, "allreduce")) return "stall.gradient";
-  if (holds(operation, "broadcast")) return "stall.broadcast";
-  if (holds(operation, "alltoall")) return "stall.exchange";
+  if (line_contains_text(operation, "allgather") || line_contains_text(operation, "reducescatter"))
+    return "stall.sharded";
+  if (line_contains_text(operation, "allreduce")) return "stall.gradient";
+  if (line_contains_text(operation, "broadcast")) return "stall.broadcast";
+  if (line_contains_text(operation, "alltoall")) return "stall.exchange";
   return {};
 }
 
-std::string_view work_reason(HostWork work) {
+std::string_view work_reason(PossibleHostWork work) {
   switch (work) {
-    case HostWork::kPreparing: return "stall.preparing";
-    case HostWork::kCheckpoint: return "stall.checkpoint";
-    case HostWork::kEvaluation: return "stall.evaluation";
+    case PossibleHostWork::kPreparing: return "stall.preparing";
+    case PossibleHostWork::kCheckpoint: return "stall.checkpoint";
+    case PossibleHostWork::kEvaluation: return "stall.evaluation";
   }
   return {};
 }

@@ -14,16 +14,18 @@ class PythonTracebackReader {
 
   /// Reads the next log line of the rank. Returns kError if the line is the exception that ends a
   /// traceback.
-  TracebackLineKind read(std::string_view line);
+  TracebackLineKind read_traceback_log_line(std::string_view line);
 
   /// Returns the innermost line of the user's own program in the traceback: "train.py:41 in step";
   /// empty: none.
-  [[nodiscard]] const std::string& frame() const { return frame_; }
+  [[nodiscard]] const std::string& innermost_user_line() const { return frame_; }
   /// Returns the innermost function of torch.distributed in the traceback; empty: none.
-  [[nodiscard]] const std::string& function() const { return function_; }
+  [[nodiscard]] const std::string& innermost_torch_distributed_function() const {
+    return function_;
+  }
   /// Returns file, function and code of each frame of the traceback, outermost first:
   /// "trainer.py:evaluation_loop logits = nested_concat(...)".
-  [[nodiscard]] const std::vector<std::string>& stack() const { return stack_; }
+  [[nodiscard]] const std::vector<std::string>& traceback_frames() const { return stack_; }
 
  private:
   void read_frame(std::string_view line);

@@ -26,13 +26,13 @@ double positive_behind(std::string_view line, std::string_view word) {
 using StepLine = std::optional<LoggedStep>;
 
 StepLine program_step(std::string_view line, const LogLineWords& words) {
-  if (!holds(line, words.time.empty() ? words.rate : words.time)) return std::nullopt;
-  const std::int64_t number = step_number(line, words);
+  if (!line_contains_text(line, words.time.empty() ? words.rate : words.time)) return std::nullopt;
+  const std::int64_t number = step_number_in_log_line(line, words);
   if (number < 0) return std::nullopt;
   const double time = positive_behind(line, words.time);
   if (time > 0) return LoggedStep{.number = number, .step_time_s = time * words.time_unit_s};
   const double rate = positive_behind(line, words.rate);
-  if (rate < 0 || !holds(line, words.loss.front())) return std::nullopt;
+  if (rate < 0 || !line_contains_text(line, words.loss.front())) return std::nullopt;
   return LoggedStep{.number = number, .tokens_per_s = rate};
 }
 
@@ -43,10 +43,10 @@ StepLine bar_step(std::string_view line) {
   const std::string_view rate = line.substr(bracket);
   std::string_view counts = line.substr(0, bracket);
   counts.remove_prefix(std::min(counts.find_last_of(" |") + 1, counts.size()));
-  const std::int64_t number = leading_number(counts);
+  const std::int64_t number = whole_number_at_text_start(counts);
   const double value = positive_behind(rate, ", ");
-  if (number <= 0 || value <= 0 || !holds(counts, "/")) return std::nullopt;
-  const std::string_view figure = after(rate, ", ");
+  if (number <= 0 || value <= 0 || !line_contains_text(counts, "/")) return std::nullopt;
+  const std::string_view figure = text_after(rate, ", ");
   const std::string_view unit =
       figure.substr(std::min(figure.find_first_not_of(" 0123456789."), figure.size()));
   if (unit.starts_with("s/it")) return LoggedStep{.number = number, .step_time_s = value};
@@ -94,8 +94,8 @@ std::int64_t period_of(const std::vector<std::int64_t>& slow) {
   return period > 1 ? period : 0;
 }
 
-Finding finding_of(DiagnosedFaultKind kind, const TrainingLog& log, const LoggedStep& step,
-                   std::string what) {
+FaultFinding finding_of(DiagnosedFaultKind kind, const TrainingLog& log, const LoggedStep& step,
+                        std::string what) {
   return {
       .kind = kind,
       .where = {.file = log.file, .line = step.line, .call = fmt::format("step {}", step.number)},
@@ -108,7 +108,7 @@ std::optional<std::pair<LoggedTrainingProgram, LoggedStep>> read_step_line(std::
   for (const LogLineWords& words : training_log_line_words()) {
     if (auto step = program_step(line, words)) return std::pair(words.program, *step);
   }
-  if (!holds(line, "it/s") && !holds(line, "s/it")) return std::nullopt;
+  if (!line_contains_text(line, "it/s") && !line_contains_text(line, "s/it")) return std::nullopt;
   if (auto step = bar_step(line)) return std::pair(LoggedTrainingProgram::kProgressBar, *step);
   return std::nullopt;
 }
@@ -145,8 +145,8 @@ SteadySteps steady_steps(const TrainingLog& log) {
   return steady;
 }
 
-std::vector<Finding> step_slowdown_findings(const TrainingLog& log) {
-  std::vector<Finding> findings;
+std::vector<FaultFinding> step_slowdown_findings(const TrainingLog& log) {
+  std::vector<FaultFinding> findings;
   const auto steps = slowness(log);
   if (steps.size() < kLeastSteps || log.program == LoggedTrainingProgram::kProgressBar)
     return findings;
@@ -161,7 +161,7 @@ std::vector<Finding> step_slowdown_findings(const TrainingLog& log) {
     beyond += value - usual;
   }
   if (const std::int64_t period = period_of(slow)) {
-    Finding finding =
+    FaultFinding finding =
         finding_of(DiagnosedFaultKind::kCheckpoint, log, *first_slow,
                    fmt::format("Every {} steps one is {:.1f} times as slow as the others.", period,
                                1 + beyond / static_cast<double>(slow.size()) / usual));
@@ -173,7 +173,7 @@ std::vector<Finding> step_slowdown_findings(const TrainingLog& log) {
   const double begin = median_of(steps, 0, steps.size() / 4);
   const double end = median_of(steps, steps.size() * 3 / 4, steps.size());
   if (end > kDrift * begin) {
-    Finding finding = finding_of(
+    FaultFinding finding = finding_of(
         DiagnosedFaultKind::kDrift, log, *steps[steps.size() * 3 / 4].first,
         fmt::format("Steps of the last quarter take {:.2f} times as long as those of the first.",
                     end / begin));

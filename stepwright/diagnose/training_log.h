@@ -61,6 +61,6 @@ SteadySteps steady_steps(const TrainingLog& log);
 
 /// Finds steps that become slower during a run, and slow steps at constant intervals, as
 /// checkpoints and evaluations cause. Empty for progress bars and for logs of fewer than 20 steps.
-std::vector<Finding> step_slowdown_findings(const TrainingLog& log);
+std::vector<FaultFinding> step_slowdown_findings(const TrainingLog& log);
 
 }  // namespace stepwright::diagnose

@@ -39,12 +39,12 @@ struct RankCallProgress {
 /// Reads how far a rank had come from a log line of PyTorch's watchdog: "[PG ID 0 PG GUID
 /// 0(default_pg) Rank 1] Exception (either an error or timeout) detected by watchdog at work: 808,
 /// last enqueued NCCL work: 811, last completed NCCL work: 807."; nullopt: another line.
-std::optional<RankCallProgress> read_watchdog_progress(std::string_view line);
+std::optional<RankCallProgress> read_rank_progress_from_watchdog_line(std::string_view line);
 
 /// Reads which ranks PyTorch itself blames for a time-out (TORCH_NCCL_DESYNC_DEBUG=1,
 /// torch/csrc/distributed/c10d/TraceUtils.h): "[2] finished collective #5, but didn't join
 /// collective #6 (count from 1)"; empty: the line names none.
-std::vector<std::int64_t> read_lagging_ranks(std::string_view line);
+std::vector<std::int64_t> read_ranks_blamed_by_pytorch(std::string_view line);
 
 /// Returns the whole numbers in a list: "[0, 1, 3]" or "1, 3".
 std::vector<std::int64_t> numbers_in_list(std::string_view list);

@@ -33,10 +33,10 @@ template <class Value>
 Json words_of(std::type_identity<Value> /*kind*/) {
   return nullptr;
 }
-Json words_of(std::type_identity<schedule::ScheduleKind> /*kind*/) {
+Json words_of(std::type_identity<schedule::PipelineScheduleKind> /*kind*/) {
   Json list = Json::array();
   for (const auto& [kind, name, definition] : schedule::kScheduleRows) {
-    const schedule::ScheduleTraits& traits = definition->traits;
+    const schedule::PipelineScheduleTraits& traits = definition->traits;
     if (!traits.runs) continue;
     list.push_back({{"name", name}, {"text", definition->text}, {"chunks", traits.least_chunks}});
   }
@@ -60,13 +60,13 @@ Json words_of(std::type_identity<plan::ContextKind> /*kind*/) {
   return named_words(plan::kContextKindNames);
 }
 Json words_of(std::type_identity<DType> /*kind*/) { return named_words(plan::kAccumulateNames); }
-Json words_of(std::type_identity<collective::Algorithm> /*kind*/) {
+Json words_of(std::type_identity<collective::CollectiveAlgorithm> /*kind*/) {
   return named_words(collective::kCollectiveAlgorithmNames);
 }
-Json words_of(std::type_identity<plan::Overlap> /*kind*/) {
+Json words_of(std::type_identity<plan::OverlapFlags> /*kind*/) {
   return named_words(plan::kOverlapFlagNames);
 }
-Json words_of(std::type_identity<plan::Recompute> /*kind*/) {
+Json words_of(std::type_identity<plan::ActivationRecomputation> /*kind*/) {
   return named_words(plan::kRecomputeNames);
 }
 Json words_of(std::type_identity<plan::OffloadModuleSet> /*kind*/) {
@@ -77,18 +77,18 @@ Json words_of(std::type_identity<plan::OffloadModuleSet> /*kind*/) {
 template <class Value>
 std::string_view kind_of(std::string_view place) {
   if (std::is_same_v<Value, bool>) return "flag";
-  if (std::is_same_v<Value, plan::Overlap>) return "flags";
-  if (std::is_same_v<Value, plan::Recompute>) return "recompute";
+  if (std::is_same_v<Value, plan::OverlapFlags>) return "flags";
+  if (std::is_same_v<Value, plan::ActivationRecomputation>) return "recompute";
   if (std::is_same_v<Value, plan::OffloadModuleSet>) return "several";
-  if (std::is_arithmetic_v<Value>) return has_offered_values(place) ? "size" : "number";
+  if (std::is_arithmetic_v<Value>) return explorer_offers_value_list(place) ? "size" : "number";
   return words_of(std::type_identity<Value>()).is_null() ? "text" : "words";
 }
 
 /// Returns the schedules that have a trait.
-Json schedules_with(bool schedule::ScheduleTraits::* trait) {
+Json schedules_with(bool schedule::PipelineScheduleTraits::* trait) {
   Json names = Json::array();
   for (const auto& [kind, name, definition] : schedule::kScheduleRows) {
-    const schedule::ScheduleTraits& traits = definition->traits;
+    const schedule::PipelineScheduleTraits& traits = definition->traits;
     if (traits.runs && traits.*trait) names.push_back(name);
   }
   return names;
@@ -100,19 +100,19 @@ Json group_control() {
           {"kind", "optional"},
           {"type", "micro-batches"},
           {"help", "that a chunk takes before the next one does: as few as can be unless stated"},
-          {"schedules", schedules_with(&schedule::ScheduleTraits::groups)},
+          {"schedules", schedules_with(&schedule::PipelineScheduleTraits::groups)},
           {"unsaid", ""}};
 }
 
 /// Control for the placement of chunks in a searched order.
 Json placement_control() {
   Json words = Json::array({{{"name", ""}, {"text", "whichever is better"}}});
-  for (const auto& [kind, name] : schedule::kSearchablePlacements)
+  for (const auto& [kind, name] : schedule::kSearchableChunkPlacements)
     words.push_back({{"name", name}});
   return {{"place", "schedule.placement"},
           {"kind", "words"},
           {"words", std::move(words)},
-          {"schedules", schedules_with(&schedule::ScheduleTraits::found)},
+          {"schedules", schedules_with(&schedule::PipelineScheduleTraits::found)},
           {"unsaid", ""}};
 }
 
@@ -125,7 +125,7 @@ Json plan_controls() {
     if (Json words = words_of(std::type_identity<Value>()); !words.is_null()) {
       control["words"] = std::move(words);
     }
-    if (std::is_same_v<Value, plan::Recompute>)
+    if (std::is_same_v<Value, plan::ActivationRecomputation>)
       control["modules"] = named_words(plan::kModuleNames);
     if (choice.traits.unsaid_alone) control["unsaid"] = choice.write(choice.of(usual));
     controls.push_back(std::move(control));
@@ -156,7 +156,7 @@ Json job_controls() {
       {{"place", "job.kernels.cuda_graphs"},
        {"kind", "graphs"},
        {"words", named_words(plan::kGraphParts)}}};
-  for (const auto& [flag, name] : plan::kKernelFlags) {
+  for (const auto& [flag, name] : plan::kKernelFlagNames) {
     controls.push_back({{"place", "job.kernels." + std::string(name)}, {"kind", "flag"}});
   }
   controls.push_back(
@@ -187,7 +187,7 @@ Json run_controls() {
   Json controls = Json::array();
   controls.push_back(
       words_control("job.run." + std::string(plan::kCheckpointsKey), std::move(writing)));
-  for (const plan::RunSettingKey& key : plan::kRunKeys) {
+  for (const plan::TrainingRunSettingKey& key : plan::kRunKeys) {
     controls.push_back({{"place", "job.run." + std::string(key.key)},
                         {"kind", "optional"},
                         {"type", key.type},

@@ -36,7 +36,7 @@ using Json = nlohmann::ordered_json;
 /// After one choice was changed by hand, sets the data-parallel degree to fill the cluster, and
 /// resets choices that no longer divide.
 void settle(plan::PlannedJob& planned) {
-  plan::Parallel& degrees = planned.plan.parallel;
+  plan::ParallelismDegrees& degrees = planned.plan.parallel;
   const std::int64_t devices = planned.job.cluster.devices();
   const std::int64_t of_model = degrees.tensor * degrees.context * degrees.pipeline;
   if (devices % of_model == 0) degrees.data = devices / of_model;
@@ -46,13 +46,13 @@ void settle(plan::PlannedJob& planned) {
 Json nearest_json(const plan::PlannedJob& planned, const plan::PlanRejection& refused) {
   Json list = Json::array();
   for (const plan::Plan& plan : refused.nearest) {
-    list.push_back(offered_plan_json({planned.job, plan}, planned));
+    list.push_back(explorer_alternative_plan_json({planned.job, plan}, planned));
   }
   return list;
 }
 
 Json predicted(const Json& question) {
-  plan::PlannedJob planned = question_plan(question);
+  plan::PlannedJob planned = plan_of_explorer_question(question);
   if (question.value("settle", false)) settle(planned);
   Json answer = described_plan_json(planned);
   answer["job"] = plan::job_summary_line(planned.job);
@@ -64,7 +64,7 @@ Json predicted(const Json& question) {
   }
   const plan::PlannedJob settled = simulate::resolve_schedule_order(planned);
   if (settled.plan != planned.plan) answer["settled"] = plan::plan_json(settled);
-  simulate::Prediction prediction = simulate::predict(settled);
+  simulate::PlanPrediction prediction = simulate::predict_plan(settled);
   if (std::string note = plan::training_method_note(settled.job); !note.empty()) {
     prediction.notes.push_back(std::move(note));
   }
@@ -82,13 +82,14 @@ Json predicted(const Json& question) {
 /// Separate from `predict`, because it simulates every micro-batch, while a prediction skips
 /// repeating ones.
 Json drawn(const Json& question) {
-  const simulate::Prediction whole = simulate::predict(question_plan(question), true);
+  const simulate::PlanPrediction whole =
+      simulate::predict_plan(plan_of_explorer_question(question), true);
   return {{"timeline", report::timeline_json(whole)}};
 }
 
 Json pictured(const Json& question) {
-  const plan::PlannedJob planned = question_plan(question);
-  Json answer = report::prediction_charts_json(simulate::predict(planned));
+  const plan::PlannedJob planned = plan_of_explorer_question(question);
+  Json answer = report::prediction_charts_json(simulate::predict_plan(planned));
   answer["name"] = described_plan_json(planned);
   return answer;
 }
@@ -99,7 +100,8 @@ tune::TuneOptions search_options(const tune::SearchProgressCallback& progress) {
 }
 
 Json tuned(const Json& question, const tune::SearchProgressCallback& progress) {
-  const tune::TuneResult result = tune::tune(question_plan(question).job, search_options(progress));
+  const tune::TuneResult result =
+      tune::tune(plan_of_explorer_question(question).job, search_options(progress));
   Json plans = Json::array();
   const auto add = [&](const tune::TunedPlan& found) {
     Json entry = described_plan_json({result.job, found.plan});
@@ -121,7 +123,7 @@ Json tuned(const Json& question, const tune::SearchProgressCallback& progress) {
 
 }  // namespace
 
-Json explore(const Json& question, const tune::SearchProgressCallback& progress) {
+Json answer_explorer_question(const Json& question, const tune::SearchProgressCallback& progress) {
   const std::string ask = question.at("ask");
   if (ask == "choices") return explorer_choices_json();
   if (ask == "predict") return predicted(question);
@@ -132,14 +134,15 @@ Json explore(const Json& question, const tune::SearchProgressCallback& progress)
   if (ask == "export") return exported_plan_json(question);
   if (ask == "launches") return launchable_frameworks_json(question);
   if (ask == "nearest_fit") {
-    return nearest_fitting_plan_json(question_plan(question), search_options(progress));
+    return nearest_fitting_plan_json(plan_of_explorer_question(question), search_options(progress));
   }
   if (ask == "smallest_cluster") {
-    return smallest_fitting_cluster_json(question_plan(question), search_options(progress));
+    return smallest_fitting_cluster_json(plan_of_explorer_question(question),
+                                         search_options(progress));
   }
-  if (ask == "remedies") return offered_memory_remedies_json(question_plan(question));
+  if (ask == "remedies") return explorer_memory_remedies_json(plan_of_explorer_question(question));
   if (ask == "check")
-    return job_check_answer_json(import_question_plan(question), search_options(progress));
+    return job_check_answer_json(import_explorer_plan(question), search_options(progress));
   fail_input(fmt::format("the explorer cannot be asked '{}'", ask));
 }
 

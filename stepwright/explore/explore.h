@@ -12,7 +12,7 @@ namespace stepwright::explore {
 /// and `import`); `name`: its name in messages. `predict` answers an illegal plan with the reason
 /// and the nearest legal plans. `settle: true`: first set the data-parallel degree to use all
 /// devices. Fails with `Error` on all other faults.
-nlohmann::ordered_json explore(const nlohmann::ordered_json& question,
-                               const tune::SearchProgressCallback& progress = {});
+nlohmann::ordered_json answer_explorer_question(const nlohmann::ordered_json& question,
+                                                const tune::SearchProgressCallback& progress = {});
 
 }  // namespace stepwright::explore

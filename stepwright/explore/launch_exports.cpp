@@ -30,7 +30,7 @@ constexpr std::string_view kPlace = "plan";  // Begins the messages of refusals.
 
 /// Returns the plan of a question, which must be legal, with its schedule order chosen.
 plan::PlannedJob legal_plan(const Json& question) {
-  const plan::PlannedJob planned = question_plan(question);
+  const plan::PlannedJob planned = plan_of_explorer_question(question);
   if (const auto refused = plan::find_plan_rejection(planned.job, planned.plan)) {
     plan::fail_rejected_plan(*refused, question.at("name").get<std::string>());
   }
@@ -47,7 +47,7 @@ std::string file_name(std::string_view target, const std::string& release) {
 }
 
 void add_figures(Json& json, const plan::PlannedJob& started) {
-  const simulate::Prediction prediction = simulate::predict(started);
+  const simulate::PlanPrediction prediction = simulate::predict_plan(started);
   json["step_time_s"] = prediction.step_time_s();
   json["peak_memory_bytes"] = static_cast<std::int64_t>(prediction.memory.peak_bytes);
   json["fits"] = prediction.memory.fits();
@@ -70,8 +70,9 @@ Json nearest_written(const std::string& to, const plan::PlannedJob& planned,
                      const std::string& release) {
   try {
     const auto file = framework_files::export_plan(to, planned, release, true, kPlace);
-    Json offered = offered_plan_json({planned.job, file.started.plan},
-                                     {planned.job, plan::canonical(planned.plan, planned.job)});
+    Json offered = explorer_alternative_plan_json(
+        {planned.job, file.started.plan},
+        {planned.job, plan::canonical_plan(planned.plan, planned.job)});
     add_figures(offered, file.started);
     return offered;
   } catch (const Error& error) {
@@ -113,23 +114,26 @@ Json exported_plan_json(const Json& question) {
 
 Json launchable_frameworks_json(const Json& question) {
   const plan::PlannedJob planned = legal_plan(question);
-  const plan::Plan plan = plan::canonical(planned.plan, planned.job);
-  std::vector<plan::Framework> frameworks;
-  for (const auto& starter : framework_files::round_trip_frameworks())
+  const plan::Plan plan = plan::canonical_plan(planned.plan, planned.job);
+  std::vector<plan::TrainingFramework> frameworks;
+  for (const auto& starter : framework_files::importable_and_exportable_frameworks())
     frameworks.push_back(starter.framework);
   const std::vector<tune::NearestFrameworkPlan> runs =
       tune::nearest_framework_plans(planned.job, plan, frameworks, 1);
   Json launches = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const framework_files::RoundTripFramework& starter =
-        framework_files::round_trip_frameworks()[i];
+        framework_files::importable_and_exportable_frameworks()[i];
     const std::string why =
         framework_files::plan_not_run_unchanged_reason(starter, {planned.job, plan});
-    Json launch = {{"to", starter.target}, {"framework", starter.name()}, {"starts", why.empty()}};
+    Json launch = {{"to", starter.target},
+                   {"framework", starter.framework_or_variant_name()},
+                   {"starts", why.empty()}};
     if (!why.empty()) launch["why"] = why;
     if (runs[i].plan) {
       if (*runs[i].plan != plan) {
-        launch["nearest"] = offered_plan_json({planned.job, *runs[i].plan}, {planned.job, plan});
+        launch["nearest"] =
+            explorer_alternative_plan_json({planned.job, *runs[i].plan}, {planned.job, plan});
       }
       launch["step_time_s"] = runs[i].step_time_s;
       launch["fits"] = runs[i].fits;

@@ -44,7 +44,9 @@ struct OwnFile {
   SourceFile source;
 };
 
-bool says_model_type(Node root) { return root.find("model_type") || root.find("text_config"); }
+bool says_model_type(DocumentNode root) {
+  return root.find("model_type") || root.find("text_config");
+}
 
 /// Returns the kind of a file. Unrecognised files are given to the readers of launch files, which
 /// report them.
@@ -80,15 +82,15 @@ const SourceFile* only(const std::vector<OwnFile>& files, UserFileKind kind) {
 }
 
 /// Returns a file of the planner without its first line, in the form that it has inside a job.
-Json inner_mapping(const Document& document) {
-  Json mapping = json_of(document.root().tree());
+Json inner_mapping(const YamlJsonDocument& document) {
+  Json mapping = json_from_tree(document.root().copy_tree());
   mapping.erase("stepwright");
   return mapping;
 }
 
 /// Returns a file's model in the form that it has inside a job, and adds the reader's notes.
 Json model_mapping(const SourceFile& file, std::vector<std::string>& notes) {
-  const Document document = Document::parse(file.text, file.name);
+  const YamlJsonDocument document = YamlJsonDocument::parse(file.text, file.name);
   if (!says_model_type(document.root())) return inner_mapping(document);
   return model::inline_model_mapping(model::read_huggingface_config(document, &notes));
 }
@@ -145,7 +147,7 @@ Json empty_lists() {
 Json described(UserFileKind kind, const Json& given, const Json& question,
                std::vector<std::string> notes) {
   const Json job = composed_job(given, question.value("beside", Json::object()));
-  const plan::Job read = plan::read_job(Document::parse(job.dump(), "the job"), {});
+  const plan::Job read = plan::read_job(YamlJsonDocument::parse(job.dump(), "the job"), {});
   notes.insert(notes.end(), read.notes.begin(), read.notes.end());
   const cluster::Cluster& cluster = read.cluster;
   Json answer = {{"kind", name_of(framework_files::kUserFileKindNames, kind)},
@@ -161,13 +163,13 @@ Json described(UserFileKind kind, const Json& given, const Json& question,
 
 /// Answers for a job or plan file, which contains everything itself.
 Json taken_as_it_is(UserFileKind kind, const SourceFile& file) {
-  const Document document = Document::parse(file.text, file.name);
+  const YamlJsonDocument document = YamlJsonDocument::parse(file.text, file.name);
   const std::string name(name_of(framework_files::kUserFileKindNames, kind));
   const plan::Job job =
       kind == UserFileKind::kJob ? plan::read_job(document, {}) : plan::read_plan(document, {}).job;
   Json answer = {{"kind", name},
                  {"about", fmt::format("A {} of Stepwright. {}", name, model_sentence(job))},
-                 {name, json_of(document.root().tree())},
+                 {name, json_from_tree(document.root().copy_tree())},
                  {"model", model_json(job)}};
   answer.update(empty_lists());
   answer["notes"] = job.notes;
@@ -178,7 +180,8 @@ Json taken_as_it_is(UserFileKind kind, const SourceFile& file) {
 framework_files::UserFacts given_beside(const Json& given) {
   framework_files::UserFacts facts;
   if (given.contains("model")) {
-    const Document document = Document::parse(Json{{"model", given.at("model")}}.dump(), "model");
+    const YamlJsonDocument document =
+        YamlJsonDocument::parse(Json{{"model", given.at("model")}}.dump(), "model");
     facts.model = given.at("model").is_string() ? given.at("model").get<std::string>() : "given";
     facts.known_model = model::read_job_model(document.root().get("model"), {});
   }
@@ -229,7 +232,7 @@ Brought sorted(const std::vector<OwnFile>& files, const Json& question) {
     brought.model = true;
   }
   if (const SourceFile* file = only(files, UserFileKind::kCluster)) {
-    brought.given["cluster"] = inner_mapping(Document::parse(file->text, file->name));
+    brought.given["cluster"] = inner_mapping(YamlJsonDocument::parse(file->text, file->name));
     brought.cluster = true;
   }
   for (const OwnFile& file : files) {
@@ -259,7 +262,7 @@ Json imported_json(const Brought& brought) {
 /// Reads the plan in the `text` of a question, and the rule that it breaks, if any.
 framework_files::ImportedPlan stated_plan(const Json& question) {
   framework_files::ImportedPlan stated{
-      .target = {}, .planned = question_plan(question), .report = {}, .refused = {}};
+      .target = {}, .planned = plan_of_explorer_question(question), .report = {}, .refused = {}};
   stated.refused = plan::find_plan_rejection(stated.planned.job, stated.planned.plan);
   return stated;
 }
@@ -281,7 +284,7 @@ Json job_from_user_files_json(const Json& question) {
                    question, std::move(brought.notes));
 }
 
-framework_files::ImportedPlan import_question_plan(const Json& question) {
+framework_files::ImportedPlan import_explorer_plan(const Json& question) {
   const std::vector<OwnFile> files = read_files(question);
   if (const SourceFile* file = only(files, UserFileKind::kPlan)) return stated_plan(text_of(*file));
   if (files.empty()) return stated_plan(question);

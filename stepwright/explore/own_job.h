@@ -17,6 +17,6 @@ nlohmann::ordered_json job_from_user_files_json(const nlohmann::ordered_json& qu
 
 /// Reads the plan that `check` should check: from the launch files or plan file of a question or,
 /// without files, from its `text`. Fails if there is no plan.
-framework_files::ImportedPlan import_question_plan(const nlohmann::ordered_json& question);
+framework_files::ImportedPlan import_explorer_plan(const nlohmann::ordered_json& question);
 
 }  // namespace stepwright::explore

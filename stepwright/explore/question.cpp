@@ -34,14 +34,14 @@ plan::PlannedJob begin(const plan::Job& given) {
     return first;
   }
   first.plan.parallel.data = first.job.cluster.devices();
-  first.plan.sharding = *plan::sharding_of("zero3");
+  first.plan.sharding = *plan::sharding_named_by_word("zero3");
   first.plan.recompute.kind = plan::RecomputeKind::kFull;
   return first;
 }
 
 /// Describes the differences of two plans, and the number of nodes if it differs.
 std::string changes_between(const plan::PlannedJob& from, const plan::PlannedJob& to) {
-  const std::string changes = plan::changes(from.plan, to.plan);
+  const std::string changes = plan::differing_choices_text(from.plan, to.plan);
   if (from.job.cluster.nodes == to.job.cluster.nodes) return changes;
   const std::string nodes = count_with_noun(to.job.cluster.nodes, "node");
   return changes.empty() ? nodes : fmt::format("{}, {}", nodes, changes);
@@ -49,10 +49,10 @@ std::string changes_between(const plan::PlannedJob& from, const plan::PlannedJob
 
 }  // namespace
 
-plan::PlannedJob question_plan(const Json& question) {
-  const Document document =
-      Document::parse(question.at("text").get<std::string>(), question.at("name"));
-  if (plan::is_file_of_kind(document, "job")) return begin(plan::read_job(document, {}));
+plan::PlannedJob plan_of_explorer_question(const Json& question) {
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(question.at("text").get<std::string>(), question.at("name"));
+  if (plan::is_stepwright_file_of_kind(document, "job")) return begin(plan::read_job(document, {}));
   return plan::read_plan(document, {});
 }
 
@@ -62,13 +62,14 @@ Json described_plan_json(const plan::PlannedJob& planned) {
           {"plan", plan::plan_json(planned)}};
 }
 
-Json offered_plan_json(const plan::PlannedJob& offered, const plan::PlannedJob& instead_of) {
+Json explorer_alternative_plan_json(const plan::PlannedJob& offered,
+                                    const plan::PlannedJob& instead_of) {
   Json json = described_plan_json(offered);
   json["changes"] = changes_between(instead_of, offered);
   return json;
 }
 
-Json error_json(const std::exception& failure) {
+Json explorer_error_json(const std::exception& failure) {
   Json json = {{"error", failure.what()}};
   if (const auto* error = dynamic_cast<const Error*>(&failure)) {
     const InputErrorPlace& place = error->place();

@@ -16,7 +16,7 @@ using Sizes = std::vector<std::int64_t>;
 
 /// Returns the possible numbers of chunks per pipeline position; the layers limit them.
 Sizes chunk_sizes(const plan::PlannedJob& planned) {
-  const schedule::ScheduleTraits& traits = schedule::traits_of(planned.plan.schedule.kind);
+  const schedule::PipelineScheduleTraits& traits = schedule::traits_of(planned.plan.schedule.kind);
   const std::int64_t pipeline = std::max<std::int64_t>(1, planned.plan.parallel.pipeline);
   const std::int64_t most = std::min(traits.most_chunks, planned.job.model.layers / pipeline);
   Sizes sizes;
@@ -28,8 +28,8 @@ Sizes chunk_sizes(const plan::PlannedJob& planned) {
 /// is sharded within groups.
 Sizes groups(const plan::PlannedJob& planned, Sizes (*legal)(const plan::Plan& plan)) {
   const auto broken = plan::first_broken_rule(planned.job, planned.plan);
-  const bool cannot = broken && *broken < plan::Rule::kShardingStrategy;
-  if (cannot || !planned.plan.sharding.uses(plan::Spread::kInner)) return {1};
+  const bool cannot = broken && *broken < plan::PlanLegalityRule::kShardingStrategy;
+  if (cannot || !planned.plan.sharding.uses(plan::StateShardingScope::kInner)) return {1};
   return legal(planned.plan);
 }
 
@@ -76,7 +76,7 @@ Json precisions_json(const cluster::DeviceModel& device) {
 
 }  // namespace
 
-bool has_offered_values(std::string_view place) {
+bool explorer_offers_value_list(std::string_view place) {
   return std::ranges::find(kSized, place, &SizedChoice::place) != std::end(kSized);
 }
 

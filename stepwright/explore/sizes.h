@@ -9,7 +9,7 @@ namespace stepwright::explore {
 
 /// True if the explorer's page offers a list of values for this plan field ("schedule.chunks"),
 /// because it is a number with few legal values.
-bool has_offered_values(std::string_view place);
+bool explorer_offers_value_list(std::string_view place);
 
 /// Returns for each numeric plan field ("schedule.chunks") the ascending list of values that are
 /// legal while the other fields stay (by the rules about that field alone); also the values for the

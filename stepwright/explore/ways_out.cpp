@@ -36,8 +36,8 @@ Json none(std::string why) { return {{"none", std::move(why)}}; }
 
 /// Returns an offered plan with its predicted figures.
 Json predicted_offer(const plan::PlannedJob& offered, const plan::PlannedJob& instead_of) {
-  const simulate::Prediction prediction = simulate::predict(offered);
-  Json offer = offered_plan_json(offered, instead_of);
+  const simulate::PlanPrediction prediction = simulate::predict_plan(offered);
+  Json offer = explorer_alternative_plan_json(offered, instead_of);
   offer["step_time_s"] = prediction.step_time_s();
   offer["peak_memory_bytes"] = static_cast<std::int64_t>(prediction.memory.peak_bytes);
   offer["p_fits"] = prediction.memory.p_fits;
@@ -61,13 +61,13 @@ Json offered_remedies(const std::vector<check::MemoryRemedyWithFlags>& found,
   Json remedies = check::memory_remedies_json(found);
   for (std::size_t i = 0; i < found.size(); ++i) {
     remedies[i]["name"] = tune::memory_remedy_name(found[i].remedy.kind);
-    remedies[i].update(offered_plan_json(found[i].remedy.changed, planned));
+    remedies[i].update(explorer_alternative_plan_json(found[i].remedy.changed, planned));
   }
   return remedies;
 }
 
 /// Adds to each gain of a check the plan after that change (an offered plan).
-void add_reached_plans(Json& gains, const check::JobCheck& check) {
+void add_reached_plans(Json& gains, const check::JobCheckResult& check) {
   if (!check.better) return;
   plan::PlannedJob reached = check.prediction->planned;
   for (std::size_t i = 0; i < check.better->changes.size(); ++i) {
@@ -77,21 +77,21 @@ void add_reached_plans(Json& gains, const check::JobCheck& check) {
       if (assignment.starts_with("kernels.")) reached = plan::plan_with_field(reached, assignment);
     }
     reached.plan = change.reached.plan;
-    gains[i].update(offered_plan_json(reached, check.prediction->planned));
+    gains[i].update(explorer_alternative_plan_json(reached, check.prediction->planned));
   }
 }
 
 }  // namespace
 
 Json nearest_runnable_plan_json(const plan::PlannedJob& planned) {
-  const plan::Framework& framework = planned.job.framework;
+  const plan::TrainingFramework& framework = planned.job.framework;
   const std::vector<std::string> reasons =
       framework_files::framework_refusal_reasons(framework, planned);
   Json answer = {{"reasons", reasons}};
   if (reasons.empty()) return answer;
-  const plan::PlannedJob own{planned.job, plan::canonical(planned.plan, planned.job)};
+  const plan::PlannedJob own{planned.job, plan::canonical_plan(planned.plan, planned.job)};
   if (const auto nearest = plan::nearest_runnable_plan(framework, planned.job, planned.plan)) {
-    answer["offer"] = offered_plan_json({planned.job, *nearest}, own);
+    answer["offer"] = explorer_alternative_plan_json({planned.job, *nearest}, own);
   } else {
     answer["none"] = fmt::format("{} runs no plan near this one", framework.name);
   }
@@ -99,7 +99,7 @@ Json nearest_runnable_plan_json(const plan::PlannedJob& planned) {
 }
 
 Json nearest_fitting_plan_json(const plan::PlannedJob& planned, const tune::TuneOptions& options) {
-  if (simulate::predict(planned).memory.fits()) return none("The plan fits as it is");
+  if (simulate::predict_plan(planned).memory.fits()) return none("The plan fits as it is");
   const std::optional<plan::Plan> nearest = tune::nearest_fitting_plan(planned, options);
   if (!nearest) {
     const cluster::Cluster& cluster = planned.job.cluster;
@@ -128,7 +128,7 @@ Json smallest_fitting_cluster_json(const plan::PlannedJob& planned,
   return {{"offer", std::move(offer)}};
 }
 
-Json offered_memory_remedies_json(const plan::PlannedJob& planned) {
+Json explorer_memory_remedies_json(const plan::PlannedJob& planned) {
   const std::vector<check::MemoryRemedyWithFlags> found =
       check::find_memory_remedies_with_flags(planned, {}, nullptr, 1);
   return {{"remedies", offered_remedies(found, planned)}};
@@ -136,10 +136,10 @@ Json offered_memory_remedies_json(const plan::PlannedJob& planned) {
 
 Json job_check_answer_json(framework_files::ImportedPlan imported,
                            const tune::TuneOptions& options) {
-  const check::JobCheck check = check::check_job(std::move(imported), options);
-  Json answer = check::check_json(check, check::reason_not_to_queue(check, std::nullopt));
+  const check::JobCheckResult check = check::check_job(std::move(imported), options);
+  Json answer = check::job_check_json(check, check::reason_not_to_submit_job(check, std::nullopt));
   add_reached_plans(answer["gains"], check);
-  if (check.legal()) {
+  if (check.is_plan_legal()) {
     answer["remedies"] = offered_remedies(check.remedies, check.prediction->planned);
   }
   return answer;

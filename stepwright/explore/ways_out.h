@@ -26,7 +26,7 @@ nlohmann::ordered_json smallest_fitting_cluster_json(const plan::PlannedJob& pla
 
 /// Returns changes that would let a plan fit in memory, the fastest of each kind, as JSON:
 /// `remedies` as in `check --json`, each with the whole changed plan.
-nlohmann::ordered_json offered_memory_remedies_json(const plan::PlannedJob& planned);
+nlohmann::ordered_json explorer_memory_remedies_json(const plan::PlannedJob& planned);
 
 /// Returns the JSON document of `check --json` (whether a job starts and fits, and what would be
 /// better), with the whole changed plan added to each of its `gains` and `remedies`.

@@ -15,9 +15,10 @@
 namespace stepwright::fit {
 namespace {
 
-void check(const FittedConstantsFile& file, const std::function<void(const Document&)>& read) {
+void check(const FittedConstantsFile& file,
+           const std::function<void(const YamlJsonDocument&)>& read) {
   try {
-    read(Document::parse(file.text, file.path));
+    read(YamlJsonDocument::parse(file.text, file.path));
   } catch (const Error& error) {
     fail_input(fmt::format("{}: the times cannot be fitted, no file can hold the result: {}",
                            fmt::join(file.samples, ", "), error.what()));
@@ -27,13 +28,14 @@ void check(const FittedConstantsFile& file, const std::function<void(const Docum
 }  // namespace
 
 void check_operator_profile_readable(const FittedConstantsFile& profile) {
-  check(profile,
-        [](const Document& document) { static_cast<void>(cost::read_operator_profile(document)); });
+  check(profile, [](const YamlJsonDocument& document) {
+    static_cast<void>(cost::read_operator_profile(document));
+  });
 }
 
 void check_collectives(const FittedConstantsFile& profile) {
-  check(profile, [](const Document& document) {
-    const Node list = document.root().get("collectives");
+  check(profile, [](const YamlJsonDocument& document) {
+    const DocumentNode list = document.root().get("collectives");
     for (std::size_t i = 0; i < list.size(); ++i) {
       cost::MachineCollectiveConstants constants;
       cost::read_collective_constants(list, list.at(i).get("library").text(), constants);
@@ -42,15 +44,16 @@ void check_collectives(const FittedConstantsFile& profile) {
 }
 
 void check_conditions(const FittedConstantsFile& conditions) {
-  check(conditions,
-        [](const Document& document) { static_cast<void>(cost::read_conditions(document)); });
+  check(conditions, [](const YamlJsonDocument& document) {
+    static_cast<void>(cost::read_conditions(document));
+  });
 }
 
 void check_measured_profile_readable(const FittedConstantsFile& profile) {
-  check(profile, [](const Document& document) {
+  check(profile, [](const YamlJsonDocument& document) {
     const cost::MeasuredProfile read = cost::read_measured(document);
     for (std::size_t i = 0; i < read.computations.size(); ++i) {
-      const cost::ComputationLaw& law = read.computations[i];
+      const cost::ComputationTimeLaw& law = read.computations[i];
       if (law.start_s + law.s_per_flop + law.s_per_byte > 0) continue;
       document.root()
           .get("computations")

@@ -112,8 +112,8 @@ bool is_python_program(std::string_view text) {
 
 /// Returns the parsed document of a text; nullopt if it does not parse, for example because it is
 /// cut off or repeats a key.
-std::optional<Document> document_of(const SourceFile& file) try {
-  return Document::parse(file.text, file.name);
+std::optional<YamlJsonDocument> document_of(const SourceFile& file) try {
+  return YamlJsonDocument::parse(file.text, file.name);
 } catch (const Error&) {
   return std::nullopt;
 }
@@ -142,10 +142,10 @@ std::optional<UserFileKind> kind_in_lines(std::string_view text) {
 /// Returns the kind that a text states about itself; nullopt: none.
 std::optional<UserFileKind> stated_kind(const SourceFile& file) {
   if (!is_json_document(file.text)) return kind_in_lines(file.text);
-  const std::optional<Document> document = document_of(file);
+  const std::optional<YamlJsonDocument> document = document_of(file);
   if (!document) return kind_in_head(file.text);
   for (const auto& [kind, name] : kStatedKinds) {
-    if (plan::is_file_of_kind(*document, name)) return kind;
+    if (plan::is_stepwright_file_of_kind(*document, name)) return kind;
   }
   return std::nullopt;
 }
@@ -154,10 +154,10 @@ std::optional<UserFileKind> stated_kind(const SourceFile& file) {
 /// `config.json` must be JSON, because YAML configurations of frameworks can have a `model_type`,
 /// too.
 bool says_model(const SourceFile& file) {
-  const std::optional<Document> document = document_of(file);
+  const std::optional<YamlJsonDocument> document = document_of(file);
   const bool json = is_json_document(file.text);
-  if (!document) return json && launch_scripts::holds(file, "\"model_type\"");
-  const Node root = document->root();
+  if (!document) return json && launch_scripts::file_contains_text(file, "\"model_type\"");
+  const DocumentNode root = document->root();
   if (!root.is_mapping()) return false;
   const bool config = json && (root.find("model_type") || root.find("text_config"));
   return config || (root.find("layers") && root.find("hidden") && root.find("heads"));
@@ -167,16 +167,16 @@ bool starts_job(const SourceFile& file) {
   const std::string_view text = file.text;
   if (text.starts_with("#SBATCH") || text.starts_with("#PBS") || is_python_program(text))
     return true;
-  if (is_json_document(text)) return has_framework_typical_text(file);
+  if (is_json_document(text)) return looks_like_framework_file(file);
   if (ends_as(file, {".toml"})) return most_lines(text, is_toml_line, kHalfOfLines);
   if (ends_as(file, {".yaml", ".yml"})) return most_lines(text, is_yaml_line, kHalfOfLines);
   return (most_lines(text, is_toml_line) || most_lines(text, is_yaml_line)) &&
-         has_framework_typical_text(file);
+         looks_like_framework_file(file);
 }
 
 }  // namespace
 
-bool has_framework_typical_text(const SourceFile& file) {
+bool looks_like_framework_file(const SourceFile& file) {
   const std::vector<std::string> words = import_target_names();
   return std::ranges::any_of(
       words, [&](const std::string& word) { return file_matches_target_rules(word, file); });

@@ -36,6 +36,6 @@ bool is_json_document(std::string_view text);
 UserFileKind user_file_kind(const launch_scripts::SourceFile& file);
 
 /// True if a file contains text that is typical of the files of some supported framework.
-bool has_framework_typical_text(const launch_scripts::SourceFile& file);
+bool looks_like_framework_file(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

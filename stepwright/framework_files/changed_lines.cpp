@@ -70,7 +70,7 @@ std::vector<std::string> beyond(const std::vector<std::string>& lines,
 /// Returns the target that writes files for a framework: the one named `word`, else that of the
 /// framework's variant, else the framework's own. Null if there is none, or if the last one writes
 /// a complete program of Stepwright, which no user has edited.
-const LaunchTarget* writer_for(std::string_view word, const plan::Framework& framework) {
+const LaunchTarget* writer_for(std::string_view word, const plan::TrainingFramework& framework) {
   const auto targets = launch_targets();
   const auto found = [&](std::string_view name) -> const LaunchTarget* {
     const auto target = std::ranges::find(targets, name, &LaunchTarget::word);

@@ -47,14 +47,14 @@ std::string wrong_file_ending_text(std::string_view target, std::string_view rel
                                    const std::filesystem::path& file) {
   const std::vector<Ending>& endings = launch_target_description(target).endings;
   if (endings.empty() || !says_language(ending_of(file))) return "";
-  const bool newest = plan::release_numbers(release).empty();
+  const bool newest = plan::numbers_in_release_name(release).empty();
   const auto own = std::ranges::find_if(endings, [&](const Ending& one) {
     return one.second.empty() || (!newest && !plan::is_earlier_release(one.second, release));
   });
   if (own == endings.end()) return "";
   if (own->first == ending_of(file)) return "";
   return fmt::format("What is written for {} is a file that ends in .{}, and {} does not.", target,
-                     own->first, printable(file.string()));
+                     own->first, one_line_printable_text(file.string()));
 }
 
 }  // namespace stepwright::framework_files

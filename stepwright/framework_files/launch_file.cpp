@@ -39,7 +39,8 @@ const LaunchTarget& target_of(std::string_view word) {
   const auto targets = launch_targets();
   const auto found =
       std::ranges::find(targets, plan::file_word_of_framework(word), &LaunchTarget::word);
-  if (found == targets.end()) fail_input(fmt::format("there is no target '{}'", printable(word)));
+  if (found == targets.end())
+    fail_input(fmt::format("there is no target '{}'", one_line_printable_text(word)));
   return *found;
 }
 
@@ -47,10 +48,10 @@ const LaunchTarget& target_of(std::string_view word) {
 /// starts.
 void refuse_command_start(const SourceFile& file, std::string_view started) {
   if (!file.name.ends_with(".py")) return;
-  if (const auto start = launch_scripts::first_command_start(file)) {
+  if (const auto start = launch_scripts::first_python_command_start(file)) {
     fail_unsupported(
         fmt::format("{}:{}: {} starts a command, which reading alone does not follow{}", file.name,
-                    start->line, printable(start->call),
+                    start->line, one_line_printable_text(start->call),
                     launch_scripts::started_command_capture_advice(start->call, started)));
   }
 }
@@ -71,7 +72,7 @@ constexpr std::string_view kDescribeJob = "describe its job by hand (stepwright 
 /// Returns the framework of a command that cannot be read, by the names of the command's words, or
 /// by the configurations that were given with it; nullopt if none is known.
 std::optional<std::string> unread_owner(const TrainingCommandCandidate& look, Sources files) {
-  if (auto owner = unsupported_program_framework(look.program)) return owner;
+  if (auto owner = unreadable_framework_of_program(look.program)) return owner;
   if (auto word = find_unsupported_program_word(look.words)) return std::move(word->second);
   for (const SourceFile& file : files) {
     if (is_shell_script(file) || file.name.ends_with(".py")) continue;
@@ -94,16 +95,16 @@ std::optional<std::string> unread_owner(const TrainingCommandCandidate& look, So
   const bool own = !owner && program.ends_with(".py");
   std::string advice =
       own ? fmt::format("where it makes TrainingArguments itself, give {}, too; else ",
-                        printable(last_path_part(program)))
+                        one_line_printable_text(last_path_part(program)))
           : "";
   if (look.takes_script_arguments) {
     advice.insert(0,
                   "some of its arguments are the script's, of which --set 1=VALUE is the first; ");
   }
-  fail_unsupported(
-      fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}; {}{}",
-                  script.name, printable(program), owner ? fmt::format(" (of {})", *owner) : "",
-                  look.place, fmt::join(import_target_names(), ", "), advice, kDescribeJob));
+  fail_unsupported(fmt::format(
+      "{}: starts {}{} in {}, which is of no framework that is read: {}; {}{}", script.name,
+      one_line_printable_text(program), owner ? fmt::format(" (of {})", *owner) : "", look.place,
+      fmt::join(import_target_names(), ", "), advice, kDescribeJob));
 }
 
 /// True if the files given with a script show that it belongs to another target
@@ -125,7 +126,8 @@ const LaunchTarget* target_of(Words words, Sources files) {
   const LaunchTarget* found = nullptr;
   for (const LaunchTarget& target : launch_targets()) {
     const bool earlier = found == nullptr || target.data->order < found->data->order;
-    if (earlier && starts(target, words) && !is_denied(target, files)) found = &target;
+    if (earlier && command_starts_target_program(target, words) && !is_denied(target, files))
+      found = &target;
   }
   return found;
 }
@@ -170,7 +172,7 @@ const LaunchTarget& started_target(Sources files, const UserFacts& given,
       .framework = "any framework that is read",
       .arguments = all,
       .starts = [&](Words words) { return target_of(words, files) != nullptr; },
-      .has_argument = is_argument_and_value};
+      .has_argument = is_name_value_argument};
   ImportReport report;
   const StartedCommand command = find_started_command(scripts, given, any, report);
   std::vector<ShellWord> words = command.launchers;
@@ -184,7 +186,9 @@ const LaunchTarget& started_target(Sources files, const UserFacts& given,
 /// is none.
 const LaunchTarget* target_of_program(Sources files) {
   for (const SourceFile& file : files.subspan(1)) {
-    if (!file.name.ends_with(".py") || !holds(files.front(), last_path_part(file.name))) continue;
+    if (!file.name.ends_with(".py") ||
+        !file_contains_text(files.front(), last_path_part(file.name)))
+      continue;
     for (const LaunchTarget& target : launch_targets()) {
       const bool programs = target.data->python_files && target.recognises != nullptr;
       if (programs && target.recognises(file)) return &target;
@@ -242,9 +246,9 @@ bool is_of_target(std::string_view variant) {
 
 /// Returns the framework for which a target writes: the job's if the target writes for it, else the
 /// target's own, in the requested release.
-plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
-                              const std::string& release) {
-  plan::Framework framework = job.framework;
+plan::TrainingFramework framework_for(const LaunchTarget& target, const plan::Job& job,
+                                      const std::string& release) {
+  plan::TrainingFramework framework = job.framework;
   if (!can_framework_run_target(target, framework.name)) {
     framework = {.name = std::string(target.framework), .version = ""};
   }
@@ -257,17 +261,19 @@ plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
 
 /// Sets the framework's variant to the program that the target's files start, if the framework has
 /// such a variant and the reader has set no other.
-void take_variant(const LaunchTarget& target, plan::Framework& framework) {
+void take_variant(const LaunchTarget& target, plan::TrainingFramework& framework) {
   if (!framework.variant.empty()) return;
   const std::vector<std::string_view> known = plan::framework_variant_names(framework.name);
   if (std::ranges::find(known, target.variant) != known.end()) framework.variant = target.variant;
 }
 
-std::string nearest_text(const plan::Framework& framework, const plan::PlannedJob& planned) {
+std::string nearest_text(const plan::TrainingFramework& framework,
+                         const plan::PlannedJob& planned) {
   const auto nearest = plan::nearest_runnable_plan(framework, planned.job, planned.plan);
   if (!nearest) return "no plan near runs there";
-  return fmt::format("the nearest plan that it runs has {}",
-                     plan::changes(plan::canonical(planned.plan, planned.job), *nearest));
+  return fmt::format(
+      "the nearest plan that it runs has {}",
+      plan::differing_choices_text(plan::canonical_plan(planned.plan, planned.job), *nearest));
 }
 
 /// Selects the framework's default attention kernel if it does not run the plan with the requested
@@ -284,8 +290,8 @@ void settle_attention(plan::PlannedJob& planned, std::vector<std::string>& notes
 }
 
 /// Changes the plan to the nearest one that the framework runs, or fails.
-void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bool take_nearest,
-                 std::vector<std::string>& notes) {
+void settle_runs(const plan::TrainingFramework& framework, plan::PlannedJob& planned,
+                 bool take_nearest, std::vector<std::string>& notes) {
   const std::vector<std::string> reasons = framework_refusal_reasons(framework, planned);
   if (reasons.empty()) return;
   const auto nearest = plan::nearest_runnable_plan(framework, planned.job, planned.plan);
@@ -294,9 +300,10 @@ void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bo
                                  nearest_text(framework, planned),
                                  nearest ? ": --nearest writes that one" : ""));
   }
-  notes.push_back(fmt::format("Written is the nearest plan that {} runs; it has {}.",
-                              framework.variant.empty() ? framework.name : framework.variant,
-                              plan::changes(plan::canonical(planned.plan, planned.job), *nearest)));
+  notes.push_back(fmt::format(
+      "Written is the nearest plan that {} runs; it has {}.",
+      framework.variant.empty() ? framework.name : framework.variant,
+      plan::differing_choices_text(plan::canonical_plan(planned.plan, planned.job), *nearest)));
   planned.plan = *nearest;
 }
 
@@ -350,7 +357,8 @@ std::vector<std::string> import_target_names() {
   return target_words([](const LaunchTarget& target) { return target.read != nullptr; });
 }
 
-plan::Framework framework_release_of_target(std::string_view word, const std::string& release) {
+plan::TrainingFramework framework_of_export_target(std::string_view word,
+                                                   const std::string& release) {
   const LaunchTarget& target = target_of(word);
   if (!release.empty()) {
     const std::string fault = plan::invalid_release_reason(release);
@@ -362,7 +370,7 @@ plan::Framework framework_release_of_target(std::string_view word, const std::st
           .variant = std::string(target.variant)};
 }
 
-plan::Framework framework_for_exported_job(std::string_view word, const plan::Job& job) {
+plan::TrainingFramework framework_for_exported_job(std::string_view word, const plan::Job& job) {
   return framework_for(target_of(word), job, "");
 }
 
@@ -386,10 +394,10 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   const cluster::AttentionKernel attention = planned.job.kernels.attention;
   settle_attention(planned, file.notes);
   settle_runs(planned.job.framework, planned, nearest, file.notes);
-  planned.plan = plan::canonical(planned.plan, planned.job);
+  planned.plan = plan::canonical_plan(planned.plan, planned.job);
   settle_environment(target, planned, nearest, file.notes);
   if (target.read != nullptr) {
-    const bool alike = verify_plan_read_back(target, planned, nearest, file.notes);
+    const bool alike = write_and_read_back_plan(target, planned, nearest, file.notes);
     file.as_it_is = alike && !widened && planned.job.kernels.attention == attention;
     const std::vector<std::string> reasons =
         framework_refusal_reasons(planned.job.framework, planned);
@@ -433,9 +441,9 @@ namespace {
 }
 
 /// Reads files as a target does, and then the environment variables that its reader did not read.
-Draft read_target(const LaunchTarget& target, Sources files, const UserFacts& given,
-                  ImportReport& report) try {
-  Draft draft;
+PlanDraft read_target(const LaunchTarget& target, Sources files, const UserFacts& given,
+                      ImportReport& report) try {
+  PlanDraft draft;
   draft.framework.name = target.framework;
   draft = target.read(files, given, std::move(draft), report);
   const StartedTrainingProgram& start = draft.start;
@@ -533,7 +541,7 @@ void note_repeated_keys(std::span<const SourceFile> sources, ImportReport& repor
     for (const RepeatedKey& one : repeated) {
       report.notes.push_back(
           fmt::format("{}: the key {} stands in lines {} and {}: the last counts.", file.name,
-                      printable(one.key), one.first_line, one.line));
+                      one_line_printable_text(one.key), one.first_line, one.line));
     }
   }
 }
@@ -544,8 +552,8 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
                        const UserFacts& given, bool as_it_is) {
   refuse_unused(target, sources, given);
   ImportReport report;
-  const UserFacts full = with_loaded_model(given);
-  Draft draft = read_target(target, sources, full, report);
+  const UserFacts full = with_named_model_loaded(given);
+  PlanDraft draft = read_target(target, sources, full, report);
   const JobRankCounts extent = draft.extent;
   const std::optional<plan::PlanRejection> refusal = draft.refused;
   // The variant is needed before defaults, some of which belong to one variant only.
@@ -554,12 +562,13 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
   const std::string& name = sources.front().name;
   ImportedPlan imported{
       .target = std::string(target.word),
-      .planned = stated_plan_even_if_illegal(std::move(draft), report, full, name),
+      .planned = stated_plan_without_legality_check(std::move(draft), report, full, name),
       .report = {},
       .refused = {}};
   imported.refused = find_start_rejection(refusal, imported.planned);
   if (imported.refused && !as_it_is) fail_refused_import(*imported.refused, extent, name);
-  if (!imported.refused) imported.planned = started(std::move(imported.planned));
+  if (!imported.refused)
+    imported.planned = plan_with_effective_choices(std::move(imported.planned));
   imported.report = std::move(report);
   mark_suspicious_settings(imported.report);
   complete_import_report(imported.planned, imported.report);
@@ -580,15 +589,15 @@ Error with_doubt(const Error& error, const LaunchTarget& target, const SourceFil
 
 }  // namespace
 
-std::vector<std::string> framework_refusal_reasons(const plan::Framework& framework,
+std::vector<std::string> framework_refusal_reasons(const plan::TrainingFramework& framework,
                                                    const plan::PlannedJob& planned) {
   std::vector<std::string> reasons;
   if (framework.name.empty()) return reasons;
   for (const plan::UnsupportedChoice& what :
-       plan::unsupported_choices(framework, planned.job, planned.plan)) {
+       plan::choices_unsupported_by_framework(framework, planned.job, planned.plan)) {
     // Each framework has attention kernels of its own; the kernel is compared when the file is read
     // back.
-    if (what.ability != plan::Ability::kAttention) reasons.push_back(what.message);
+    if (what.ability != plan::FrameworkProperty::kAttention) reasons.push_back(what.message);
   }
   return reasons;
 }
@@ -597,7 +606,7 @@ ImportedPlan import_plan_files(std::string_view word, std::span<const SourceFile
                                const UserFacts& given, bool as_it_is) {
   std::vector<SourceFile> sources;
   for (const SourceFile& file : files) {
-    auto script = launch_scripts::scheduler_file_script(file);
+    auto script = launch_scripts::shell_script_of_scheduler_job_file(file);
     std::vector<SourceFile> inside = launch_scripts::config_map_files(file);
     if (script || inside.empty()) sources.push_back(script ? std::move(*script) : file);
     std::ranges::move(inside, std::back_inserter(sources));

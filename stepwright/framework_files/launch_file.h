@@ -33,11 +33,12 @@ std::vector<std::string> import_target_names();
 
 /// Returns the framework, in this release, for which a target of `export --to` writes files; a
 /// framework without name for a launcher of any program (torchrun, Slurm).
-plan::Framework framework_release_of_target(std::string_view target, const std::string& release);
+plan::TrainingFramework framework_of_export_target(std::string_view target,
+                                                   const std::string& release);
 
 /// Returns the framework for which a target of `export --to` writes a job's file: the job's
 /// framework if the target supports it, else the target's own in its newest release.
-plan::Framework framework_for_exported_job(std::string_view target, const plan::Job& job);
+plan::TrainingFramework framework_for_exported_job(std::string_view target, const plan::Job& job);
 
 /// Writes a plan's file for a target of `export --to` (framework or launcher). Fails with
 /// `kUnsupported` if framework or file cannot express the plan, or with `nearest` writes the
@@ -65,7 +66,7 @@ ImportedPlan import_plan_files(std::string_view target, Sources files, const Use
 
 /// Returns the reasons why a framework does not run a plan, except its attention kernel, which
 /// export can change. Empty if the framework runs the plan or has no name.
-std::vector<std::string> framework_refusal_reasons(const plan::Framework& framework,
+std::vector<std::string> framework_refusal_reasons(const plan::TrainingFramework& framework,
                                                    const plan::PlannedJob& planned);
 
 /// Returns the text of a file of at most 1 MiB, or of a log of at most 64 MiB in which a framework

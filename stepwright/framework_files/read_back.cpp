@@ -34,10 +34,10 @@ plan::PlannedJob read_back(const LaunchTarget& target, const plan::PlannedJob& p
   given.known_cluster = job.cluster;
   given.batch = batch_text(job);
   const SourceFile file{fmt::format("the file for {}", target.word), target.write(planned, {})};
-  Draft draft;
+  PlanDraft draft;
   draft.framework = job.framework;
   // The file must state what is trained, like every other choice of the plan.
-  model::Architecture whole = job.model;
+  model::ModelArchitecture whole = job.model;
   whole.adapters.reset();
   whole.frozen = {};
   given.known_model = whole;
@@ -84,7 +84,7 @@ plan::Plan with_soft_choices(plan::Plan plan, const plan::Plan& soft) {
 /// Returns the properties of a job that were lost, such as "precision bf16 becomes fp32".
 std::vector<std::string> lost_of_job(const plan::Job& from, const plan::Plan& plan,
                                      const plan::Job& to) {
-  std::vector<std::string> lost = huggingface::model_differences(to.model, from.model);
+  std::vector<std::string> lost = huggingface::differences_between_models(to.model, from.model);
   const auto compare = [&](std::string_view field, auto before, auto after) {
     if (before != after) lost.push_back(fmt::format("{} {} becomes {}", field, before, after));
   };
@@ -180,17 +180,18 @@ bool note_job(const plan::Job& from, const plan::Job& to, std::vector<std::strin
 
 }  // namespace
 
-bool verify_plan_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
-                           std::vector<std::string>& notes) {
+bool write_and_read_back_plan(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
+                              std::vector<std::string>& notes) {
   plan::PlannedJob back = sayable(target, planned);
   const std::vector<std::string> lost = lost_of_job(planned.job, planned.plan, back.job);
   if (!lost.empty()) {
     fail_unsupported(
         fmt::format("{}: its files cannot say: {}", target.word, fmt::join(lost, "; ")));
   }
-  const plan::Plan held = plan::canonical(with_soft_choices(back.plan, planned.plan), planned.job);
+  const plan::Plan held =
+      plan::canonical_plan(with_soft_choices(back.plan, planned.plan), planned.job);
   if (held != planned.plan) {
-    const std::string what = plan::changes(planned.plan, held);
+    const std::string what = plan::differing_choices_text(planned.plan, held);
     if (!nearest) {
       if (!can_say(target, {planned.job, held})) {
         fail_unsupported(
@@ -206,7 +207,8 @@ bool verify_plan_read_back(const LaunchTarget& target, plan::PlannedJob& planned
     back = sayable(target, planned);
   }
   if (back.plan != planned.plan) {
-    notes.push_back(fmt::format("What runs there has {}.", plan::changes(planned.plan, back.plan)));
+    notes.push_back(fmt::format("What runs there has {}.",
+                                plan::differing_choices_text(planned.plan, back.plan)));
   }
   const bool alike = note_job(planned.job, back.job, notes);
   planned.job.muon = back.job.muon;

@@ -15,14 +15,14 @@ std::vector<RoundTripFramework> all_starters() {
   std::vector<RoundTripFramework> all;
   for (const LaunchTarget& target : launch_targets()) {
     if (target.write == nullptr || target.read == nullptr || target.framework.empty()) continue;
-    all.push_back({target.word, framework_release_of_target(target.word, "")});
+    all.push_back({target.word, framework_of_export_target(target.word, "")});
   }
   return all;
 }
 
 }  // namespace
 
-std::span<const RoundTripFramework> round_trip_frameworks() {
+std::span<const RoundTripFramework> importable_and_exportable_frameworks() {
   static const std::vector<RoundTripFramework> kAll = all_starters();
   return kAll;
 }
@@ -30,10 +30,10 @@ std::span<const RoundTripFramework> round_trip_frameworks() {
 std::string plan_not_run_unchanged_reason(const RoundTripFramework& starter,
                                           const plan::PlannedJob& planned) {
   // The framework's rules are checked first, since that is faster than writing its files.
-  const plan::Framework framework = framework_for_exported_job(starter.target, planned.job);
+  const plan::TrainingFramework framework = framework_for_exported_job(starter.target, planned.job);
   for (const plan::UnsupportedChoice& what :
-       plan::unsupported_choices(framework, planned.job, planned.plan)) {
-    if (what.ability != plan::Ability::kAttention) return what.message;
+       plan::choices_unsupported_by_framework(framework, planned.job, planned.plan)) {
+    if (what.ability != plan::FrameworkProperty::kAttention) return what.message;
   }
   try {
     const LaunchFile file = export_plan(starter.target, planned, "", false, kPlace);
@@ -46,8 +46,9 @@ std::string plan_not_run_unchanged_reason(const RoundTripFramework& starter,
 
 std::vector<std::string> framework_names_running_plan(const plan::PlannedJob& planned) {
   std::vector<std::string> names;
-  for (const RoundTripFramework& starter : round_trip_frameworks()) {
-    if (plan_not_run_unchanged_reason(starter, planned).empty()) names.emplace_back(starter.name());
+  for (const RoundTripFramework& starter : importable_and_exportable_frameworks()) {
+    if (plan_not_run_unchanged_reason(starter, planned).empty())
+      names.emplace_back(starter.framework_or_variant_name());
   }
   return names;
 }

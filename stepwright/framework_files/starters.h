@@ -12,19 +12,19 @@ namespace stepwright::framework_files {
 /// A framework, or a program built on one, whose files can be both written for a plan and read
 /// back.
 struct RoundTripFramework {
-  std::string_view target;    ///< Name for `export --to`, such as "megatron".
-  plan::Framework framework;  ///< The framework in its newest release.
+  std::string_view target;            ///< Name for `export --to`, such as "megatron".
+  plan::TrainingFramework framework;  ///< The framework in its newest release.
 
   /// Returns the name for a job file's `framework:`, the variant's if there is one, else the
   /// framework's.
-  [[nodiscard]] std::string_view name() const {
+  [[nodiscard]] std::string_view framework_or_variant_name() const {
     return framework.variant.empty() ? framework.name : framework.variant;
   }
 };
 
 /// Returns all frameworks whose files can be both written and read, in the order of the program's
 /// lists.
-std::span<const RoundTripFramework> round_trip_frameworks();
+std::span<const RoundTripFramework> importable_and_exportable_frameworks();
 
 /// Returns why a framework's written files would not run a plan unchanged; empty if they would:
 /// reading them back gives the same plan and the same predicted step time.

@@ -48,6 +48,6 @@ bool is_target_file(const LaunchTarget& target, const SourceFile& file);
 bool can_recognise_target_command(const LaunchTarget& target);
 
 /// True if a shell command starts the program of this target (framework or launcher).
-bool starts(const LaunchTarget& target, Words words);
+bool command_starts_target_program(const LaunchTarget& target, Words words);
 
 }  // namespace stepwright::framework_files

@@ -16,7 +16,7 @@ constexpr LaunchTarget kTargets[] = {
     {.word = "megatron",
      .write = write_megatron,
      .read = read_megatron,
-     .recognises = states_megatron_arguments},
+     .recognises = file_logs_megatron_arguments},
     {.word = "gpt-neox", .read = read_gpt_neox},
     {.word = "deepspeed",
      .write = write_deepspeed,
@@ -104,7 +104,7 @@ bool can_recognise_target_command(const LaunchTarget& target) {
   return target.starts != nullptr || !target.data->starts.empty();
 }
 
-bool starts(const LaunchTarget& target, Words words) {
+bool command_starts_target_program(const LaunchTarget& target, Words words) {
   return (target.starts != nullptr && target.starts(words)) ||
          command_matches_target_rules(target.word, words);
 }

@@ -9,13 +9,13 @@ namespace {
 
 /// Returns the adapted rows of one copy (one expert) of a parameter.
 std::vector<LoraAdaptedWeightRows> rows_of_copy(const model::LoraAdapters& adapters,
-                                                const model::Parameter& weight,
-                                                const model::AdaptableWeight& entry) {
+                                                const model::ModelParameter& weight,
+                                                const model::LoraAdaptableWeight& entry) {
   std::vector<LoraAdaptedWeightRows> list;
   LoraAdaptedWeightRows next;
   for (std::size_t part = 0; part < entry.parts.size(); ++part) {
     next.count = weight.fused[0] > 0 ? weight.fused[part] : part == 0 ? weight.rows : 0;
-    const auto target = model::adapter_target_of_part(entry, weight, part);
+    const auto target = model::lora_target_of_fused_part(entry, weight, part);
     if (target && adapters.has(*target)) {
       list.push_back(next);
       next.up += next.count;
@@ -28,9 +28,9 @@ std::vector<LoraAdaptedWeightRows> rows_of_copy(const model::LoraAdapters& adapt
 
 }  // namespace
 
-std::vector<LoraAdaptedWeightRows> lora_adapted_weight_rows(const model::LoraAdapters& adapters,
-                                                            const model::Parameter& weight,
-                                                            const model::AdaptableWeight& entry) {
+std::vector<LoraAdaptedWeightRows> lora_adapted_weight_rows(
+    const model::LoraAdapters& adapters, const model::ModelParameter& weight,
+    const model::LoraAdaptableWeight& entry) {
   const std::vector<LoraAdaptedWeightRows> one = rows_of_copy(adapters, weight, entry);
   std::int64_t up = 0;
   for (const LoraAdaptedWeightRows& rows : one) up += rows.count;
@@ -49,15 +49,16 @@ std::vector<LoraAdaptedWeightRows> lora_adapted_weight_rows(const model::LoraAda
 }
 
 std::map<std::string, LoraAdaptedWeight, std::less<>> lora_adapted_weights(
-    const model::Architecture& model) {
+    const model::ModelArchitecture& model) {
   std::map<std::string, LoraAdaptedWeight, std::less<>> all;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-    const std::vector<model::Parameter> parameters =
+    const std::vector<model::ModelParameter> parameters =
         model::layer_parameters(model, model.layer_class(layer));
-    for (const model::Parameter& weight : parameters) {
-      const model::AdaptableWeight* entry = model::find_adaptable_weight(weight.name);
+    for (const model::ModelParameter& weight : parameters) {
+      const model::LoraAdaptableWeight* entry = model::find_adaptable_weight(weight.name);
       if (entry == nullptr) continue;
-      if (std::ranges::find(parameters, entry->down, &model::Parameter::name) == parameters.end())
+      if (std::ranges::find(parameters, entry->down, &model::ModelParameter::name) ==
+          parameters.end())
         continue;
       const std::string prefix = fmt::format("layers.{}.", layer);
       all.emplace(

@@ -22,9 +22,9 @@ struct LoraAdaptedWeightRows {
 
 /// Returns which rows of a weight its LoRA adapters change, one fused part after the other. For
 /// routed experts the list goes expert by expert.
-std::vector<LoraAdaptedWeightRows> lora_adapted_weight_rows(const model::LoraAdapters& adapters,
-                                                            const model::Parameter& weight,
-                                                            const model::AdaptableWeight& entry);
+std::vector<LoraAdaptedWeightRows> lora_adapted_weight_rows(
+    const model::LoraAdapters& adapters, const model::ModelParameter& weight,
+    const model::LoraAdaptableWeight& entry);
 
 /// A weight with LoRA adapters: the names of its A (`down`) and B (`up`) in checkpoints, and the
 /// rows that they change.
@@ -36,6 +36,6 @@ struct LoraAdaptedWeight {
 /// Returns the weights of a model that have LoRA adapters, by their names in Stepwright's
 /// checkpoints ("layers.3.attention.qkv").
 std::map<std::string, LoraAdaptedWeight, std::less<>> lora_adapted_weights(
-    const model::Architecture& model);
+    const model::ModelArchitecture& model);
 
 }  // namespace stepwright::huggingface

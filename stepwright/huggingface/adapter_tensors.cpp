@@ -36,7 +36,7 @@ std::vector<ParameterRowRun> rows_of_up(const HuggingFaceTensor& tensor,
 
 class AdapterWriter {
  public:
-  AdapterWriter(const model::Architecture& model, const HuggingFaceWeightFamily& family)
+  AdapterWriter(const model::ModelArchitecture& model, const HuggingFaceWeightFamily& family)
       : model_(model), family_(family) {}
 
   [[nodiscard]] std::vector<PeftAdapterTensors> tensors() const {
@@ -97,7 +97,7 @@ class AdapterWriter {
                     .up = std::move(up)});
   }
 
-  const model::Architecture& model_;
+  const model::ModelArchitecture& model_;
   const HuggingFaceWeightFamily& family_;
 };
 
@@ -125,14 +125,14 @@ void add_once(std::vector<std::string>& list, std::string name) {
 
 }  // namespace
 
-std::vector<PeftAdapterTensors> peft_adapter_tensors(const model::Architecture& model,
+std::vector<PeftAdapterTensors> peft_adapter_tensors(const model::ModelArchitecture& model,
                                                      const HuggingFaceWeightFamily& family) {
   return AdapterWriter(model, family).tensors();
 }
 
 /// A module is named by its last part, or by the last two if modules without adapters end the same
 /// way: GPT-2 has a c_proj in attention and one in the MLP.
-PeftTargetModules adapted_modules(const model::Architecture& model,
+PeftTargetModules adapted_modules(const model::ModelArchitecture& model,
                                   const HuggingFaceWeightFamily& family) {
   const auto weights = lora_adapted_weights(model);
   PeftTargetModules found;
@@ -157,7 +157,7 @@ PeftTargetModules adapted_modules(const model::Architecture& model,
   return found;
 }
 
-nlohmann::ordered_json peft_adapter_config_json(const model::Architecture& model,
+nlohmann::ordered_json peft_adapter_config_json(const model::ModelArchitecture& model,
                                                 const HuggingFaceWeightFamily& family,
                                                 const std::vector<PeftAdapterTensors>& tensors,
                                                 const std::string& base) {

@@ -21,7 +21,7 @@ struct PeftAdapterTensors {
 /// share an A but are separate tensors in the family's files, each gets a copy of A. Fails with
 /// `kUnsupported` if one tensor of the files would need several different adapters, none on some
 /// rows, or covers all experts of a layer.
-std::vector<PeftAdapterTensors> peft_adapter_tensors(const model::Architecture& model,
+std::vector<PeftAdapterTensors> peft_adapter_tensors(const model::ModelArchitecture& model,
                                                      const HuggingFaceWeightFamily& family);
 
 /// Names of the modules and parameters of a Hugging Face model that have LoRA adapters, as peft's
@@ -32,13 +32,13 @@ struct PeftTargetModules {
   std::vector<std::string> modules;
   std::vector<std::string> parameters;
 };
-PeftTargetModules adapted_modules(const model::Architecture& model,
+PeftTargetModules adapted_modules(const model::ModelArchitecture& model,
                                   const HuggingFaceWeightFamily& family);
 
 /// Returns the `peft_adapter_config_json.json` of the peft library for a model's LoRA adapters
 /// (huggingface/peft src/peft/tuners/lora/config.py). `base`: directory of the base model; empty:
 /// not written.
-nlohmann::ordered_json peft_adapter_config_json(const model::Architecture& model,
+nlohmann::ordered_json peft_adapter_config_json(const model::ModelArchitecture& model,
                                                 const HuggingFaceWeightFamily& family,
                                                 const std::vector<PeftAdapterTensors>& tensors,
                                                 const std::string& base = {});

@@ -17,14 +17,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Named<model::Activation> kActivationWords[] = {
-    {model::Activation::kSilu, "silu"},
-    {model::Activation::kGelu, "gelu"},
-    {model::Activation::kGeluTanh, "gelu_new"},
-    {model::Activation::kRelu, "relu"},
-    {model::Activation::kSquaredRelu, "relu2"},
+constexpr Named<model::ActivationFunction> kActivationWords[] = {
+    {model::ActivationFunction::kSilu, "silu"},
+    {model::ActivationFunction::kGelu, "gelu"},
+    {model::ActivationFunction::kGeluTanh, "gelu_new"},
+    {model::ActivationFunction::kRelu, "relu"},
+    {model::ActivationFunction::kSquaredRelu, "relu2"},
     // gpt-oss's files say silu and clamp besides.
-    {model::Activation::kClampedSwiglu, "silu"}};
+    {model::ActivationFunction::kClampedSwiglu, "silu"}};
 
 /// Writes the keys of the rotary scalings `yarn` and `longrope`.
 void add_stretch(Json& json, const model::RotaryScaling& scaling) {
@@ -44,7 +44,7 @@ void add_stretch(Json& json, const model::RotaryScaling& scaling) {
   if (!scaling.rounded) json["truncate"] = false;
 }
 
-Json scaling_of(const model::Architecture& model) {
+Json scaling_of(const model::ModelArchitecture& model) {
   if (!model.rotary_scaling) return nullptr;
   const model::RotaryScaling& scaling = *model.rotary_scaling;
   Json json{{"rope_type", name_of(model::kRotaryScalingNames, scaling.kind)},
@@ -60,7 +60,7 @@ Json scaling_of(const model::Architecture& model) {
   return json;
 }
 
-void add_sizes(Json& json, const model::Architecture& model) {
+void add_sizes(Json& json, const model::ModelArchitecture& model) {
   json["num_hidden_layers"] = model.layers;
   json["hidden_size"] = model.hidden;
   json["num_attention_heads"] = model.heads;
@@ -71,7 +71,7 @@ void add_sizes(Json& json, const model::Architecture& model) {
 }
 
 /// Writes sliding windows with a list of layer types, which the first versions of Mistral lack.
-void add_windows(Json& json, const model::Architecture& model,
+void add_windows(Json& json, const model::ModelArchitecture& model,
                  const HuggingFaceWeightFamily& family) {
   const std::vector<std::int64_t> windows = model::attention_windows_of_layers(model);
   const std::int64_t window = windows.empty() ? 0 : std::ranges::max(windows);
@@ -88,10 +88,10 @@ void add_windows(Json& json, const model::Architecture& model,
   }
 }
 
-void add_experts(Json& json, const model::Architecture& model,
+void add_experts(Json& json, const model::ModelArchitecture& model,
                  const HuggingFaceWeightFamily& family) {
   if (!model.experts) return;
-  const model::Experts& experts = *model.experts;
+  const model::MixtureOfExperts& experts = *model.experts;
   json["num_experts_per_tok"] = experts.top_k;
   if (family.model_type == "mixtral" || family.model_type == "gpt_oss") {
     json["num_local_experts"] = experts.count;
@@ -109,7 +109,7 @@ void add_experts(Json& json, const model::Architecture& model,
   }
 }
 
-Json llama_config(const model::Architecture& model, const HuggingFaceWeightFamily& family) {
+Json llama_config(const model::ModelArchitecture& model, const HuggingFaceWeightFamily& family) {
   Json json = Json::object();
   add_sizes(json, model);
   json["num_key_value_heads"] = model.kv_heads;
@@ -126,7 +126,7 @@ Json llama_config(const model::Architecture& model, const HuggingFaceWeightFamil
   return json;
 }
 
-Json gpt2_config(const model::Architecture& model) {
+Json gpt2_config(const model::ModelArchitecture& model) {
   return {{"n_layer", model.layers},
           {"n_embd", model.hidden},
           {"n_head", model.heads},
@@ -140,7 +140,7 @@ Json gpt2_config(const model::Architecture& model) {
           {"attn_pdrop", 0.0}};
 }
 
-Json gpt_neox_config(const model::Architecture& model) {
+Json gpt_neox_config(const model::ModelArchitecture& model) {
   Json json = Json::object();
   add_sizes(json, model);
   json["layer_norm_eps"] = model.norm_epsilon;
@@ -156,12 +156,12 @@ Json gpt_neox_config(const model::Architecture& model) {
 
 /// Returns how a model differs from the one that the family's file gives when it is read back;
 /// nullopt if it cannot be written or read.
-std::optional<std::vector<std::string>> lost_in(const model::Architecture& model,
+std::optional<std::vector<std::string>> lost_in(const model::ModelArchitecture& model,
                                                 const HuggingFaceWeightFamily& family) {
   try {
     const Json json = huggingface_config_json(model, family);
-    const Document document = Document::parse(json.dump(), "config.json");
-    return model_differences(model::read_huggingface_config(document), model);
+    const YamlJsonDocument document = YamlJsonDocument::parse(json.dump(), "config.json");
+    return differences_between_models(model::read_huggingface_config(document), model);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -169,7 +169,7 @@ std::optional<std::vector<std::string>> lost_in(const model::Architecture& model
 
 }  // namespace
 
-Json huggingface_config_json(const model::Architecture& model,
+Json huggingface_config_json(const model::ModelArchitecture& model,
                              const HuggingFaceWeightFamily& family) {
   Json json{{"model_type", family.model_type}, {"architectures", {family.model_class}}};
   if (family.model_type == "gpt2") {
@@ -185,7 +185,7 @@ Json huggingface_config_json(const model::Architecture& model,
   return json;
 }
 
-const HuggingFaceWeightFamily& huggingface_family_of_model(const model::Architecture& model) {
+const HuggingFaceWeightFamily& huggingface_family_of_model(const model::ModelArchitecture& model) {
   const HuggingFaceWeightFamily* nearest = nullptr;
   std::vector<std::string> least;
   for (const HuggingFaceWeightFamily& family : huggingface_weight_families()) {

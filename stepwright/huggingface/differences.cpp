@@ -13,12 +13,12 @@ namespace {
 
 /// Returns the fields that decide parameters and results. Multi-token layers are left out, since a
 /// job chooses whether a step has them.
-nlohmann::ordered_json essence(model::Architecture model) {
+nlohmann::ordered_json essence(model::ModelArchitecture model) {
   model.name.clear();
   model.dropout = 0;
   model.multi_token_layers = 0;
   model.count_multi_token = false;
-  model.multi_token_weight = model::Architecture{}.multi_token_weight;
+  model.multi_token_weight = model::ModelArchitecture{}.multi_token_weight;
   if (model.position != model::PositionEncoding::kLearned) model.positions = 0;
   if (!model::has_default_ffn_layer(model)) model.ffn = 0;
   // Scores with a correction bias are sigmoids, whether or not a model says so (arXiv 2412.19437,
@@ -35,8 +35,8 @@ std::string text(const nlohmann::ordered_json& json, const std::string& key) {
 
 }  // namespace
 
-std::vector<std::string> model_differences(const model::Architecture& theirs,
-                                           const model::Architecture& ours) {
+std::vector<std::string> differences_between_models(const model::ModelArchitecture& theirs,
+                                                    const model::ModelArchitecture& ours) {
   const auto a = essence(theirs);
   const auto b = essence(ours);
   std::set<std::string> keys;

@@ -34,8 +34,8 @@ constexpr std::size_t kLargestConfig = std::size_t{64} << 20U;  // The limit of 
 
 /// Returns the family of a base directory; without a base, the first family that expresses the
 /// model.
-HuggingFaceWeightFamily family_beside(const fs::path& base, const model::Architecture& model) {
-  return base.empty() ? huggingface_family_of_model(model) : weight_family_of_folder(base, model);
+HuggingFaceWeightFamily family_beside(const fs::path& base, const model::ModelArchitecture& model) {
+  return base.empty() ? huggingface_family_of_model(model) : weight_format_of_folder(base, model);
 }
 
 /// The tensors of one output file.
@@ -132,11 +132,11 @@ class Exporter {
 
   /// Reads the model. If it states no longest sequence, it gets the run's sequence length, because
   /// files must state one.
-  static model::Architecture model_of(const checkpoint::CheckpointShardReader& reader) {
+  static model::ModelArchitecture model_of(const checkpoint::CheckpointShardReader& reader) {
     const checkpoint::CheckpointRunFacts& run = reader.index().run;
-    const Document plan = Document::parse(
+    const YamlJsonDocument plan = YamlJsonDocument::parse(
         run.plan, (reader.directory() / checkpoint::kCheckpointIndexName).string() + ": plan");
-    model::Architecture model = plan::read_plan(plan, reader.directory()).job.model;
+    model::ModelArchitecture model = plan::read_plan(plan, reader.directory()).job.model;
     if (model.positions == 0) model.positions = run.length;
     return model;
   }
@@ -184,13 +184,13 @@ class Exporter {
     const checkpoint::CheckpointTensorEntry& own = indexed(tensor);
     std::vector<checkpoint::StridedShardPiece> pieces;
     for (const ParameterRowRun& run : tensor.rows) {
-      checkpoint::append_run_to_pieces(pieces, run.begin * tensor.columns,
-                                       run.count * tensor.columns);
+      checkpoint::append_element_run(pieces, run.begin * tensor.columns,
+                                     run.count * tensor.columns);
     }
     const std::int64_t elements = tensor.row_count() * tensor.columns;
     std::vector<std::byte> held(
         static_cast<std::size_t>(elements * checkpoint::element_bytes(reader_.index().dtype)));
-    reader_.read(own, checkpoint::kWeightsStateName, pieces, held);
+    reader_.read_tensor_state(own, checkpoint::kCheckpointWeightsName, pieces, held);
     return held;
   }
 
@@ -208,7 +208,7 @@ class Exporter {
     std::span<double> rest = values;
     for (const ParameterRowRun& run : tensor.rows) {
       const auto count = static_cast<std::size_t>(run.count * tensor.columns);
-      base_->read(tensor.own, run.begin * tensor.columns, rest.first(count));
+      base_->read_parameter_elements(tensor.own, run.begin * tensor.columns, rest.first(count));
       rest = rest.subspan(count);
     }
     return values;
@@ -339,7 +339,7 @@ class Exporter {
 
   HuggingFaceExportOptions options_;
   checkpoint::CheckpointShardReader reader_;
-  model::Architecture model_;
+  model::ModelArchitecture model_;
   WeightNumberType stored_{};
   WeightNumberType type_{};
   /// Adapted weights of the model; empty unless adapters are merged.
@@ -350,7 +350,7 @@ class Exporter {
 
 }  // namespace
 
-void check_adapters_exportable(const model::Architecture& model, const fs::path& base) {
+void check_lora_exportable(const model::ModelArchitecture& model, const fs::path& base) {
   peft_adapter_tensors(model, family_beside(base, model));
 }
 

@@ -36,6 +36,7 @@ void export_huggingface(const std::filesystem::path& checkpoint, const std::file
 
 /// Fails, as a later export would, if a model's LoRA adapters cannot be written in the peft
 /// library's format for the base weights in the directory `base` (empty: unknown).
-void check_adapters_exportable(const model::Architecture& model, const std::filesystem::path& base);
+void check_lora_exportable(const model::ModelArchitecture& model,
+                           const std::filesystem::path& base);
 
 }  // namespace stepwright::huggingface

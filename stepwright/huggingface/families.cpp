@@ -40,13 +40,13 @@ constexpr Named<RotaryOrder> kRotaryOrders[] = {{RotaryOrder::kHalves, "halves"}
                                                 {RotaryOrder::kPairsAsStated, "pairs_as_stated"}};
 
 /// Returns the texts of a list, or a single text as a list; empty if absent.
-std::vector<std::string> texts_of(const std::optional<Node>& node) {
+std::vector<std::string> texts_of(const std::optional<DocumentNode>& node) {
   if (!node) return {};
   if (!node->is_sequence()) return {node->text()};
-  return node->texts();
+  return node->as_text_list();
 }
 
-HuggingFaceParameterNames read_names(const std::string& own, Node node) {
+HuggingFaceParameterNames read_names(const std::string& own, DocumentNode node) {
   HuggingFaceParameterNames names{.own = own};
   if (!node.is_mapping()) {
     names.theirs = texts_of(node);
@@ -65,11 +65,11 @@ HuggingFaceParameterNames read_names(const std::string& own, Node node) {
 /// Reads the families that families.yaml lists.
 class FamilyReader {
  public:
-  explicit FamilyReader(Node root) : lists_(root.get("lists")) {
-    const Node groups = root.get("groups");
+  explicit FamilyReader(DocumentNode root) : lists_(root.get("lists")) {
+    const DocumentNode groups = root.get("groups");
     for (std::size_t i = 0; i < groups.size(); ++i) {
       static_cast<void>(groups.at(i).get("source"));
-      const Node families = groups.at(i).get("families");
+      const DocumentNode families = groups.at(i).get("families");
       for (std::size_t k = 0; k < families.size(); ++k) add(families.at(k), groups.at(i));
     }
   }
@@ -77,9 +77,9 @@ class FamilyReader {
   std::vector<HuggingFaceWeightFamily> take() { return std::move(families_); }
 
  private:
-  void add(Node own, Node group) {
-    own.allow_only({"type", "class", "prefix", "layer", "names", "parallel", "rotary",
-                    "index_rotary", "head_alias", "derived"});
+  void add(DocumentNode own, DocumentNode group) {
+    own.allow_only_keys({"type", "class", "prefix", "layer", "names", "parallel", "rotary",
+                         "index_rotary", "head_alias", "derived"});
     const auto value = [&](std::string_view key) {
       const auto found = own.find(key);
       return found ? found : group.find(key);
@@ -106,18 +106,19 @@ class FamilyReader {
   void add_lists(const std::vector<std::string>& lists,
                  std::vector<HuggingFaceParameterNames>& into) const {
     for (const std::string& list : lists) {
-      for (const auto& [own, names] : lists_.get(list).members()) {
+      for (const auto& [own, names] : lists_.get(list).mapping_members()) {
         into.push_back(read_names(own, names));
       }
     }
   }
 
-  Node lists_;
+  DocumentNode lists_;
   std::vector<HuggingFaceWeightFamily> families_;
 };
 
 std::vector<HuggingFaceWeightFamily> read_families() {
-  const Document document = Document::parse(embedded_families().front().text, "families.yaml");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(embedded_families().front().text, "families.yaml");
   return FamilyReader(document.root()).take();
 }
 

@@ -31,7 +31,7 @@ bool is_of_indexer(std::string_view own) {
 }
 
 /// Returns the rows that a rotary position rotates in part `part` of a parameter.
-Turned turned_rows(const model::Architecture& model, std::string_view own, std::size_t part) {
+Turned turned_rows(const model::ModelArchitecture& model, std::string_view own, std::size_t part) {
   if (model.position != model::PositionEncoding::kRope) return {};
   const bool of_latent = model.latent.has_value();
   const std::int64_t pairs = model.rotated_pairs_per_head();
@@ -103,7 +103,7 @@ class RunWriter {
 };
 
 /// Returns the parts of a parameter: its fused parts, else as many equal parts as it has names.
-std::vector<Rows> parts_of(const model::Parameter& parameter, std::size_t names) {
+std::vector<Rows> parts_of(const model::ModelParameter& parameter, std::size_t names) {
   std::vector<std::int64_t> counts;
   for (const std::int64_t rows : parameter.fused) {
     if (rows > 0) counts.push_back(rows);
@@ -136,7 +136,7 @@ std::vector<std::size_t> parts_in(const HuggingFaceParameterNames& names, std::s
 }
 
 /// Returns the number of groups in a tensor, each of which holds rows of all parts.
-std::int64_t groups_of(const model::Architecture& model, ParameterStorageLayout storage,
+std::int64_t groups_of(const model::ModelArchitecture& model, ParameterStorageLayout storage,
                        std::string_view own) {
   switch (storage) {
     case ParameterStorageLayout::kByHead: return model.heads;
@@ -147,7 +147,7 @@ std::int64_t groups_of(const model::Architecture& model, ParameterStorageLayout 
   }
 }
 
-void check_dealt(const model::Architecture& model, std::string_view own, const Rows& part,
+void check_dealt(const model::ModelArchitecture& model, std::string_view own, const Rows& part,
                  std::int64_t groups) {
   const bool of_heads = own.starts_with("attention.");
   const std::int64_t unit = of_heads ? groups * model.head_dim : groups;
@@ -159,8 +159,8 @@ void check_dealt(const model::Architecture& model, std::string_view own, const R
 }  // namespace
 
 std::vector<std::vector<ParameterRowRun>> tensor_rows_of_parameter(
-    const model::Architecture& model, const HuggingFaceWeightFamily& family,
-    const model::Parameter& parameter, const HuggingFaceParameterNames& names) {
+    const model::ModelArchitecture& model, const HuggingFaceWeightFamily& family,
+    const model::ModelParameter& parameter, const HuggingFaceParameterNames& names) {
   const std::vector<Rows> parts = parts_of(parameter, names.theirs.size());
   std::vector<std::vector<ParameterRowRun>> tensors;
   for (std::size_t tensor = 0; tensor < names.theirs.size(); ++tensor) {

@@ -13,7 +13,7 @@ namespace stepwright::huggingface {
 /// holds and at which of its own rows (`place`); for one copy (expert) of the parameter. Fails with
 /// `kUnsupported` if heads cannot be divided as the storage requires.
 std::vector<std::vector<ParameterRowRun>> tensor_rows_of_parameter(
-    const model::Architecture& model, const HuggingFaceWeightFamily& family,
-    const model::Parameter& parameter, const HuggingFaceParameterNames& names);
+    const model::ModelArchitecture& model, const HuggingFaceWeightFamily& family,
+    const model::ModelParameter& parameter, const HuggingFaceParameterNames& names);
 
 }  // namespace stepwright::huggingface

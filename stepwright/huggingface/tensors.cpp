@@ -47,12 +47,12 @@ Layout layout_of(ParameterStorageLayout storage) {
 /// Collects the tensors of a model's parameters.
 class Writer {
  public:
-  Writer(const model::Architecture& model, const HuggingFaceWeightFamily& family)
+  Writer(const model::ModelArchitecture& model, const HuggingFaceWeightFamily& family)
       : model_(model), family_(family) {}
 
   void add(const std::string& prefix, std::int64_t layer,
-           const std::vector<model::Parameter>& parameters) {
-    for (const model::Parameter& parameter : parameters) {
+           const std::vector<model::ModelParameter>& parameters) {
+    for (const model::ModelParameter& parameter : parameters) {
       add(prefix + std::string(parameter.name), layer, parameter);
     }
   }
@@ -75,10 +75,10 @@ class Writer {
     fail(own);
   }
 
-  void add(const std::string& own, std::int64_t layer, const model::Parameter& parameter) {
+  void add(const std::string& own, std::int64_t layer, const model::ModelParameter& parameter) {
     const HuggingFaceParameterNames& names = names_of(parameter.name);
     const Layout layout = layout_of(names.storage);
-    model::Parameter copy = parameter;
+    model::ModelParameter copy = parameter;
     if (layout.heads) {
       copy.rows = model_.head_dim;
       copy.copies = parameter.rows / model_.head_dim;
@@ -129,7 +129,7 @@ class Writer {
     }
   }
 
-  const model::Architecture& model_;
+  const model::ModelArchitecture& model_;
   const HuggingFaceWeightFamily& family_;
   std::vector<HuggingFaceTensor> tensors_;
 };
@@ -167,9 +167,9 @@ std::int64_t HuggingFaceTensor::column_stride() const {
   return transposed ? row_count() / blocks : 1;
 }
 
-std::vector<HuggingFaceTensor> huggingface_tensors(const model::Architecture& given,
+std::vector<HuggingFaceTensor> huggingface_tensors(const model::ModelArchitecture& given,
                                                    const HuggingFaceWeightFamily& family) {
-  model::Architecture model = given;
+  model::ModelArchitecture model = given;
   model.adapters.reset();  // Adapters are written in a folder of their own.
   Writer writer(model, family);
   writer.add("", 0, model::embedding_parameters(model));

@@ -48,7 +48,7 @@ struct HuggingFaceTensor {
 /// Returns the tensors that a Hugging Face model type stores for a model, parameter by parameter.
 /// Each row of each Stepwright parameter is in exactly one tensor. Fails with `kUnsupported` for
 /// parameters that the model type has no name for.
-std::vector<HuggingFaceTensor> huggingface_tensors(const model::Architecture& model,
+std::vector<HuggingFaceTensor> huggingface_tensors(const model::ModelArchitecture& model,
                                                    const HuggingFaceWeightFamily& family);
 
 }  // namespace stepwright::huggingface

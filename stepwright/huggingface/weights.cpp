@@ -26,17 +26,17 @@ constexpr std::string_view kIndexFile = "model.safetensors.index.json";
 
 /// Returns the files that an index of safetensors names.
 std::set<std::string> indexed_files(const fs::path& path) {
-  const Document index = Document::load(path);
-  const Node root = index.root();
+  const YamlJsonDocument index = YamlJsonDocument::load(path);
+  const DocumentNode root = index.root();
   const auto map = root.is_mapping() ? root.find("weight_map") : std::nullopt;
   if (!map || !map->is_mapping()) {
     root.fail("is no index of safetensors files: it has no weight_map");
   }
   std::set<std::string> files;
-  for (const auto& [tensor, file] : map->members()) {
+  for (const auto& [tensor, file] : map->mapping_members()) {
     const std::string name = file.text();
     if (!checkpoint::is_plain_file_name(name)) {
-      file.fail(fmt::format("'{}' is no file beside the index", printable(name)));
+      file.fail(fmt::format("'{}' is no file beside the index", one_line_printable_text(name)));
     }
     files.insert(name);
   }
@@ -44,11 +44,12 @@ std::set<std::string> indexed_files(const fs::path& path) {
 }
 
 /// Fails unless the configuration describes the model's adapters, as plain LoRA.
-void check_adapters(const Document& config, const model::Architecture& model) {
-  const Node root = config.root();
-  if (!model.adapters) fail_input(fmt::format("{}: the plan's job has no adapters", config.name()));
+void check_adapters(const YamlJsonDocument& config, const model::ModelArchitecture& model) {
+  const DocumentNode root = config.root();
+  if (!model.adapters)
+    fail_input(fmt::format("{}: the plan's job has no adapters", config.document_name()));
   const model::LoraAdapters& adapters = *model.adapters;
-  if (const Node kind = root.get("peft_type"); kind.text() != "LORA") {
+  if (const DocumentNode kind = root.get("peft_type"); kind.text() != "LORA") {
     kind.fail_unsupported("is read where it is LORA");
   }
   for (const char* key : {"use_dora", "use_rslora", "use_qalora"}) {
@@ -70,7 +71,7 @@ void check_adapters(const Document& config, const model::Architecture& model) {
     start->fail_unsupported("changes the weights of the base, and is not read");
   }
   const auto check = [&](const char* key, double own) {
-    const Node given = root.get(key);
+    const DocumentNode given = root.get(key);
     if (given.number() == own) return;
     given.fail(fmt::format("is not that of the plan's adapters, {:g}", own));
   };
@@ -93,7 +94,7 @@ void check_apart(const std::vector<PeftAdapterTensors>& tensors) {
 
 }  // namespace
 
-HuggingFaceWeightFamily weight_family_of_config(const Document& config) {
+HuggingFaceWeightFamily weight_format_of_config(const YamlJsonDocument& config) {
   const auto type = config.root().find("model_type");
   const HuggingFaceWeightFamily* family =
       type ? find_huggingface_weight_family(type->text()) : nullptr;
@@ -102,7 +103,7 @@ HuggingFaceWeightFamily weight_family_of_config(const Document& config) {
     for (const HuggingFaceWeightFamily& one : huggingface_weight_families())
       known.push_back(one.model_type);
     fail_unsupported(fmt::format("{}: weights of this family cannot be read (supported: {})",
-                                 config.name(), join_with_commas(known)));
+                                 config.document_name(), join_with_commas(known)));
   }
   HuggingFaceWeightFamily own = *family;
   if (own.rotary == RotaryOrder::kPairsAsStated) {
@@ -113,22 +114,22 @@ HuggingFaceWeightFamily weight_family_of_config(const Document& config) {
   return own;
 }
 
-HuggingFaceWeightFamily weight_family_of_folder(const fs::path& directory,
-                                                const model::Architecture& model) {
-  const Document config = Document::load(directory / "config.json");
-  HuggingFaceWeightFamily family = weight_family_of_config(config);
+HuggingFaceWeightFamily weight_format_of_folder(const fs::path& directory,
+                                                const model::ModelArchitecture& model) {
+  const YamlJsonDocument config = YamlJsonDocument::load(directory / "config.json");
+  HuggingFaceWeightFamily family = weight_format_of_config(config);
   const std::vector<std::string> differ =
-      model_differences(model::read_huggingface_config(config), model);
+      differences_between_models(model::read_huggingface_config(config), model);
   if (!differ.empty()) {
-    fail_input(fmt::format("{}: describes another model than the plan: {}", config.name(),
+    fail_input(fmt::format("{}: describes another model than the plan: {}", config.document_name(),
                            fmt::join(differ, "; ")));
   }
   return family;
 }
 
 HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory,
-                                       const model::Architecture& model) {
-  const HuggingFaceWeightFamily family = weight_family_of_folder(directory, model);
+                                       const model::ModelArchitecture& model) {
+  const HuggingFaceWeightFamily family = weight_format_of_folder(directory, model);
   Places places;
   for (HuggingFaceTensor& tensor : huggingface_tensors(model, family)) {
     places.emplace(tensor.name, tensors_.size());
@@ -140,10 +141,11 @@ HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory,
   add_parts();
 }
 
-HuggingFaceWeights HuggingFaceWeights::adapters(const fs::path& directory, const fs::path& base,
-                                                const model::Architecture& model) {
-  check_adapters(Document::load(directory / "adapter_config.json"), model);
-  const HuggingFaceWeightFamily family = weight_family_of_folder(base, model);
+HuggingFaceWeights HuggingFaceWeights::open_lora_adapters(const fs::path& directory,
+                                                          const fs::path& base,
+                                                          const model::ModelArchitecture& model) {
+  check_adapters(YamlJsonDocument::load(directory / "adapter_config.json"), model);
+  const HuggingFaceWeightFamily family = weight_format_of_folder(base, model);
   HuggingFaceWeights weights;
   Places places;
   std::vector<PeftAdapterTensors> tensors = peft_adapter_tensors(model, family);
@@ -234,8 +236,8 @@ void HuggingFaceWeights::add_parts() {
   for (auto& [own, parts] : parts_) std::ranges::sort(parts, {}, &PlacedParameterRows::row);
 }
 
-void HuggingFaceWeights::read(std::string_view own, std::int64_t begin,
-                              std::span<double> out) const {
+void HuggingFaceWeights::read_parameter_elements(std::string_view own, std::int64_t begin,
+                                                 std::span<double> out) const {
   const auto found = parts_.find(own);
   if (found == parts_.end()) {
     throw Error(ErrorKind::kRuntime, fmt::format("the weights have no parameter {}", own));

@@ -22,12 +22,12 @@ namespace stepwright::huggingface {
 /// Returns how the weights next to a `config.json` are stored, by its `model_type`. Fails with
 /// `kUnsupported`, listing the supported types, for any other type and for the text part of a
 /// multimodal model.
-HuggingFaceWeightFamily weight_family_of_config(const Document& config);
+HuggingFaceWeightFamily weight_format_of_config(const YamlJsonDocument& config);
 
 /// Returns how the weights in a Hugging Face directory are stored. Fails with `kInput` if its
 /// `config.json` describes another model than `model`.
-HuggingFaceWeightFamily weight_family_of_folder(const std::filesystem::path& directory,
-                                                const model::Architecture& model);
+HuggingFaceWeightFamily weight_format_of_folder(const std::filesystem::path& directory,
+                                                const model::ModelArchitecture& model);
 
 /// The weights in a Hugging Face directory (`config.json` and safetensors files), read as
 /// Stepwright's parameters. Files are mapped into memory, so that only what is read is loaded.
@@ -36,19 +36,20 @@ class HuggingFaceWeights {
   /// Opens the weights of a model. Fails with `kInput` if config.json describes another model, if a
   /// tensor is missing, has a wrong shape or belongs to no parameter, or if a file is damaged; with
   /// `kUnsupported` for an unsupported `model_type` or number type.
-  HuggingFaceWeights(const std::filesystem::path& directory, const model::Architecture& model);
+  HuggingFaceWeights(const std::filesystem::path& directory, const model::ModelArchitecture& model);
 
   /// Opens LoRA adapters in a directory of the peft library (`peft_adapter_config_json.json`,
   /// `adapter_model.safetensors`) for the base weights in the directory `base`. Fails with `kInput`
   /// if they do not suit the model; with `kUnsupported` for anything but plain LoRA and for parts
   /// that share an A.
-  static HuggingFaceWeights adapters(const std::filesystem::path& directory,
-                                     const std::filesystem::path& base,
-                                     const model::Architecture& model);
+  static HuggingFaceWeights open_lora_adapters(const std::filesystem::path& directory,
+                                               const std::filesystem::path& base,
+                                               const model::ModelArchitecture& model);
 
   /// Reads elements of a Stepwright parameter (flattened as in checkpoints) from element `begin`
   /// on, as many as `out` holds.
-  void read(std::string_view own, std::int64_t begin, std::span<double> out) const;
+  void read_parameter_elements(std::string_view own, std::int64_t begin,
+                               std::span<double> out) const;
 
  private:
   HuggingFaceWeights() = default;

@@ -7,8 +7,8 @@
 
 namespace stepwright::interleave {
 
-double hidden_compute_seconds(const LinkSeconds& collectives,
-                              const cost::OverlapSlowdownFactors& contention) {
+double compute_seconds_beside_collectives(const LinkSeconds& collectives,
+                                          const cost::OverlapSlowdownFactors& contention) {
   double now_s = 0;
   double hidden_s = 0;
   while (now_s < std::ranges::max(collectives)) {
@@ -29,7 +29,7 @@ double hidden_compute_seconds(const LinkSeconds& collectives,
 
 double interleaved_block_seconds(const LinkSeconds& collectives, double compute_s,
                                  const cost::OverlapSlowdownFactors& contention) {
-  const double hidden_s = hidden_compute_seconds(collectives, contention);
+  const double hidden_s = compute_seconds_beside_collectives(collectives, contention);
   return std::ranges::max(collectives) + std::max(0.0, compute_s - hidden_s);
 }
 

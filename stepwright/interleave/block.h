@@ -27,8 +27,8 @@ using LinkSeconds = std::array<double, cost::kLinkClasses>;
 /// Returns how many seconds of computation (counted at full speed) fit beside collectives that
 /// start together. Beside several collectives, computation is slowed by the largest of their
 /// factors.
-double hidden_compute_seconds(const LinkSeconds& collectives,
-                              const cost::OverlapSlowdownFactors& contention);
+double compute_seconds_beside_collectives(const LinkSeconds& collectives,
+                                          const cost::OverlapSlowdownFactors& contention);
 
 /// Returns the seconds until these collectives and `compute_s` seconds of computation, all started
 /// together, have ended; computation is slowed while a collective runs.

@@ -57,7 +57,7 @@ InterleavingDynamicProgram::InterleavingDynamicProgram(
     : forward_(forward),
       backward_(backward),
       contention_(contention),
-      exposed_s_(forward.size() * backward.size(), kUnreachableSeconds),
+      exposed_s_(forward.size() * backward.size(), kInfiniteExposedSeconds),
       origins_(exposed_s_.size()) {
   for (const cost::LinkClass link : {cost::LinkClass::kInside, cost::LinkClass::kNetwork}) {
     lost_[static_cast<std::size_t>(link)] =
@@ -65,16 +65,16 @@ InterleavingDynamicProgram::InterleavingDynamicProgram(
   }
 }
 
-double InterleavingDynamicProgram::solve_least_exposed_s(double limit_s) {
+double InterleavingDynamicProgram::solve_min_exposed_communication_s(double limit_s) {
   exposed_s_.front() = 0;
   for (std::size_t f = 0; f < forward_.size(); ++f) {
     for (std::size_t b = 0; b < backward_.size(); ++b) leave(f, b, limit_s);
   }
-  return exposed_s_.back() < limit_s ? exposed_s_.back() : kUnreachableSeconds;
+  return exposed_s_.back() < limit_s ? exposed_s_.back() : kInfiniteExposedSeconds;
 }
 
 void InterleavingDynamicProgram::reach(std::size_t to, double exposed_s,
-                                       const FastestPredecessor& origin) {
+                                       const FastestPredecessorState& origin) {
   if (exposed_s >= exposed_s_[to]) return;
   exposed_s_[to] = exposed_s;
   origins_[to] = origin;
@@ -103,11 +103,11 @@ void InterleavingDynamicProgram::leave(std::size_t forward, std::size_t backward
   const std::size_t from = place(forward, backward);
   const double before_s = exposed_s_[from];
   if (before_s >= limit_s || before_s + still_exposed_s(forward, backward) >= limit_s) return;
-  for (const std::size_t op : forward_.ready_computations(forward)) {
-    reach(place(forward_.with(forward, op), backward), before_s, {from, true});
+  for (const std::size_t op : forward_.computations_ready_in_state(forward)) {
+    reach(place(forward_.state_after_operator(forward, op), backward), before_s, {from, true});
   }
-  for (const std::size_t op : backward_.ready_computations(backward)) {
-    reach(place(forward, backward_.with(backward, op)), before_s, {from, true});
+  for (const std::size_t op : backward_.computations_ready_in_state(backward)) {
+    reach(place(forward, backward_.state_after_operator(backward, op)), before_s, {from, true});
   }
   open_.clear();
   add_open(true, forward, origins_[from]);
@@ -124,14 +124,15 @@ void InterleavingDynamicProgram::leave(std::size_t forward, std::size_t backward
 }
 
 void InterleavingDynamicProgram::add_open(bool forward, std::size_t state,
-                                          const FastestPredecessor& origin) {
+                                          const FastestPredecessorState& origin) {
   const FinishedOperatorStates& strand = forward ? forward_ : backward_;
   const std::size_t before =
       forward ? origin.from / backward_.size() : origin.from % backward_.size();
-  for (const std::size_t op : strand.ready_collectives(state)) {
+  for (const std::size_t op : strand.collectives_ready_in_state(state)) {
     const InterleavedOperator& one = strand.strand()[op];
-    const bool known = origin.computes && std::ranges::find(strand.ready_collectives(before), op) !=
-                                              strand.ready_collectives(before).end();
+    const bool known =
+        origin.computes && std::ranges::find(strand.collectives_ready_in_state(before), op) !=
+                               strand.collectives_ready_in_state(before).end();
     open_.push_back({forward, op, static_cast<std::size_t>(one.link), one.seconds, known});
   }
 }
@@ -143,22 +144,23 @@ void InterleavingDynamicProgram::cover(std::size_t forward, std::size_t backward
   sent[one.link] = one.seconds;
   if (other != nullptr) sent[other->link] = other->seconds;
   const double hidden_s = other == nullptr ? one.seconds * (1 - lost_[one.link])
-                                           : hidden_compute_seconds(sent, contention_);
+                                           : compute_seconds_beside_collectives(sent, contention_);
   const double sent_s = std::ranges::max(sent);
   const std::size_t from = place(forward, backward);
   const double before_s = exposed_s_[from];
   const auto behind = [&](std::size_t state, bool of_forward) {
     const FinishedOperatorStates& strand = of_forward ? forward_ : backward_;
-    if (one.forward == of_forward) state = strand.with(state, one.op);
-    if (other != nullptr && other->forward == of_forward) state = strand.with(state, other->op);
+    if (one.forward == of_forward) state = strand.state_after_operator(state, one.op);
+    if (other != nullptr && other->forward == of_forward)
+      state = strand.state_after_operator(state, other->op);
     return state;
   };
   // Extensions that compute more than the collectives hide lead no further than computations alone
   // from a smaller extension.
-  for (const ComputationExtension& f : forward_.computation_extensions(forward)) {
+  for (const ComputationOnlyState& f : forward_.computation_only_states(forward)) {
     if (f.state != forward && f.part_s >= hidden_s) break;
     const std::size_t to = behind(f.state, true);
-    for (const ComputationExtension& b : backward_.computation_extensions(backward)) {
+    for (const ComputationOnlyState& b : backward_.computation_only_states(backward)) {
       if (b.state != backward && f.compute_s + b.part_s >= hidden_s) break;
       if (f.state != forward && f.part_s + b.compute_s >= hidden_s) continue;
       const double exposed_s = sent_s - std::min(hidden_s, f.compute_s + b.compute_s);

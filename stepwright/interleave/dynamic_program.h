@@ -9,7 +9,7 @@
 namespace stepwright::interleave {
 
 /// Exposed seconds that stand for "no sequence of blocks": infinity.
-inline constexpr double kUnreachableSeconds = std::numeric_limits<double>::infinity();
+inline constexpr double kInfiniteExposedSeconds = std::numeric_limits<double>::infinity();
 
 /// Finds the fastest way to run a forward and a backward through a layer side by side, over all
 /// orders and all cuts into blocks (collectives beside computations, then a barrier). The minimised
@@ -28,10 +28,10 @@ class InterleavingDynamicProgram {
 
   /// Returns the least exposed communication seconds over all sequences of blocks if they are below
   /// `limit_s`, else `kUnreachableSeconds`.
-  double solve_least_exposed_s(double limit_s);
+  double solve_min_exposed_communication_s(double limit_s);
 
-  /// Returns the blocks of the fastest sequence that the last successful `solve_least_exposed_s`
-  /// found, in order.
+  /// Returns the blocks of the fastest sequence that the last successful
+  /// `solve_min_exposed_communication_s` found, in order.
   [[nodiscard]] std::vector<InterleavedBlock> blocks() const;
 
  private:
@@ -45,7 +45,7 @@ class InterleavingDynamicProgram {
     bool known = false;
   };
   /// How the fastest way to a state ends: the state before its last block.
-  struct FastestPredecessor {
+  struct FastestPredecessorState {
     std::size_t from = 0;
     bool computes = false;  ///< True if the last block is one computation without collectives.
   };
@@ -53,10 +53,10 @@ class InterleavingDynamicProgram {
   [[nodiscard]] std::size_t place(std::size_t forward, std::size_t backward) const {
     return forward * backward_.size() + backward;
   }
-  void reach(std::size_t to, double exposed_s, const FastestPredecessor& origin);
+  void reach(std::size_t to, double exposed_s, const FastestPredecessorState& origin);
   [[nodiscard]] double still_exposed_s(std::size_t forward, std::size_t backward) const;
   void leave(std::size_t forward, std::size_t backward, double limit_s);
-  void add_open(bool forward, std::size_t state, const FastestPredecessor& origin);
+  void add_open(bool forward, std::size_t state, const FastestPredecessorState& origin);
   void cover(std::size_t forward, std::size_t backward, const ReadyCollective& one,
              const ReadyCollective* other);
   [[nodiscard]] InterleavedBlock block(std::size_t to) const;
@@ -67,7 +67,7 @@ class InterleavingDynamicProgram {
   /// Seconds of computation lost per second of a message beside it, by link class.
   LinkSeconds lost_{};
   std::vector<double> exposed_s_;
-  std::vector<FastestPredecessor> origins_;
+  std::vector<FastestPredecessorState> origins_;
   std::vector<ReadyCollective> open_;
 };
 

@@ -124,14 +124,14 @@ Strand try_starts(const ForwardBackwardOperators& pair, const InterleaveOptions&
   const FinishedOperatorStates backward(pair.backward);
   const double rounding_s = kRounding * compute_s;
   Strand best = pair.forward;
-  out.exposed_s = kUnreachableSeconds;
+  out.exposed_s = kInfiniteExposedSeconds;
   for (const std::size_t start : starts_of(pair.forward, options.rotate)) {
     Strand list = rotated(pair.forward, start);
     const FinishedOperatorStates forward(list);
     InterleavingDynamicProgram program(forward, backward, options.contention);
     if (program.exposed_lower_bound_s() >= out.exposed_s - rounding_s) break;
-    const double exposed_s = program.solve_least_exposed_s(out.exposed_s - rounding_s);
-    if (exposed_s == kUnreachableSeconds) continue;
+    const double exposed_s = program.solve_min_exposed_communication_s(out.exposed_s - rounding_s);
+    if (exposed_s == kInfiniteExposedSeconds) continue;
     std::vector<InterleavedBlock> blocks = program.blocks();
     const double bytes = options.extra_bytes ? options.extra_bytes(blocks) : 0;
     if (bytes > options.memory_limit_bytes) continue;
@@ -146,8 +146,8 @@ Strand try_starts(const ForwardBackwardOperators& pair, const InterleaveOptions&
 
 }  // namespace
 
-LayerInterleaving interleave(const ForwardBackwardOperators& pair,
-                             const InterleaveOptions& options) {
+LayerInterleaving interleave_layer_forward_and_backward(const ForwardBackwardOperators& pair,
+                                                        const InterleaveOptions& options) {
   check(pair.forward);
   check(pair.backward);
   const double compute_s = computation(pair.forward) + computation(pair.backward);
@@ -155,7 +155,7 @@ LayerInterleaving interleave(const ForwardBackwardOperators& pair,
   out.serial_s = total(pair.forward) + total(pair.backward);
   out.serial_own_overlap_s = out.serial_s - own_overlap_s(pair.backward, options.contention);
   out.lower_bound_s = longest_s(pair);
-  const std::vector<InterleavedBlock> serial = serial_interleaving_blocks(pair);
+  const std::vector<InterleavedBlock> serial = blocks_without_interleaving(pair);
   out.serial_extra_bytes = options.extra_bytes ? options.extra_bytes(serial) : 0;
   check_limit(out.serial_extra_bytes, options.memory_limit_bytes);
   const Strand best = try_starts(pair, options, compute_s, out);

@@ -55,8 +55,8 @@ struct InterleaveOptions {
 /// beginning, then starts after a collective). With a memory limit: the best start that keeps it,
 /// else one operator after the other. Fails with `kInput` if even that needs more memory, with
 /// `kUnsupported` above 64 operators in one direction.
-LayerInterleaving interleave(const ForwardBackwardOperators& pair,
-                             const InterleaveOptions& options);
+LayerInterleaving interleave_layer_forward_and_backward(const ForwardBackwardOperators& pair,
+                                                        const InterleaveOptions& options);
 
 /// Returns the JSON output of `stepwright interleave --json` (`docs/formats.md`).
 nlohmann::ordered_json interleaving_json(const ForwardBackwardOperators& pair,

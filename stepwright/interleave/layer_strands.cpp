@@ -126,7 +126,7 @@ void add_what(InterleavedOperator& out, const step::Operator& op) {
 /// Collects operators of a template under their ids.
 class StrandWriter {
  public:
-  StrandWriter(const step::Template& piece, std::span<const cost::OperatorTime> times)
+  StrandWriter(const step::OperatorTemplate& piece, std::span<const cost::OperatorTime> times)
       : piece_(piece), times_(times), ids_(piece.operators.size()) {}
 
   /// Adds an operator that the program may lack: the gradient of a residual addition.
@@ -197,7 +197,7 @@ class StrandWriter {
     return entry->second;
   }
 
-  const step::Template& piece_;
+  const step::OperatorTemplate& piece_;
   std::span<const cost::OperatorTime> times_;
   std::vector<std::size_t> ids_;  ///< For each operator of the template, the index of its id.
   Strand strand_;
@@ -273,8 +273,8 @@ class LayerIds {
   std::int64_t context_;
 };
 
-Strand forward_strand(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                      const LayerIds& ids) {
+Strand forward_strand(const step::OperatorTemplate& piece,
+                      std::span<const cost::OperatorTime> times, const LayerIds& ids) {
   StrandWriter writer(piece, times);
   RingEntries ring;
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
@@ -298,8 +298,8 @@ Strand chained_again(Strand strand) {
   return strand;
 }
 
-Strand backward_strand(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                       const LayerIds& ids) {
+Strand backward_strand(const step::OperatorTemplate& piece,
+                       std::span<const cost::OperatorTime> times, const LayerIds& ids) {
   StrandWriter writer(piece, times);
   writer.open(ids.first());
   RingEntries again;
@@ -337,16 +337,18 @@ plan::LayerRecompute recompute_of(const plan::Job& job, const plan::Plan& plan,
     layer -= layers;
     ++chunk;
   }
-  const std::int64_t position = plan::chunk_placement_of(plan).holder(chunk).position;
-  return plan::layer_recompute(plan::recompute_of_pipeline_rank(plan.recompute, position), layer);
+  const std::int64_t position =
+      plan::model_chunk_placement(plan).place_of_model_chunk(chunk).position;
+  return plan::recomputation_of_chunk_layer(
+      plan::recompute_of_pipeline_rank(plan.recompute, position), layer);
 }
 
 constexpr double kMostSeconds = 1e6;
 
-void set_seconds(Node node, Strand& strand) {
+void set_seconds(DocumentNode node, Strand& strand) {
   std::vector<std::string_view> ids;
   for (const InterleavedOperator& op : strand) ids.push_back(op.id);
-  node.allow_only(ids);
+  node.allow_only_keys(ids);
   for (InterleavedOperator& op : strand) {
     op.seconds = node.get(op.id).number(0, kMostSeconds);
   }
@@ -359,20 +361,20 @@ LayerOperatorLists layer_operator_lists(const plan::Job& job, const plan::Plan& 
   check_listed(job, plan, layer);
   const model::LayerClass which = job.model.layer_class(layer);
   LayerOperatorLists out;
-  out.templates =
-      step::build_layer(step::make_setting(job, plan), which, recompute_of(job, plan, layer));
+  out.templates = step::build_layer_templates(step::make_setting(job, plan), which,
+                                              recompute_of(job, plan, layer));
   const LayerIds ids(which.has_experts(), plan.parallel.context);
-  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
+  const auto layouts = cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan));
   std::vector<cost::OperatorTime> times;
-  cost.price(out.templates.forward, layouts, plan.collectives, times);
+  cost.price_template_operators(out.templates.forward, layouts, plan.collectives, times);
   out.pair.forward = forward_strand(out.templates.forward, times, ids);
-  cost.price(out.templates.backward, layouts, plan.collectives, times);
+  cost.price_template_operators(out.templates.backward, layouts, plan.collectives, times);
   out.pair.backward = backward_strand(out.templates.backward, times, ids);
   return out;
 }
 
-void read_operator_times(Node node, ForwardBackwardOperators& pair) {
-  node.allow_only({"forward", "backward", "pair"});
+void read_user_operator_times(DocumentNode node, ForwardBackwardOperators& pair) {
+  node.allow_only_keys({"forward", "backward", "pair"});
   set_seconds(node.get("forward"), pair.forward);
   set_seconds(node.get("backward"), pair.backward);
   const auto takes_time = [](const InterleavedOperator& op) { return op.seconds > 0; };

@@ -14,7 +14,7 @@ namespace stepwright::interleave {
 /// they were made.
 struct LayerOperatorLists {
   ForwardBackwardOperators pair;
-  step::BlockTemplatePair templates;
+  step::ModelBlockTemplatePair templates;
 };
 
 /// Returns the forward and backward operators of one layer (`layer`, from 0) of a plan, with priced
@@ -29,6 +29,6 @@ LayerOperatorLists layer_operator_lists(const plan::Job& job, const plan::Plan& 
 /// Replaces the predicted seconds of all operators by the user's, from `{"forward": {"f1": s, ...},
 /// "backward": {"b1": s, ...}}`. Fails with `kInput` if an operator is missing or unknown, or a
 /// time is not above zero.
-void read_operator_times(Node node, ForwardBackwardOperators& pair);
+void read_user_operator_times(DocumentNode node, ForwardBackwardOperators& pair);
 
 }  // namespace stepwright::interleave

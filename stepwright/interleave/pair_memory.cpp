@@ -41,13 +41,13 @@ step::PairOrder order_of(const LayerOperatorLists& strands,
 
 double interleaved_pair_peak_bytes(const LayerOperatorLists& strands,
                                    const std::vector<InterleavedBlock>& blocks, double imbalance) {
-  const step::Template pair = step::merge_forward_backward_templates(
+  const step::OperatorTemplate pair = step::merge_forward_backward_templates(
       strands.templates.forward, strands.templates.backward, order_of(strands, blocks));
-  const memory::TemplateMemoryFootprint walked = memory::template_memory_footprint(pair, imbalance);
+  const memory::OperatorTemplateMemory walked = memory::template_memory_footprint(pair, imbalance);
   return walked.peak_bytes - walked.input_bytes - memory::total_bytes(walked.restored);
 }
 
-std::vector<InterleavedBlock> serial_interleaving_blocks(const ForwardBackwardOperators& pair) {
+std::vector<InterleavedBlock> blocks_without_interleaving(const ForwardBackwardOperators& pair) {
   std::vector<InterleavedBlock> blocks;
   const auto add = [&](const InterleavedOperator& op,
                        std::vector<std::string> InterleavedBlock::* list) {

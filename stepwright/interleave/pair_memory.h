@@ -16,6 +16,6 @@ double interleaved_pair_peak_bytes(const LayerOperatorLists& strands,
 
 /// Returns one block for each operator, all of the backward before the forward: the order that
 /// needs the least memory.
-std::vector<InterleavedBlock> serial_interleaving_blocks(const ForwardBackwardOperators& pair);
+std::vector<InterleavedBlock> blocks_without_interleaving(const ForwardBackwardOperators& pair);
 
 }  // namespace stepwright::interleave

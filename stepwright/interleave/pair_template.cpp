@@ -29,7 +29,8 @@ class PairTemplate {
     const bool inside = op->link == cost::LinkClass::kInside;
     step::Operator out;
     out.kind = op->is_collective() ? step::OperatorKind::kAllGather : step::OperatorKind::kLinear;
-    if (op->is_collective()) out.stream = inside ? step::Stream::kTensor : step::Stream::kExpert;
+    if (op->is_collective())
+      out.stream = inside ? step::DeviceStream::kTensor : step::DeviceStream::kExpert;
     out.after = {first, static_cast<std::int32_t>(op->after.size() + (opens ? 1 : 0))};
     piece_.operators.push_back(out);
     times_.push_back({.seconds = op->seconds, .link = op->link});
@@ -48,7 +49,7 @@ class PairTemplate {
   const Strand* forward_;
   std::map<std::string, std::pair<const Strand*, const InterleavedOperator*>> operators_;
   std::map<std::string, std::int32_t> placed_;
-  step::Template piece_;
+  step::OperatorTemplate piece_;
   std::vector<cost::OperatorTime> times_;
   std::int32_t before_ = -1;  ///< The last computation of the earlier blocks; -1: none.
 };
@@ -60,10 +61,10 @@ double simulated_pair_seconds(const ForwardBackwardOperators& pair,
                               const cost::OverlapSlowdownFactors& contention) {
   PairTemplate piece(pair);
   for (const InterleavedBlock& block : blocks) {
-    const bool sends_forward =
+    const bool forward_leaves_position =
         !block.communication.empty() && piece.is_forward(block.communication.front());
-    const auto& first = sends_forward ? block.backward : block.forward;
-    const auto& second = sends_forward ? block.forward : block.backward;
+    const auto& first = forward_leaves_position ? block.backward : block.forward;
+    const auto& second = forward_leaves_position ? block.forward : block.backward;
     for (const auto* list : {&block.communication, &first, &second}) {
       for (const std::string& id : *list) piece.add(id);
     }

@@ -6,7 +6,7 @@
 
 namespace stepwright::interleave {
 
-std::vector<OperatorSet> operator_ancestors(const Strand& strand) {
+std::vector<OperatorSet> transitive_operator_dependencies(const Strand& strand) {
   std::vector<OperatorSet> all;
   for (const InterleavedOperator& op : strand) {
     OperatorSet before = 0;
@@ -17,7 +17,7 @@ std::vector<OperatorSet> operator_ancestors(const Strand& strand) {
 }
 
 std::vector<OperatorSet> finished_operator_sets(const Strand& strand) {
-  const std::vector<OperatorSet> needed = operator_ancestors(strand);
+  const std::vector<OperatorSet> needed = transitive_operator_dependencies(strand);
   std::vector<OperatorSet> ideals{0};
   std::set<OperatorSet> known{0};
   for (std::size_t next = 0; next < ideals.size(); ++next) {

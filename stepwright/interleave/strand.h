@@ -48,7 +48,7 @@ constexpr OperatorSet only(std::size_t place) { return OperatorSet{1} << place; 
 constexpr bool holds(OperatorSet set, std::size_t place) { return (set >> place & 1U) != 0; }
 
 /// Returns, for each operator, all operators that must end before it, direct and indirect.
-std::vector<OperatorSet> operator_ancestors(const Strand& strand);
+std::vector<OperatorSet> transitive_operator_dependencies(const Strand& strand);
 
 /// Returns all sets of operators that can be finished at the same moment: each contains everything
 /// that its members depend on (order ideals). Small sets come first.

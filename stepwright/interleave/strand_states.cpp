@@ -15,7 +15,7 @@ FinishedOperatorStates::FinishedOperatorStates(const Strand& strand)
     : strand_(strand), sets_(finished_operator_sets(strand)) {
   std::unordered_map<OperatorSet, std::size_t> place;
   for (std::size_t i = 0; i < size(); ++i) place[sets_[i]] = i;
-  const std::vector<OperatorSet> needed = operator_ancestors(strand);
+  const std::vector<OperatorSet> needed = transitive_operator_dependencies(strand);
   computations_.resize(size());
   collectives_.resize(size());
   next_.resize(size() * strand.size());
@@ -45,13 +45,13 @@ RemainingSeconds FinishedOperatorStates::remaining_after(OperatorSet done) const
 
 /// Returns the states that computations alone lead to. `found_at`: work space, which has no entry
 /// set before and after the call.
-std::vector<ComputationExtension> FinishedOperatorStates::extend(
+std::vector<ComputationOnlyState> FinishedOperatorStates::extend(
     std::size_t from, std::vector<std::size_t>& found_at) const {
-  std::vector<ComputationExtension> found{{from, 0, 0}};
+  std::vector<ComputationOnlyState> found{{from, 0, 0}};
   for (std::size_t next = 0; next < found.size(); ++next) {
-    const ComputationExtension here = found[next];
+    const ComputationOnlyState here = found[next];
     for (const std::size_t op : computations_[here.state]) {
-      const std::size_t larger = with(here.state, op);
+      const std::size_t larger = state_after_operator(here.state, op);
       if (found_at[larger] != kNowhere) {
         double& part_s = found[found_at[larger]].part_s;
         part_s = std::max(part_s, here.compute_s);
@@ -61,8 +61,8 @@ std::vector<ComputationExtension> FinishedOperatorStates::extend(
       }
     }
   }
-  for (const ComputationExtension& one : found) found_at[one.state] = kNowhere;
-  std::ranges::stable_sort(found.begin() + 1, found.end(), {}, &ComputationExtension::part_s);
+  for (const ComputationOnlyState& one : found) found_at[one.state] = kNowhere;
+  std::ranges::stable_sort(found.begin() + 1, found.end(), {}, &ComputationOnlyState::part_s);
   return found;
 }
 

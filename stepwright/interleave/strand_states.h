@@ -16,7 +16,7 @@ struct RemainingSeconds {
 };
 
 /// A later state of a forward or backward that computations alone, without a collective, lead to.
-struct ComputationExtension {
+struct ComputationOnlyState {
   std::size_t state = 0;
   double compute_s = 0;
   /// Most seconds of computation on the way to this state before its last operator starts.
@@ -38,27 +38,27 @@ class FinishedOperatorStates {
     return remaining_[state];
   }
   /// Returns the indices of the computations that can start next in a state.
-  [[nodiscard]] std::span<const std::size_t> ready_computations(std::size_t state) const {
+  [[nodiscard]] std::span<const std::size_t> computations_ready_in_state(std::size_t state) const {
     return computations_[state];
   }
   /// Returns the indices of the collectives that can start next in a state.
-  [[nodiscard]] std::span<const std::size_t> ready_collectives(std::size_t state) const {
+  [[nodiscard]] std::span<const std::size_t> collectives_ready_in_state(std::size_t state) const {
     return collectives_[state];
   }
   /// Returns the states that computations alone lead to: the state itself, then others by ascending
   /// `part_s`.
-  [[nodiscard]] std::span<const ComputationExtension> computation_extensions(
+  [[nodiscard]] std::span<const ComputationOnlyState> computation_only_states(
       std::size_t state) const {
     return extensions_[state];
   }
   /// Returns the state after operator `op` has also ended; all that `op` depends on must be
   /// finished in `state`.
-  [[nodiscard]] std::size_t with(std::size_t state, std::size_t op) const {
+  [[nodiscard]] std::size_t state_after_operator(std::size_t state, std::size_t op) const {
     return next_[state * strand_.size() + op];
   }
 
  private:
-  [[nodiscard]] std::vector<ComputationExtension> extend(std::size_t from,
+  [[nodiscard]] std::vector<ComputationOnlyState> extend(std::size_t from,
                                                          std::vector<std::size_t>& found_at) const;
   [[nodiscard]] RemainingSeconds remaining_after(OperatorSet done) const;
 
@@ -68,7 +68,7 @@ class FinishedOperatorStates {
   std::vector<std::size_t> next_;  ///< Index of the next state, for [state, finished operator].
   std::vector<std::vector<std::size_t>> computations_;
   std::vector<std::vector<std::size_t>> collectives_;
-  std::vector<std::vector<ComputationExtension>> extensions_;
+  std::vector<std::vector<ComputationOnlyState>> extensions_;
 };
 
 }  // namespace stepwright::interleave

@@ -48,7 +48,7 @@ class CellWriter {
     }
     std::vector<std::string> ids = block.forward;
     ids.insert(ids.end(), block.backward.begin(), block.backward.end());
-    const double hidden_s = hidden_compute_seconds(sent, contention_);
+    const double hidden_s = compute_seconds_beside_collectives(sent, contention_);
     const double share = hidden_s > block.compute_s
                              ? block.compute_s / hidden_s * std::ranges::max(sent) / block.seconds
                              : 1;

@@ -40,13 +40,13 @@ sockaddr_in address_of(const Path& path) {
 
 /// Returns a TCP socket of a node, prepared in its namespace by `prepare` (`bind`, `connect`).
 template <class Prepare>
-Descriptor socket_in(const std::string& lab, std::int64_t node, Prepare prepare) {
+FileDescriptor socket_in(const std::string& lab, std::int64_t node, Prepare prepare) {
   const auto make = [&] {  // in a thread of its own, since only that thread moves to the node
     const std::string path = "/run/netns/" + node_namespace(lab, node);
-    const Descriptor network(
+    const FileDescriptor network(
         checked_system_call(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open a node"));
     checked_system_call(::setns(network.get(), CLONE_NEWNET), "enter a node");
-    Descriptor socket(
+    FileDescriptor socket(
         checked_system_call(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "make a socket"));
     prepare(socket.get());
     return socket;
@@ -56,14 +56,14 @@ Descriptor socket_in(const std::string& lab, std::int64_t node, Prepare prepare)
 
 /// Both ends of a connection.
 struct Connection {
-  Descriptor from;
-  Descriptor to;
+  FileDescriptor from;
+  FileDescriptor to;
 };
 
 Connection connect(const std::string& lab, const Path& path) {
   const sockaddr_in address = address_of(path);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  const Descriptor listener = socket_in(lab, path.to, [&](int socket) {
+  const FileDescriptor listener = socket_in(lab, path.to, [&](int socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     checked_system_call(::bind(socket, generic, sizeof address), "bind a socket");
@@ -74,7 +74,7 @@ Connection connect(const std::string& lab, const Path& path) {
     checked_system_call(::connect(socket, generic, sizeof address), "connect");
   });
   const int accepted = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
-  made.to = Descriptor(checked_system_call(accepted, "accept"));
+  made.to = FileDescriptor(checked_system_call(accepted, "accept"));
   return made;
 }
 
@@ -136,7 +136,7 @@ double machine_tcp_bytes_per_s(double seconds) {
 
 BusyLinkRateShares measure_busy_links(const EmulatedClusterSpec& spec, double seconds) {
   const NodeNamespaces namespaces(spec);
-  run_emulation_commands(rate_limit_commands(spec, namespaces.lab()));
+  run_emulation_commands(traffic_control_commands(spec, namespaces.lab()));
   std::vector<Path> paths;
   for (std::int64_t node = 0; node < spec.nodes; ++node) {
     paths.push_back({.from = node, .to = node});

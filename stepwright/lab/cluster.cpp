@@ -34,7 +34,8 @@ cluster::ClusterDescription description_of(const EmulatedClusterSpec& spec) {
 }  // namespace
 
 cluster::Cluster emulated_cluster_for_prediction(const EmulatedClusterSpec& spec) {
-  const Document document = Document::from(Tree::mapping(), spec.name);
+  const YamlJsonDocument document =
+      YamlJsonDocument::from_tree(DocumentTree::make_empty_mapping(), spec.name);
   return cluster::complete_cluster_description(description_of(spec), document.root());
 }
 

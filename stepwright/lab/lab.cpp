@@ -11,15 +11,15 @@ namespace stepwright::lab {
 
 EmulatedCluster::EmulatedCluster(EmulatedClusterSpec spec)
     : spec_(std::move(spec)), namespaces_(spec_) {
-  run_emulation_commands(rate_limit_commands(spec_, namespaces_.lab()));
+  run_emulation_commands(traffic_control_commands(spec_, namespaces_.lab()));
 }
 
 std::string EmulatedCluster::namespace_of_node(std::int64_t node) const {
   return node_namespace(namespaces_.lab(), node);
 }
 
-RankRunResult EmulatedCluster::run(std::span<const CommandLine> commands,
-                                   const RankRunOptions& options) const {
+RankRunResult EmulatedCluster::run_programs_on_ranks(std::span<const CommandLine> commands,
+                                                     const RankRunOptions& options) const {
   if (std::ssize(commands) != spec_.ranks()) {
     fail_input(fmt::format("{} programs for {} ranks", commands.size(), spec_.ranks()));
   }

@@ -31,8 +31,8 @@ class EmulatedCluster {
   /// Runs one program for each rank (`commands` in the order of ranks), in the namespace of the
   /// rank's node and with torchrun's environment variables. Fails with `kInput` if the number of
   /// programs is not that of ranks, with `kRuntime` if one cannot be started.
-  [[nodiscard]] RankRunResult run(std::span<const CommandLine> commands,
-                                  const RankRunOptions& options) const;
+  [[nodiscard]] RankRunResult run_programs_on_ranks(std::span<const CommandLine> commands,
+                                                    const RankRunOptions& options) const;
 
  private:
   EmulatedClusterSpec spec_;

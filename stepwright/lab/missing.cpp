@@ -31,16 +31,16 @@ std::vector<MissingRequirement> missing_network_features() {
       {"bridges", {"ip", "-n", scratch, "link", "add", "rail0", "type", "bridge"}},
       {"veth links", {"ip", "-n", scratch, "link", "add", "nic0", "type", "veth"}},
       {"the token bucket filter of tc (sch_tbf)",
-       rate_limit_command(scratch, "lo", rate_limited_link(1e6))}};
+       traffic_control_command(scratch, "lo", rate_limited_link(1e6))}};
   std::vector<MissingRequirement> missing;
   for (const Feature& feature : features) {
-    const auto complaint = run_for_error(feature.attempt);
+    const auto complaint = run_program_for_error_text(feature.attempt);
     if (!complaint) continue;
     missing.push_back({fmt::format("{} ({})", feature.name, *complaint), kNetworkRemedy});
     // the commands of the others need the first feature
     if (&feature == &features[0]) return missing;
   }
-  static_cast<void>(run_for_error({"ip", "netns", "del", scratch}));
+  static_cast<void>(run_program_for_error_text({"ip", "netns", "del", scratch}));
   return missing;
 }
 
@@ -52,7 +52,7 @@ std::vector<MissingRequirement> missing_for_emulation() {
     missing.push_back({"root, who alone may make networks", "run it with sudo"});
   }
   for (const char* program : {"ip", "tc"}) {
-    if (const auto complaint = run_for_error({program, "-V"})) {
+    if (const auto complaint = run_program_for_error_text({program, "-V"})) {
       missing.push_back(
           {fmt::format("the program {} of the package iproute2 ({})", program, *complaint),
            "install it (apt-get install iproute2); it lies in /usr/sbin, which PATH must name"});

@@ -30,7 +30,7 @@ std::string free_lab_name() {
 
 void remove_namespace(const std::string& name) {
   if (!path_exists(path_of(name))) return;
-  static_cast<void>(run_for_error({"ip", "netns", "del", name}));
+  static_cast<void>(run_program_for_error_text({"ip", "netns", "del", name}));
 }
 
 }  // namespace
@@ -51,12 +51,12 @@ void NodeNamespaces::remove_all() const {
   for (const std::string& name : names_) remove_namespace(name);
 }
 
-std::vector<std::string> remove_dead_namespaces() {
+std::vector<std::string> remove_abandoned_network_namespaces() {
   std::vector<std::string> left;
   std::error_code none_yet;
   for (const auto& entry : std::filesystem::directory_iterator(path_of(""), none_yet)) {
     const std::string name = entry.path().filename().string();
-    const std::optional<ProcessIdentity> owner = namespace_owner(name);
+    const std::optional<ProcessIdentity> owner = network_namespace_owner(name);
     if (owner && find_process_identity(owner->pid) != owner) left.push_back(name);
   }
   std::ranges::sort(left);

@@ -29,6 +29,6 @@ class NodeNamespaces {
 
 /// Removes the network namespaces of emulated clusters whose process died before it could remove
 /// them, and returns their names. Namespaces of live processes stay.
-std::vector<std::string> remove_dead_namespaces();
+std::vector<std::string> remove_abandoned_network_namespaces();
 
 }  // namespace stepwright::lab

@@ -47,7 +47,7 @@ std::string emulated_cluster_name(const ProcessIdentity& owner, int number) {
   return fmt::format("{}{}-{}-{}", kPrefix, owner.pid, owner.start, number);
 }
 
-std::optional<ProcessIdentity> namespace_owner(std::string_view name) {
+std::optional<ProcessIdentity> network_namespace_owner(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
   const auto pid = take_number<std::uint32_t>(name);

@@ -27,6 +27,6 @@ std::string emulated_cluster_name(const ProcessIdentity& owner, int number);
 
 /// Returns the process that made a network namespace, from the namespace's name; nullopt if it
 /// belongs to no emulated cluster.
-std::optional<ProcessIdentity> namespace_owner(std::string_view name);
+std::optional<ProcessIdentity> network_namespace_owner(std::string_view name);
 
 }  // namespace stepwright::lab

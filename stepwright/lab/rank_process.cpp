@@ -74,8 +74,8 @@ bool mount_processes() {
   give_up("run ", ready.command[0]);
 }
 
-Descriptor open_file(const std::string& path, int flags) {
-  return Descriptor(
+FileDescriptor open_file(const std::string& path, int flags) {
+  return FileDescriptor(
       checked_system_call(::open(path.c_str(), flags | O_CLOEXEC), ("open " + path).c_str()));
 }
 
@@ -85,8 +85,8 @@ pid_t start_rank(const NamespaceWarden& warden, const RankProgramStart& start) {
   const std::vector<std::string> environment = environment_with(start.environment);
   std::vector<char*> command = pointers_to(start.command);
   std::vector<char*> variables = pointers_to(environment);
-  const Descriptor network = open_file("/run/netns/" + start.network, O_RDONLY);
-  const Descriptor nothing = open_file("/dev/null", O_RDONLY);
+  const FileDescriptor network = open_file("/run/netns/" + start.network, O_RDONLY);
+  const FileDescriptor nothing = open_file("/dev/null", O_RDONLY);
   const Ready ready{.command = command.data(),
                     .environment = variables.data(),
                     .network = network.get(),

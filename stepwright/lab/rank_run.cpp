@@ -16,7 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool is_heard(const RunningRank& rank) { return rank.out.is_open() || rank.err.is_open(); }
+bool is_heard(const RunningRank& rank) {
+  return rank.out.is_output_pipe_open() || rank.err.is_output_pipe_open();
+}
 
 class RankRun {
  public:
@@ -25,7 +27,7 @@ class RankRun {
   }
   ~RankRun() {
     warden_.kill_namespace_processes();
-    for (RunningRank& rank : ranks_) rank.wait(seconds());
+    for (RunningRank& rank : ranks_) rank.wait_for_process_end(seconds());
   }
   RankRun(const RankRun&) = delete;
   RankRun& operator=(const RankRun&) = delete;
@@ -35,7 +37,7 @@ class RankRun {
   }
 
   RankRunResult finish() {
-    while (std::ranges::any_of(ranks_, &RunningRank::is_running)) wait_and_see();
+    while (std::ranges::any_of(ranks_, &RunningRank::is_rank_process_running)) wait_and_see();
     warden_.kill_namespace_processes();  // now every stream ends, whichever process held it
     while (std::ranges::any_of(ranks_, is_heard)) wait_and_see();
     RankRunResult result{.seconds = seconds(), .failure = failure_};
@@ -88,15 +90,15 @@ class RankRun {
     if (!deadline_ || seconds() < *deadline_) return;
     deadline_.reset();
     if (stopping_) return warden_.kill_namespace_processes();
-    const auto first = std::ranges::find_if(ranks_, &RunningRank::is_running);
+    const auto first = std::ranges::find_if(ranks_, &RunningRank::is_rank_process_running);
     if (first == ranks_.end()) return;
     stop(fmt::format("{} of {} ranks had not ended after {} s, rank {} on node {} among them",
-                     std::ranges::count_if(ranks_, &RunningRank::is_running), ranks_.size(),
-                     options_.timeout_s, first->end.rank, first->end.node));
+                     std::ranges::count_if(ranks_, &RunningRank::is_rank_process_running),
+                     ranks_.size(), options_.timeout_s, first->end.rank, first->end.node));
   }
 
   void take_end(RunningRank& rank) {
-    rank.wait(seconds());
+    rank.wait_for_process_end(seconds());
     if (rank.end.exit_code != 0 || rank.end.signal != 0) stop(describe_rank_end(rank.end));
   }
 

@@ -17,13 +17,13 @@ namespace {
 constexpr Named<NicOwner> kNicOwnerNames[] = {{NicOwner::kNode, "node"}, {NicOwner::kRank, "rank"}};
 
 /// Reads a rate from 1 Mbit/s to 100 Gbit/s.
-double read_rate(Node node) {
+double read_rate(DocumentNode node) {
   constexpr double kLeast = 125e3;
   constexpr double kMost = 12.5e9;
   return read_quantity(node, QuantityKind::kRate, kLeast, kMost);
 }
 
-RateLimitedLink read_link(Node node) {
+RateLimitedLink read_link(DocumentNode node) {
   constexpr std::int64_t kMostBurst = std::int64_t{1} << 30;
   if (const auto latency = node.find("latency")) {
     latency->fail_unsupported("a latency cannot be emulated: tbf shapes rates only");
@@ -38,18 +38,18 @@ RateLimitedLink read_link(Node node) {
   return link;
 }
 
-void read_nic(Node node, EmulatedClusterSpec& lab) {
-  node.allow_only({"rate", "per", "burst", "latency"});
+void read_nic(DocumentNode node, EmulatedClusterSpec& lab) {
+  node.allow_only_keys({"rate", "per", "burst", "latency"});
   lab.nic = read_link(node);
   if (const auto owner = node.find("per")) lab.nic_of = owner->choice(kNicOwnerNames);
 }
 
-RateLimitedLink read_inside(Node node) {
-  node.allow_only({"rate", "burst", "latency"});
+RateLimitedLink read_inside(DocumentNode node) {
+  node.allow_only_keys({"rate", "burst", "latency"});
   return read_link(node);
 }
 
-cluster::DeviceModel read_lab_device(Node node) {
+cluster::DeviceModel read_lab_device(DocumentNode node) {
   cluster::DeviceModel device;
   if (const auto stated = node.find("device")) {
     cluster::read_device(*stated, device);
@@ -61,12 +61,14 @@ cluster::DeviceModel read_lab_device(Node node) {
 
 }  // namespace
 
-EmulatedClusterSpec read_emulated_cluster(Node node) {
-  const Node version = node.get("stepwright");
+EmulatedClusterSpec read_emulated_cluster(DocumentNode node) {
+  const DocumentNode version = node.get("stepwright");
   if (version.text() != "lab/1") {
-    version.fail(fmt::format("must be lab/1 here; it is '{}'", printable(version.text())));
+    version.fail(
+        fmt::format("must be lab/1 here; it is '{}'", one_line_printable_text(version.text())));
   }
-  node.allow_only({"stepwright", "name", "nodes", "ranks_per_node", "nic", "inside", "device"});
+  node.allow_only_keys(
+      {"stepwright", "name", "nodes", "ranks_per_node", "nic", "inside", "device"});
   EmulatedClusterSpec lab;
   lab.nodes = node.get("nodes").integer(1, kMaxEmulatedNodes);
   lab.ranks_per_node = node.get("ranks_per_node").integer(1, kMaxLabRanksPerNode);
@@ -80,7 +82,7 @@ EmulatedClusterSpec read_emulated_cluster(Node node) {
 }
 
 EmulatedClusterSpec load_emulated_cluster(const std::filesystem::path& path) {
-  const Document document = Document::load(path);
+  const YamlJsonDocument document = YamlJsonDocument::load(path);
   return read_emulated_cluster(document.root());
 }
 

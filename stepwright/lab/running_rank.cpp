@@ -47,15 +47,15 @@ RunningRank::RunningRank(std::int64_t rank, std::int64_t node, const NamespaceWa
     ::waitpid(process_, nullptr, 0);
     errno = error;
   }
-  exit_ = Descriptor(checked_system_call(static_cast<int>(exit), "watch a process"));
+  exit_ = FileDescriptor(checked_system_call(static_cast<int>(exit), "watch a process"));
 }
 
 void RunningRank::send_sigterm() const {
-  if (is_running()) ::kill(-process_, SIGTERM);
+  if (is_rank_process_running()) ::kill(-process_, SIGTERM);
 }
 
-void RunningRank::wait(double seconds) {
-  if (!is_running()) return;
+void RunningRank::wait_for_process_end(double seconds) {
+  if (!is_rank_process_running()) return;
   int status = 0;
   while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }

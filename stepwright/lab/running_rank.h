@@ -26,7 +26,7 @@ struct RankOutputStream {
   explicit RankOutputStream(const std::string& prefix) : lines(prefix) {}
 
   /// True until the program has closed the stream.
-  [[nodiscard]] bool is_open() const { return pipe.read.is_open(); }
+  [[nodiscard]] bool is_output_pipe_open() const { return pipe.read.is_open(); }
   /// Copies available output to `to`, each line after the rank's prefix; waits if there is none
   /// yet.
   void copy_available_output(std::ostream& to);
@@ -43,14 +43,14 @@ class RunningRank {
               RankProgramStart start);
 
   /// True until `wait` has collected the exit of the rank's process.
-  [[nodiscard]] bool is_running() const { return exit_.is_open(); }
+  [[nodiscard]] bool is_rank_process_running() const { return exit_.is_open(); }
   /// Returns a file descriptor that becomes readable when the rank's process ends; -1 after `wait`.
   [[nodiscard]] int process_exit_fd() const { return exit_.get(); }
   /// Sends SIGTERM to the rank's process group, if it is still running.
   void send_sigterm() const;
   /// Waits for the rank's process to end and stores how it ended in `end`. `seconds`: time since
   /// the start of the run, stored too.
-  void wait(double seconds);
+  void wait_for_process_end(double seconds);
 
   RankOutputStream out;
   RankOutputStream err;
@@ -58,7 +58,7 @@ class RunningRank {
 
  private:
   pid_t process_ = -1;
-  Descriptor exit_;
+  FileDescriptor exit_;
 };
 
 }  // namespace stepwright::lab

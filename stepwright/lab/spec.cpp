@@ -19,7 +19,7 @@ RateLimitedLink rate_limited_link(double rate_bytes_per_s) {
   return link;
 }
 
-double EmulatedClusterSpec::shaped_bytes_per_s() const {
+double EmulatedClusterSpec::emulated_link_capacity_bytes_per_s() const {
   const double per_node =
       static_cast<double>(nics_per_node()) * nic.rate_bytes_per_s + inside.rate_bytes_per_s;
   return static_cast<double>(nodes) * per_node;

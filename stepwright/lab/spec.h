@@ -47,7 +47,7 @@ struct EmulatedClusterSpec {
   }
   /// Returns the bytes/s that all NICs and buses of the emulated cluster carry together, in one
   /// direction.
-  [[nodiscard]] double shaped_bytes_per_s() const;
+  [[nodiscard]] double emulated_link_capacity_bytes_per_s() const;
 
   bool operator==(const EmulatedClusterSpec&) const = default;
 };
@@ -58,7 +58,7 @@ inline constexpr std::int64_t kMaxLabRanksPerNode = 64;
 
 /// Reads the description of an emulated cluster. Fails with `kInput` for unknown keys and values
 /// out of range, with `kUnsupported` for a latency (only the kernel's netem could add one).
-EmulatedClusterSpec read_emulated_cluster(Node node);
+EmulatedClusterSpec read_emulated_cluster(DocumentNode node);
 
 /// Reads the file that describes an emulated cluster.
 EmulatedClusterSpec load_emulated_cluster(const std::filesystem::path& path);

@@ -87,7 +87,7 @@ std::string one_line(const std::string& text) {
 
 }  // namespace
 
-std::optional<std::string> run_for_error(const CommandLine& command) {
+std::optional<std::string> run_program_for_error_text(const CommandLine& command) {
   Pipe said;
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -109,7 +109,7 @@ std::optional<std::string> run_for_error(const CommandLine& command) {
 
 void run_system_programs(std::span<const CommandLine> commands) {
   for (const CommandLine& command : commands) {
-    if (const auto complaint = run_for_error(command)) {
+    if (const auto complaint = run_program_for_error_text(command)) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", fmt::join(command, " "), *complaint));
     }
   }

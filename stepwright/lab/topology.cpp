@@ -100,8 +100,8 @@ std::vector<CommandLine> namespace_network_commands(const EmulatedClusterSpec& s
   return commands;
 }
 
-CommandLine rate_limit_command(const std::string& network, const std::string& device,
-                               const RateLimitedLink& link) {
+CommandLine traffic_control_command(const std::string& network, const std::string& device,
+                                    const RateLimitedLink& link) {
   // Long enough that nothing is dropped: TCP stops growing its window when a queue builds up.
   constexpr std::int64_t kQueueBytes = std::int64_t{16} << 20;
   return words(fmt::format("tc -n {} qdisc replace dev {} root tbf rate {}bit burst {} limit {}",
@@ -109,16 +109,16 @@ CommandLine rate_limit_command(const std::string& network, const std::string& de
                            link.burst_bytes, kQueueBytes));
 }
 
-std::vector<CommandLine> rate_limit_commands(const EmulatedClusterSpec& spec,
-                                             const std::string& lab) {
+std::vector<CommandLine> traffic_control_commands(const EmulatedClusterSpec& spec,
+                                                  const std::string& lab) {
   std::vector<CommandLine> commands;
   for (std::int64_t node = 0; node < spec.nodes; ++node) {
     const std::string home = node_namespace(lab, node);
-    commands.push_back(rate_limit_command(home, "lo", spec.inside));
+    commands.push_back(traffic_control_command(home, "lo", spec.inside));
     for (std::int64_t rail = 0; rail < spec.nics_per_node(); ++rail) {
-      commands.push_back(rate_limit_command(home, nic_interface_name(rail), spec.nic));
+      commands.push_back(traffic_control_command(home, nic_interface_name(rail), spec.nic));
       commands.push_back(
-          rate_limit_command(switch_namespace(lab), port_name(node, rail), spec.nic));
+          traffic_control_command(switch_namespace(lab), port_name(node, rail), spec.nic));
     }
   }
   return commands;

@@ -36,12 +36,12 @@ std::vector<CommandLine> namespace_network_commands(const EmulatedClusterSpec& s
                                                     const std::string& lab);
 
 /// Returns the commands (`tc ...`) that limit the links of an emulated cluster to their rates.
-std::vector<CommandLine> rate_limit_commands(const EmulatedClusterSpec& spec,
-                                             const std::string& lab);
+std::vector<CommandLine> traffic_control_commands(const EmulatedClusterSpec& spec,
+                                                  const std::string& lab);
 
 /// Returns the command (`tc ...`) that limits the rate of one network interface in a namespace.
-CommandLine rate_limit_command(const std::string& network, const std::string& device,
-                               const RateLimitedLink& link);
+CommandLine traffic_control_command(const std::string& network, const std::string& device,
+                                    const RateLimitedLink& link);
 
 /// Returns the environment variables of a rank in an emulated cluster: those that torchrun sets,
 /// Gloo's interface, and `STEPWRIGHT_LAB_NODE`, `STEPWRIGHT_LAB_ADDRESS` (the rank's NIC) and

@@ -24,8 +24,8 @@ namespace {
   ::_exit(0);
 }
 
-Descriptor open_namespace(const char* path) {
-  return Descriptor(
+FileDescriptor open_namespace(const char* path) {
+  return FileDescriptor(
       checked_system_call(::open(path, O_RDONLY | O_CLOEXEC), "open a process namespace"));
 }
 

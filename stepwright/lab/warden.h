@@ -27,8 +27,8 @@ class NamespaceWarden {
 
  private:
   Pipe life_;
-  Descriptor outside_;
-  Descriptor inside_;
+  FileDescriptor outside_;
+  FileDescriptor inside_;
   pid_t process_ = -1;
 };
 

@@ -15,7 +15,7 @@ std::string script_capture_advice(std::string_view construct, std::uint32_t line
   return fmt::format(
       ". A shell decides {} in line {}: `stepwright import --capture -- bash {}` runs the script "
       "with stand-ins for its launchers",
-      printable(construct), line, quoted_for_shell(script));
+      one_line_printable_text(construct), line, quoted_for_shell(script));
 }
 
 std::string started_command_capture_advice(std::string_view call, std::string_view started) {
@@ -31,7 +31,7 @@ std::string computed_configuration_advice(std::string_view expression, std::uint
   return fmt::format(
       ". Python decides {} in line {}: `stepwright.check(CONFIGURATION)` in the program itself "
       "reads the object (docs/python.md)",
-      printable(expression), line);
+      one_line_printable_text(expression), line);
 }
 
 }  // namespace stepwright::launch_scripts

@@ -22,13 +22,13 @@ namespace {
 /// Depth to which a file is searched for containers.
 constexpr int kDeepestContainer = 24;
 
-std::optional<Node> below(const std::optional<Node>& node, std::string_view key) {
+std::optional<DocumentNode> below(const std::optional<DocumentNode>& node, std::string_view key) {
   if (!node || !node->is_mapping()) return std::nullopt;
   const auto found = node->find(key);
   return found && !found->is_null() ? found : std::nullopt;
 }
 
-std::string text_below(const std::optional<Node>& node, std::string_view key) {
+std::string text_below(const std::optional<DocumentNode>& node, std::string_view key) {
   const auto found = below(node, key);
   return found && found->is_scalar() ? found->text() : "";
 }
@@ -36,9 +36,9 @@ std::string text_below(const std::optional<Node>& node, std::string_view key) {
 /// True for a text such as "${NODES}", for which a template (envsubst, Compose) has a value.
 bool is_place(std::string_view text) { return text.starts_with("${") && text.ends_with('}'); }
 
-std::int64_t count_below(const std::optional<Node>& node, std::string_view key) {
+std::int64_t count_below(const std::optional<DocumentNode>& node, std::string_view key) {
   const IntegerParseResult number = read_integer(text_below(node, key));
-  return number.status == IntegerParseResult::Status::kGood ? number.value : 0;
+  return number.status == IntegerParseResult::IntegerParseStatus::kGood ? number.value : 0;
 }
 
 /// Returns a text as a word of a shell in which "${NAME}" of a template, and "$(NAME)" of
@@ -83,16 +83,16 @@ class ScriptLines {
     variables_ += fmt::format("export {}={}; ", name, expression);
   }
   /// Adds a text that a shell runs; a YAML block starts on the line below its key.
-  void text(Node node, std::string_view text) {
-    go_to(node.line() + (node.text().find('\n') != std::string::npos ? 1 : 0), false);
+  void text(DocumentNode node, std::string_view text) {
+    go_to(node.source_line() + (node.text().find('\n') != std::string::npos ? 1 : 0), false);
     add(text);
     add("\n");
   }
   /// Adds the words of one command.
-  void words(const std::vector<Node>& nodes) {
+  void words(const std::vector<DocumentNode>& nodes) {
     bool first = true;
-    for (const Node& node : nodes) {
-      go_to(node.line(), !first);
+    for (const DocumentNode& node : nodes) {
+      go_to(node.source_line(), !first);
       add((first ? "" : " ") + as_shell_word(node.text()));
       first = false;
     }
@@ -126,8 +126,8 @@ class ScriptLines {
 constexpr std::uint32_t kHeadLines = 3;
 
 /// Returns the scalar items of a list, or a single scalar.
-std::vector<Node> scalars_of(const std::optional<Node>& list) {
-  std::vector<Node> found;
+std::vector<DocumentNode> scalars_of(const std::optional<DocumentNode>& list) {
+  std::vector<DocumentNode> found;
   if (list && list->is_scalar()) found.push_back(*list);
   for (std::size_t i = 0; list && list->is_sequence() && i < list->size(); ++i) {
     if (list->at(i).is_scalar()) found.push_back(list->at(i));
@@ -136,15 +136,15 @@ std::vector<Node> scalars_of(const std::optional<Node>& list) {
 }
 
 /// Adds the variables of `env:`, a list of names and values, or a mapping.
-void add_environment(const std::optional<Node>& environment, ScriptLines& script) {
+void add_environment(const std::optional<DocumentNode>& environment, ScriptLines& script) {
   if (environment && environment->is_mapping()) {
-    for (const auto& [name, value] : environment->members()) {
+    for (const auto& [name, value] : environment->mapping_members()) {
       if (value.is_scalar()) script.variable(name, value.text());
     }
   }
   for (std::size_t i = 0; environment && environment->is_sequence() && i < environment->size();
        ++i) {
-    const Node one = environment->at(i);
+    const DocumentNode one = environment->at(i);
     if (one.is_scalar()) {
       const std::string text = one.text();
       const std::size_t equals = text.find('=');
@@ -157,7 +157,7 @@ void add_environment(const std::optional<Node>& environment, ScriptLines& script
 }
 
 /// Adds a command: the text of `["bash", "-c", TEXT]`, other words as one command.
-void add_command(const std::vector<Node>& words, ScriptLines& script) {
+void add_command(const std::vector<DocumentNode>& words, ScriptLines& script) {
   if (words.empty()) return;
   const auto shell = [](std::string_view word) {
     word = last_path_part(word);
@@ -186,7 +186,7 @@ class Containers {
     std::string open;
   };
 
-  void walk(Node node, Replicas replicas, int depth) {
+  void walk(DocumentNode node, Replicas replicas, int depth) {
     if (depth == 0) return;
     if (node.is_sequence()) {
       for (std::size_t i = 0; i < node.size(); ++i) walk(node.at(i), replicas, depth - 1);
@@ -199,22 +199,22 @@ class Containers {
       if (const std::string text = text_below(node, key); is_place(text))
         replicas.open += "*" + text;
     }
-    for (const auto& [key, value] : node.members()) {
+    for (const auto& [key, value] : node.mapping_members()) {
       if (key == "initContainers") continue;
       walk(value, replicas, depth - 1);
     }
   }
 
-  std::vector<Node> found;
+  std::vector<DocumentNode> found;
   std::int64_t pods = 0;  ///< Number of pods that request devices.
   std::int64_t devices = 0;
   std::string open_pods;     ///< Terms of pods whose number is open: "+1*${WORKERS}".
   std::string open_devices;  ///< Number of devices that is open: "${GPUS}".
 
  private:
-  void take(Node containers, const Replicas& replicas) {
+  void take(DocumentNode containers, const Replicas& replicas) {
     for (std::size_t i = 0; i < containers.size(); ++i) {
-      const Node container = containers.at(i);
+      const DocumentNode container = containers.at(i);
       const auto resources = below(container, "resources");
       for (const std::string_view kind : {"limits", "requests"}) {
         const auto amounts = below(resources, kind);
@@ -237,7 +237,7 @@ class Containers {
   }
 };
 
-void read_kubernetes(Node root, ScriptLines& script) {
+void read_kubernetes(DocumentNode root, ScriptLines& script) {
   const auto spec = below(root, "spec");
   Containers containers;
   if (spec) containers.walk(*spec, {}, kDeepestContainer);
@@ -253,32 +253,33 @@ void read_kubernetes(Node root, ScriptLines& script) {
     script.computed_variable("PET_NNODES", pods);
     if (!devices.empty()) script.computed_variable("PET_NPROC_PER_NODE", devices);
   }
-  for (const Node& container : containers.found) add_environment(below(container, "env"), script);
+  for (const DocumentNode& container : containers.found)
+    add_environment(below(container, "env"), script);
   // MPI and Ray jobs start a command that is outside of the containers.
   if (const auto entry = below(spec, "entrypoint")) add_command(scalars_of(entry), script);
-  for (const Node& container : containers.found) {
-    std::vector<Node> words = scalars_of(below(container, "command"));
+  for (const DocumentNode& container : containers.found) {
+    std::vector<DocumentNode> words = scalars_of(below(container, "command"));
     std::ranges::copy(scalars_of(below(container, "args")), std::back_inserter(words));
     add_command(words, script);
   }
 }
 
 /// Returns the number of devices in "H100:8" or {H100: 8}.
-std::int64_t accelerators_of(const std::optional<Node>& said) {
+std::int64_t accelerators_of(const std::optional<DocumentNode>& said) {
   std::string text = said && said->is_scalar() ? said->text() : "";
   if (said && said->is_mapping() && said->size() > 0) {
-    const Node first = said->members().front().second;
+    const DocumentNode first = said->mapping_members().front().second;
     return first.is_scalar() ? read_integer(first.text()).value : 0;
   }
   const std::size_t colon = text.rfind(':');
   if (text.empty()) return 0;
   if (colon == std::string::npos) return 1;
   const IntegerParseResult number = read_integer(text.substr(colon + 1));
-  return number.status == IntegerParseResult::Status::kGood ? number.value : 0;
+  return number.status == IntegerParseResult::IntegerParseStatus::kGood ? number.value : 0;
 }
 
 /// Reads a task of SkyPilot (skypilot-org/skypilot docs/source/reference/yaml-spec.rst).
-void read_sky(Node root, ScriptLines& script) {
+void read_sky(DocumentNode root, ScriptLines& script) {
   const auto resources = below(root, "resources");
   const std::int64_t nodes = std::max<std::int64_t>(1, count_below(root, "num_nodes"));
   const std::int64_t devices = accelerators_of(below(resources, "accelerators"));
@@ -288,13 +289,13 @@ void read_sky(Node root, ScriptLines& script) {
   if (devices > 0) script.variable("SKYPILOT_NUM_GPUS_PER_NODE", std::to_string(devices));
   add_environment(below(root, "envs"), script);
   add_environment(below(root, "env"), script);
-  const Node run = root.get("run");
+  const DocumentNode run = root.get("run");
   script.text(run, run.text());
 }
 
 /// Reads a task of dstack, which has `commands:` (dstackai/dstack
 /// docs/docs/reference/dstack.yml/task.md).
-void read_dstack(Node root, ScriptLines& script) {
+void read_dstack(DocumentNode root, ScriptLines& script) {
   const std::int64_t nodes = std::max<std::int64_t>(1, count_below(root, "nodes"));
   const std::int64_t devices = accelerators_of(below(below(root, "resources"), "gpu"));
   script.extent(nodes, devices);
@@ -305,18 +306,19 @@ void read_dstack(Node root, ScriptLines& script) {
     script.variable("DSTACK_GPUS_NUM", std::to_string(nodes * devices));
   }
   add_environment(below(root, "env"), script);
-  for (const Node& line : scalars_of(below(root, "commands"))) script.text(line, line.text());
+  for (const DocumentNode& line : scalars_of(below(root, "commands")))
+    script.text(line, line.text());
 }
 
 /// Reads a command job of AzureML, in which `${{inputs.NAME}}` is replaced by the input of that
 /// name (azureml.schemas/latest/commandJob.schema.json).
-void read_azure(Node root, ScriptLines& script) {
+void read_azure(DocumentNode root, ScriptLines& script) {
   const std::int64_t nodes =
       std::max<std::int64_t>(1, count_below(below(root, "resources"), "instance_count"));
   script.extent(nodes, count_below(below(root, "distribution"), "process_count_per_instance"));
   script.variable("AZUREML_NODE_COUNT", std::to_string(nodes));
   add_environment(below(root, "environment_variables"), script);
-  const Node command = root.get("command");
+  const DocumentNode command = root.get("command");
   std::string text = command.text();
   for (std::size_t at = text.find("${{"); at != std::string::npos; at = text.find("${{", at)) {
     const std::size_t end = text.find("}}", at);
@@ -333,14 +335,14 @@ void read_azure(Node root, ScriptLines& script) {
 
 /// Reads an experiment of Determined, whose launchers start a process for each slot
 /// (determined-ai/determined harness/determined/launch/).
-void read_determined(Node root, ScriptLines& script) {
+void read_determined(DocumentNode root, ScriptLines& script) {
   constexpr std::int64_t kMostSlots = 8;  // Of one agent; a trial with more has several agents.
   const std::int64_t slots = count_below(below(root, "resources"), "slots_per_trial");
   const std::int64_t nodes = slots % kMostSlots == 0 ? slots / kMostSlots : 1;
   const std::int64_t devices = std::max<std::int64_t>(slots, 1) / std::max<std::int64_t>(nodes, 1);
   script.extent(std::max<std::int64_t>(nodes, 1), devices);
   add_environment(below(below(root, "environment"), "environment_variables"), script);
-  const Node entry = root.get("entrypoint");
+  const DocumentNode entry = root.get("entrypoint");
   if (!entry.is_scalar()) return add_command(scalars_of(entry), script);
   std::string text = entry.text();
   for (const std::string_view launcher : {"deepspeed", "torch_distributed", "horovod"}) {
@@ -355,19 +357,19 @@ void read_determined(Node root, ScriptLines& script) {
 }
 
 /// Reads the services of docker/compose, each with its command.
-void read_compose(Node root, ScriptLines& script) {
-  for (const auto& [name, service] : root.get("services").members()) {
+void read_compose(DocumentNode root, ScriptLines& script) {
+  for (const auto& [name, service] : root.get("services").mapping_members()) {
     if (!service.is_mapping() || !below(service, "command")) continue;
     add_environment(below(service, "environment"), script);
-    std::vector<Node> words = scalars_of(below(service, "entrypoint"));
+    std::vector<DocumentNode> words = scalars_of(below(service, "entrypoint"));
     std::ranges::copy(scalars_of(below(service, "command")), std::back_inserter(words));
     add_command(words, script);
   }
 }
 
-using Reader = void (*)(Node, ScriptLines&);
+using Reader = void (*)(DocumentNode, ScriptLines&);
 
-Reader reader_of(const std::optional<Node>& root) {
+Reader reader_of(const std::optional<DocumentNode>& root) {
   if (below(root, "apiVersion") && below(root, "kind")) return read_kubernetes;
   const auto run = below(root, "run");
   const bool sky = below(root, "resources") || below(root, "num_nodes") || below(root, "setup");
@@ -402,17 +404,19 @@ std::vector<std::pair<std::uint32_t, std::string>> documents_of(std::string_view
 
 }  // namespace
 
-std::optional<SourceFile> scheduler_file_script(const SourceFile& file) {
+std::optional<SourceFile> shell_script_of_scheduler_job_file(const SourceFile& file) {
   if (auto script = makefile_script(file)) return script;
   const bool named = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
-  const bool may = holds(file, "apiVersion:") || holds(file, "run:") || holds(file, "commands:") ||
-                   holds(file, "command:") || holds(file, "slots_per_trial:");
+  const bool may = file_contains_text(file, "apiVersion:") || file_contains_text(file, "run:") ||
+                   file_contains_text(file, "commands:") || file_contains_text(file, "command:") ||
+                   file_contains_text(file, "slots_per_trial:");
   if (!named || !may || is_shell_script(file)) return std::nullopt;
   for (const auto& [before, text] : documents_of(file.text)) {
     try {
       // The document is preceded by as many lines as in the file, so that line numbers agree.
-      const Document document = Document::parse(std::string(before, '\n') + text, file.name);
-      const std::optional<Node> root = document.root();
+      const YamlJsonDocument document =
+          YamlJsonDocument::parse(std::string(before, '\n') + text, file.name);
+      const std::optional<DocumentNode> root = document.root();
       const Reader reader = reader_of(root);
       if (reader == nullptr) continue;
       ScriptLines script(kHeadLines);
@@ -427,18 +431,19 @@ std::optional<SourceFile> scheduler_file_script(const SourceFile& file) {
 
 std::vector<SourceFile> config_map_files(const SourceFile& file) {
   std::vector<SourceFile> files;
-  if (!holds(file, "kind: ConfigMap")) return files;
+  if (!file_contains_text(file, "kind: ConfigMap")) return files;
   for (const auto& [before, text] : documents_of(file.text)) {
     try {
-      const Document document = Document::parse(std::string(before, '\n') + text, file.name);
-      const std::optional<Node> root = document.root();
+      const YamlJsonDocument document =
+          YamlJsonDocument::parse(std::string(before, '\n') + text, file.name);
+      const std::optional<DocumentNode> root = document.root();
       const auto data = below(root, "data");
       if (text_below(root, "kind") != "ConfigMap" || !data || !data->is_mapping()) continue;
-      for (const auto& [name, value] : data->members()) {
+      for (const auto& [name, value] : data->mapping_members()) {
         if (!value.is_scalar()) continue;
         // The text is preceded by as many lines as in the file, so that line numbers agree.
         files.push_back({fmt::format("{}/{}", file.name, name),
-                         std::string(value.line(), '\n') + value.text()});
+                         std::string(value.source_line(), '\n') + value.text()});
       }
     } catch (const Error&) {
       continue;

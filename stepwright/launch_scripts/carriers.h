@@ -13,7 +13,7 @@ namespace stepwright::launch_scripts {
 /// or dstack, a command job of AzureML, an experiment of Determined, services of Docker Compose,
 /// recipes of a Makefile or justfile. Requested nodes and devices become `#SBATCH` options, the
 /// environment becomes exported variables. nullopt for any other file.
-std::optional<SourceFile> scheduler_file_script(const SourceFile& file);
+std::optional<SourceFile> shell_script_of_scheduler_job_file(const SourceFile& file);
 
 /// Returns the files in the ConfigMaps of a Kubernetes file, named "FILE/KEY"; empty if it has
 /// none.

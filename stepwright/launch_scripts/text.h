@@ -16,7 +16,7 @@ struct SourceFile {
 };
 
 /// True if a file contains this text.
-inline bool holds(const launch_scripts::SourceFile& file, std::string_view text) {
+inline bool file_contains_text(const launch_scripts::SourceFile& file, std::string_view text) {
   return file.text.find(text) != std::string::npos;
 }
 
@@ -51,7 +51,7 @@ inline bool is_shell_script(const launch_scripts::SourceFile& file) {
   }
   // Files that scripts source.
   return (file.name.ends_with(".conf") || file.name.ends_with(".env")) &&
-         launch_scripts::holds(file, "export ");
+         launch_scripts::file_contains_text(file, "export ");
 }
 
 }  // namespace stepwright::launch_scripts

@@ -83,14 +83,14 @@ class Calibrator {
       if (round > 0)
         model_ = linearize_step_times(runs_.plans, learnable_, posterior_.mean, threads_);
       drop_outliers();
-      posterior_ = learned(prior_, model_, steps_);
+      posterior_ = constant_distribution_after_runs(prior_, model_, steps_);
     }
   }
 
   [[nodiscard]] LogNormalConstantDistribution fit_without(Eigen::Index row) const {
     MeasuredStepTimeLogarithms others = steps_;
     others.trust[row] = 0;
-    return learned(prior_, model_, others);
+    return constant_distribution_after_runs(prior_, model_, others);
   }
 
   /// Returns the linear model's error on a run by a fit to the others.
@@ -173,8 +173,8 @@ class Calibrator {
     const Eigen::VectorXd logarithms = rounded(posterior_.mean);
     for (Eigen::Index k = 0; k < learnable_.size(); ++k) {
       const LearnableConstant before = learnable_.before(k);
-      out_.constants.push_back(
-          {before.key, before.of, before.value, learnable_.constant(k, logarithms[k]).value});
+      out_.constants.push_back({before.key, before.of, before.value,
+                                learnable_.constant_with_logarithm(k, logarithms[k]).value});
     }
     for (const plan::PlannedJob& planned : runs_.plans) {
       add_name(out_.devices, planned.job.cluster.device.name);
@@ -188,7 +188,7 @@ class Calibrator {
                     out_.held_out.used, fmt::join(out_.devices, ", "),
                     fmt::join(out_.frameworks, ", "), runs_.table, out_.moved,
                     100 * out_.held_out.mean_abs, 100 * out_.built_in.mean_abs,
-                    learnable_.start().source));
+                    learnable_.conditions_before_learning().source));
   }
 
   static void add_name(std::vector<std::string>& names, const std::string& name) {
@@ -209,14 +209,14 @@ class Calibrator {
 
 CostModelCalibration calibrate_cost_constants(const CsvTable& table,
                                               const cost::TrainingConditions& start, int threads) {
-  if (validate::table_kind(table) != validate::TableKind::kTrainingRuns) {
+  if (validate::measurement_table_kind(table) != validate::MeasurementTableKind::kTrainingRuns) {
     fail_input(
         fmt::format("{}: is no table of training runs (columns model, measured_metric, "
                     "measured_value)",
                     table.name));
   }
   MeasuredRunTable runs = keep_runs_with_step_time(read_measured_runs(table, nullptr));
-  require_usable_run(runs, "no run can be predicted");
+  require_usable_measured_run(runs, "no run can be predicted");
   return Calibrator(std::move(runs), start, threads).calibrate_cost_constants();
 }
 

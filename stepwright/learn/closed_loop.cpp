@@ -33,8 +33,8 @@ constexpr double kEighty = 1.2816;
 /// capacity.
 double share_of(const plan::PlannedJob& planned) {
   const memory::MemoryReport report =
-      memory::memory_report(planned.job, step::build_program(planned.job, planned.plan));
-  return report.needed_device_bytes() / report.capacity_bytes;
+      memory::memory_report(planned.job, step::build_step_program(planned.job, planned.plan));
+  return report.device_bytes_needed_by_plan() / report.capacity_bytes;
 }
 
 double median(std::vector<double> values) {
@@ -65,7 +65,7 @@ class Loop {
       : job_(job),
         runs_(runs),
         options_(options),
-        memory_(memory::memory_error_model(job.framework)) {
+        memory_(memory::memory_prediction_error_model(job.framework)) {
     threads_ = tune::search_thread_count(options.tune);
     for (std::size_t i = 0; i < runs.runs.size(); ++i) add_run(runs.runs[i], runs.plans[i]);
     if (candidates != nullptr) add_candidates(*candidates);
@@ -102,8 +102,8 @@ class Loop {
       weights_.push_back(run.trust);
       step_plan_.push_back(index_.at(planned.plan));
     }
-    plan.failed = plan.failed || run.outcome == RunOutcome::kOutOfMemory ||
-                  run.outcome == RunOutcome::kFailed;
+    plan.failed = plan.failed || run.outcome == MeasuredRunOutcome::kOutOfMemory ||
+                  run.outcome == MeasuredRunOutcome::kFailed;
   }
 
   void add_candidates(const MeasuredRunTable& candidates) {
@@ -120,9 +120,11 @@ class Loop {
 
   void learn_memory() {
     for (std::size_t i = 0; i < runs_.runs.size(); ++i) {
-      const RunOutcome outcome = runs_.runs[i].outcome;
-      if (outcome != RunOutcome::kOk && outcome != RunOutcome::kOutOfMemory) continue;
-      memory_.learn_from_run(plan_of({}, runs_.plans[i]).share, outcome == RunOutcome::kOk);
+      const MeasuredRunOutcome outcome = runs_.runs[i].outcome;
+      if (outcome != MeasuredRunOutcome::kOk && outcome != MeasuredRunOutcome::kOutOfMemory)
+        continue;
+      memory_.update_from_memory_outcome(plan_of({}, runs_.plans[i]).share,
+                                         outcome == MeasuredRunOutcome::kOk);
     }
   }
 
@@ -136,7 +138,7 @@ class Loop {
   void learn_start() {
     std::vector<const plan::Job*> jobs = {&job_};
     for (const Known& plan : plans_) jobs.push_back(&plan.planned.job);
-    learnable_.emplace(cost::training_conditions_of(job_), jobs);
+    learnable_.emplace(cost::applicable_training_conditions(job_), jobs);
     posterior_ = learnable_->prior();
     std::vector<plan::PlannedJob> ran;
     for (const std::size_t plan : step_plan_) ran.push_back(plans_[plan].planned);
@@ -152,7 +154,7 @@ class Loop {
       const LinearizedStepTimes around =
           linearize_step_times(ran, *learnable_, posterior_.mean, threads_);
       if (round == 0) before_ = around;
-      posterior_ = learned(learnable_->prior(), around, steps);
+      posterior_ = constant_distribution_after_runs(learnable_->prior(), around, steps);
     }
     now_s_ = linearize_step_times(ran, *learnable_, posterior_.mean, threads_).seconds;
   }
@@ -167,7 +169,7 @@ class Loop {
     plan::Job job = job_;
     if (const double confidence = memory::memory_fit_confidence(job_); confidence > 0) {
       job.objective.memory_reserve =
-          std::max(0.0, 1 - memory_.peak_share_at_probability(confidence));
+          std::max(0.0, 1 - memory_.predicted_peak_share_at_probability(confidence));
     }
     const cost::TrainingConditions conditions = learnable_->at(posterior_.mean, "own runs");
     tune::TuneOptions options = options_.tune;
@@ -210,9 +212,9 @@ class Loop {
     const Known& one = plans_[plan];
     if (!one.log_seconds.empty() || one.failed) return !one.log_seconds.empty();
     const double confidence = memory::memory_fit_confidence(job_);
-    return confidence > 0
-               ? p_fits(plan) >= confidence
-               : one.share * memory::capacity_bytes(job_) <= memory::usable_memory_bytes(job_);
+    return confidence > 0 ? p_fits(plan) >= confidence
+                          : one.share * memory::device_memory_capacity_bytes(job_) <=
+                                memory::usable_memory_bytes(job_);
   }
 
   [[nodiscard]] PlanWithExpectedTime loop_plan(std::size_t index) const {
@@ -275,9 +277,9 @@ class Loop {
       const LinearizedStepTimes one{.around = times_.around,
                                     .seconds = times_.seconds.segment(row, 1),
                                     .slopes = times_.slopes.middleRows(row, 1)};
-      distribution =
-          learned(distribution, one,
-                  {.seconds = one.at(distribution.mean), .trust = Eigen::VectorXd::Ones(1)});
+      distribution = constant_distribution_after_runs(
+          distribution, one,
+          {.seconds = one.at(distribution.mean), .trust = Eigen::VectorXd::Ones(1)});
       now.deviation = plan_log_time_deviations(distribution, times_);
     }
     out.stop = !nothing_ran && (out.next.empty() || out.next.front().gain < kWorthOfStart);
@@ -325,7 +327,8 @@ class Loop {
     const double wanted = median(errors);
     for (Eigen::Index k = 0; k < learnable_->size(); ++k) {
       if (posterior_.mean[k] == learnable_->prior().mean[k]) continue;
-      out.learned.push_back({learnable_->before(k), learnable_->constant(k, posterior_.mean[k])});
+      out.learned.push_back(
+          {learnable_->before(k), learnable_->constant_with_logarithm(k, posterior_.mean[k])});
       if (std::abs(moved(k)) > kWorthTelling && moved(k) * wanted < 0) {
         out.contrary.push_back(out.learned.back());
       }
@@ -355,12 +358,12 @@ class Loop {
 MeasuredRunsVerdict suggest_plans_to_measure(const plan::Job& job, const MeasuredRunTable& runs,
                                              const MeasuredRunTable* candidates,
                                              const LoopOptions& options) {
-  if (!runs.skipped.empty()) require_usable_run(runs, "no row is a run of this job");
+  if (!runs.skipped.empty()) require_usable_measured_run(runs, "no row is a run of this job");
   MeasuredRunsVerdict out = Loop(job, runs, candidates, options).run(candidates == nullptr);
   for (const MeasuredRun& run : runs.runs) {
     out.measured += run.seconds > 0 ? 1 : 0;
-    out.out_of_memory += run.outcome == RunOutcome::kOutOfMemory ? 1 : 0;
-    out.failed += run.outcome == RunOutcome::kFailed ? 1 : 0;
+    out.out_of_memory += run.outcome == MeasuredRunOutcome::kOutOfMemory ? 1 : 0;
+    out.failed += run.outcome == MeasuredRunOutcome::kFailed ? 1 : 0;
   }
   out.skipped = runs.skipped;
   if (candidates != nullptr) out.skipped_candidates = candidates->skipped;

@@ -100,14 +100,14 @@ LearnableConstants::LearnableConstants(const cost::TrainingConditions& start,
   for (const plan::Job* job : jobs) {
     const cluster::DeviceModel& device = job->cluster.device;
     if (place_of(devices_, &cost::DeviceTrainingFactors::device, device.name) == devices_.size()) {
-      devices_.push_back(cost::training_conditions_of(start, device.name,
-                                                      cluster::device_generation_of(device).name));
+      devices_.push_back(cost::applicable_training_conditions(
+          start, device.name, cluster::device_generation_of(device).name));
       devices_.back().device = device.name;
     }
     const std::string& framework = job->framework.name;
     if (place_of(frameworks_, &cost::FrameworkTrainingConstants::framework, framework) ==
         frameworks_.size()) {
-      frameworks_.push_back(cost::training_conditions_of(start, job->framework));
+      frameworks_.push_back(cost::applicable_training_conditions(start, job->framework));
       frameworks_.back().framework = framework;
     }
   }
@@ -145,7 +145,8 @@ void LearnableConstants::set_prior() {
   }
 }
 
-LearnableConstant LearnableConstants::constant(Eigen::Index index, double logarithm) const {
+LearnableConstant LearnableConstants::constant_with_logarithm(Eigen::Index index,
+                                                              double logarithm) const {
   LearnableConstant found = before(index);
   const Key& key = key_at(places_[static_cast<std::size_t>(index)].key);
   if (logarithm != prior_.mean[index]) {
@@ -182,7 +183,7 @@ cost::TrainingConditions LearnableConstants::at(const Eigen::VectorXd& logarithm
   for (Eigen::Index i = 0; i < size(); ++i) {
     const Place& place = places_[static_cast<std::size_t>(i)];
     const Key& key = key_at(place.key);
-    const double value = constant(i, logarithms[i]).value;
+    const double value = constant_with_logarithm(i, logarithms[i]).value;
     if (key.of_device != nullptr) {
       devices[place.entry].*key.of_device = value;
     } else {

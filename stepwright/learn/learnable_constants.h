@@ -33,10 +33,13 @@ class LearnableConstants {
   [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(places_.size()); }
   [[nodiscard]] const LogNormalConstantDistribution& prior() const { return prior_; }
   /// Returns the training conditions before learning from any run.
-  [[nodiscard]] const cost::TrainingConditions& start() const { return start_; }
+  [[nodiscard]] const cost::TrainingConditions& conditions_before_learning() const {
+    return start_;
+  }
   /// `constant` returns constant number `index` with the value e^`logarithm`; `before`: with its
   /// value before learning.
-  [[nodiscard]] LearnableConstant constant(Eigen::Index index, double logarithm) const;
+  [[nodiscard]] LearnableConstant constant_with_logarithm(Eigen::Index index,
+                                                          double logarithm) const;
   [[nodiscard]] const LearnableConstant& before(Eigen::Index index) const;
   [[nodiscard]] bool of_device(Eigen::Index index) const;
   /// True if the step time of a job can depend on constant number `index`.

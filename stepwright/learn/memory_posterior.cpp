@@ -11,7 +11,7 @@ namespace {
 /// Points at which the common part is evaluated, up to four deviations in either direction.
 constexpr int kPoints = 81;
 constexpr double kFarthest = 4;
-/// Shares of the capacity between which `peak_share_at_probability` searches.
+/// Shares of the capacity between which `predicted_peak_share_at_probability` searches.
 constexpr double kLeastShare = 0.05;
 constexpr double kMostShare = 4;
 constexpr int kBisections = 60;
@@ -29,7 +29,7 @@ MemoryErrorPosterior::MemoryErrorPosterior(const memory::MemoryErrorModel& error
   for (double& weight : weights_) weight /= sum;
 }
 
-void MemoryErrorPosterior::learn_from_run(double share, bool fitted) {
+void MemoryErrorPosterior::update_from_memory_outcome(double share, bool fitted) {
   double sum = 0;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
     const double fits = stepwright::memory::memory_fit_probability(share, cases_[i]);
@@ -47,7 +47,7 @@ double MemoryErrorPosterior::memory_fit_probability(double share) const {
   return sum;
 }
 
-double MemoryErrorPosterior::peak_share_at_probability(double probability) const {
+double MemoryErrorPosterior::predicted_peak_share_at_probability(double probability) const {
   double low = kLeastShare;
   double high = kMostShare;
   for (int i = 0; i < kBisections; ++i) {

@@ -15,7 +15,7 @@ class MemoryErrorPosterior {
 
   /// Learns from one run. `share`: its predicted peak memory as a share of the capacity; `fitted`:
   /// true: it fitted, false: it ran out of memory.
-  void learn_from_run(double share, bool fitted);
+  void update_from_memory_outcome(double share, bool fitted);
 
   /// Returns the probability, after the runs so far, that a plan fits whose predicted peak is
   /// `share` of the capacity.
@@ -23,7 +23,7 @@ class MemoryErrorPosterior {
 
   /// Returns the largest predicted peak, as a share of the capacity, at which a plan still fits
   /// with this probability.
-  [[nodiscard]] double peak_share_at_probability(double probability) const;
+  [[nodiscard]] double predicted_peak_share_at_probability(double probability) const;
 
  private:
   /// Candidate error models, of which one is true for this job.

@@ -43,9 +43,9 @@ void condition(LogNormalConstantDistribution& distribution,
 
 }  // namespace
 
-LogNormalConstantDistribution learned(const LogNormalConstantDistribution& prior,
-                                      const LinearizedStepTimes& times,
-                                      const MeasuredStepTimeLogarithms& steps) {
+LogNormalConstantDistribution constant_distribution_after_runs(
+    const LogNormalConstantDistribution& prior, const LinearizedStepTimes& times,
+    const MeasuredStepTimeLogarithms& steps) {
   LogNormalConstantDistribution distribution = prior;
   if (steps.seconds.size() == 0) return distribution;
   Eigen::VectorXd weights = steps.trust;

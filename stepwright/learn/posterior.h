@@ -45,9 +45,9 @@ inline constexpr double kRepeatedRunLogTimeDeviation = 0.02;
 /// Student's t distribution with 30 degrees of freedom, so that a single bad run counts little
 /// (Lange, Little and Taylor 1989). If errors are larger than expected, the widths grow by a common
 /// factor with an inverse gamma prior. Returns `prior` if no step has weight.
-LogNormalConstantDistribution learned(const LogNormalConstantDistribution& prior,
-                                      const LinearizedStepTimes& times,
-                                      const MeasuredStepTimeLogarithms& steps);
+LogNormalConstantDistribution constant_distribution_after_runs(
+    const LogNormalConstantDistribution& prior, const LinearizedStepTimes& times,
+    const MeasuredStepTimeLogarithms& steps);
 
 /// Returns, for each plan, the standard deviation of the logarithm of its step time that follows
 /// from uncertain constants and from the plan's own deviation.

@@ -16,12 +16,12 @@
 namespace stepwright::learn {
 namespace {
 
-std::string told(const validate::Skipped& skipped) {
+std::string told(const validate::SkippedRowReason& skipped) {
   return skipped.reason + (skipped.detail.empty() ? "" : ": " + skipped.detail);
 }
 
 /// Fills empty cells of a row with the values of its job.
-void complete(validate::RunRow& row, const plan::Job& job) {
+void complete(validate::PublishedRunRow& row, const plan::Job& job) {
   const auto set = [](auto& value, auto known) {
     if (!value) value = known;
   };
@@ -50,43 +50,45 @@ std::string contradiction(const plan::Job& own, const plan::Job& job) {
   return {};
 }
 
-std::variant<RunOutcome, validate::Skipped> outcome_of(const validate::RunRow& row) {
-  if (row.outcome.empty()) return row.measured ? RunOutcome::kOk : RunOutcome::kOpen;
+std::variant<MeasuredRunOutcome, validate::SkippedRowReason> outcome_of(
+    const validate::PublishedRunRow& row) {
+  if (row.outcome.empty())
+    return row.measured ? MeasuredRunOutcome::kOk : MeasuredRunOutcome::kOpen;
   for (const auto& [outcome, name] : kRunOutcomeNames) {
     if (row.outcome == name) return outcome;
   }
-  return validate::Skipped{
+  return validate::SkippedRowReason{
       fmt::format("column outcome: '{}' is not ok, oom or failed", row.outcome)};
 }
 
 /// Reads a row as a run with its plan, or returns why it is skipped.
-std::variant<std::pair<MeasuredRun, plan::PlannedJob>, validate::Skipped> own_run(
+std::variant<std::pair<MeasuredRun, plan::PlannedJob>, validate::SkippedRowReason> own_run(
     const CsvTable& table, const CsvRow& cells, const plan::Job* of) {
-  auto read = validate::read_run_row(table, cells);
-  if (const auto* skipped = std::get_if<validate::Skipped>(&read)) return *skipped;
-  auto& row = std::get<validate::RunRow>(read);
+  auto read = validate::read_measured_run_row(table, cells);
+  if (const auto* skipped = std::get_if<validate::SkippedRowReason>(&read)) return *skipped;
+  auto& row = std::get<validate::PublishedRunRow>(read);
   if (of != nullptr) complete(row, *of);
   const auto outcome = outcome_of(row);
-  if (const auto* skipped = std::get_if<validate::Skipped>(&outcome)) return *skipped;
-  if (row.trust.value_or(1) > 1) return validate::Skipped{"column trust: above 1"};
+  if (const auto* skipped = std::get_if<validate::SkippedRowReason>(&outcome)) return *skipped;
+  if (row.trust.value_or(1) > 1) return validate::SkippedRowReason{"column trust: above 1"};
   if (of != nullptr && *row.gpus != of->cluster.devices()) {
-    return validate::Skipped{other_job("devices", *row.gpus, of->cluster.devices())};
+    return validate::SkippedRowReason{other_job("devices", *row.gpus, of->cluster.devices())};
   }
   auto made = validate::job_and_plan_of_row(row, of);
-  if (const auto* skipped = std::get_if<validate::Skipped>(&made)) return *skipped;
-  plan::PlannedJob& planned = std::get<validate::RowPlan>(made).planned;
+  if (const auto* skipped = std::get_if<validate::SkippedRowReason>(&made)) return *skipped;
+  plan::PlannedJob& planned = std::get<validate::TableRowPlan>(made).planned;
   if (of != nullptr) {
     if (std::string found = contradiction(planned.job, *of); !found.empty())
-      return validate::Skipped{found};
+      return validate::SkippedRowReason{found};
     planned.job.objective = of->objective;
   }
   MeasuredRun run{.line = row.line,
                   .id = row.id,
-                  .outcome = std::get<RunOutcome>(outcome),
+                  .outcome = std::get<MeasuredRunOutcome>(outcome),
                   .trust = row.trust.value_or(1)};
-  if (run.outcome == RunOutcome::kOk && row.measured) {
+  if (run.outcome == MeasuredRunOutcome::kOk && row.measured) {
     const auto measured = validate::measured_step_s(row, planned.job);
-    if (const auto* skipped = std::get_if<validate::Skipped>(&measured)) return *skipped;
+    if (const auto* skipped = std::get_if<validate::SkippedRowReason>(&measured)) return *skipped;
     run.seconds = std::get<double>(measured);
   }
   return std::pair(std::move(run), std::move(planned));
@@ -95,11 +97,11 @@ std::variant<std::pair<MeasuredRun, plan::PlannedJob>, validate::Skipped> own_ru
 }  // namespace
 
 MeasuredRunTable read_measured_runs(const CsvTable& table, const plan::Job* of) {
-  table.reject_misspelt_columns(validate::run_table_columns());
+  table.refuse_misspelt_column_titles(validate::measured_run_table_columns());
   MeasuredRunTable all{.table = table.name, .runs = {}, .plans = {}, .skipped = {}};
   for (const CsvRow& cells : table.rows) {
     auto made = own_run(table, cells, of);
-    if (const auto* skipped = std::get_if<validate::Skipped>(&made)) {
+    if (const auto* skipped = std::get_if<validate::SkippedRowReason>(&made)) {
       all.skipped.push_back({cells.line, told(*skipped)});
       continue;
     }
@@ -124,7 +126,7 @@ MeasuredRunTable keep_runs_with_step_time(MeasuredRunTable runs) {
   return kept;
 }
 
-void require_usable_run(const MeasuredRunTable& runs, std::string_view fault) {
+void require_usable_measured_run(const MeasuredRunTable& runs, std::string_view fault) {
   if (!runs.runs.empty()) return;
   std::string text = fmt::format("{}: {}\n{}", runs.table, fault,
                                  skipped_rows_text(runs.skipped, runs.table + ":"));

@@ -13,20 +13,22 @@
 namespace stepwright::learn {
 
 /// The outcome of a run, from the column `outcome` of a user's table.
-enum class RunOutcome : std::uint8_t {
+enum class MeasuredRunOutcome : std::uint8_t {
   kOpen,  ///< The run has not been done yet: the row has neither an outcome nor a measurement.
   kOk,
   kOutOfMemory,
   kFailed,  ///< The run failed for a reason other than memory.
 };
-inline constexpr Named<RunOutcome> kRunOutcomeNames[] = {
-    {RunOutcome::kOk, "ok"}, {RunOutcome::kOutOfMemory, "oom"}, {RunOutcome::kFailed, "failed"}};
+inline constexpr Named<MeasuredRunOutcome> kRunOutcomeNames[] = {
+    {MeasuredRunOutcome::kOk, "ok"},
+    {MeasuredRunOutcome::kOutOfMemory, "oom"},
+    {MeasuredRunOutcome::kFailed, "failed"}};
 
 /// One row of a user's table of runs: the outcome and the step time of a run.
 struct MeasuredRun {
   std::size_t line = 0;
   std::string id;
-  RunOutcome outcome = RunOutcome::kOpen;
+  MeasuredRunOutcome outcome = MeasuredRunOutcome::kOpen;
   double seconds = 0;  ///< Measured step time in seconds; 0: not measured.
   double trust = 1;    ///< Weight of the row from 0 to 1, from the column `trust`.
 };
@@ -50,7 +52,7 @@ MeasuredRunTable keep_runs_with_step_time(MeasuredRunTable runs);
 
 /// Fails with `kInput` and the message `fault` if the table has no usable run, listing the reasons
 /// of the skipped rows.
-void require_usable_run(const MeasuredRunTable& runs, std::string_view fault);
+void require_usable_measured_run(const MeasuredRunTable& runs, std::string_view fault);
 
 /// Returns pointers to the jobs of plans.
 std::vector<const plan::Job*> jobs_of_plans(const std::vector<plan::PlannedJob>& plans);

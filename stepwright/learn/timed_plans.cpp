@@ -26,9 +26,10 @@ double moved_by(const LearnableConstants& learnable, Eigen::Index index, double 
 double simulated_step_s(const plan::PlannedJob& planned,
                         const cost::TrainingConditions& conditions) {
   const cost::CostModel cost(planned.job, conditions);
-  const step::StepProgram program = step::build_program(planned.job, planned.plan);
-  const auto layouts = cost::group_layouts(planned.job.cluster, plan::Grid(planned.plan));
-  return simulate::simulate(program, cost, layouts, planned.plan).step_time_s;
+  const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
+  const auto layouts =
+      cost::rank_group_network_layouts(planned.job.cluster, plan::RankGrid(planned.plan));
+  return simulate::simulate_step_program(program, cost, layouts, planned.plan).step_time_s;
 }
 
 LinearizedStepTimes linearize_step_times(std::span<const plan::PlannedJob> plans,

@@ -5,9 +5,9 @@
 
 namespace stepwright::logs {
 
-std::vector<LoggedOperationVolume> operation_volumes(const Log& log) {
-  std::map<std::pair<LogOperation, std::int64_t>, LoggedOperationVolume> rows;
-  for (const LogRecord& record : log.records) {
+std::vector<LoggedOperationVolume> operation_volumes(const CommunicationLog& log) {
+  std::map<std::pair<LoggedOperation, std::int64_t>, LoggedOperationVolume> rows;
+  for (const LoggedCall& record : log.records) {
     const std::int64_t size = log.group_size(record);
     LoggedOperationVolume& row = rows[{record.operation, size}];
     row.operation = record.operation;
@@ -30,9 +30,9 @@ std::vector<LoggedOperationVolume> operation_volumes(const Log& log) {
   return list;
 }
 
-SizeHistogram size_histogram(const Log& log) {
+SizeHistogram size_histogram(const CommunicationLog& log) {
   SizeHistogram sizes;
-  for (const LogRecord& record : log.records) {
+  for (const LoggedCall& record : log.records) {
     if (record.payload_bytes == kUnknown) continue;
     const auto key = std::bit_floor(static_cast<std::uint64_t>(record.payload_bytes));
     PayloadSizeClass& size = sizes[record.operation][static_cast<std::int64_t>(key)];
@@ -45,7 +45,7 @@ SizeHistogram size_histogram(const Log& log) {
   return sizes;
 }
 
-LoggedCommunicationSummary summarise_logged_calls(const Log& log,
+LoggedCommunicationSummary summarise_logged_calls(const CommunicationLog& log,
                                                   std::optional<double> knee_bytes) {
   const std::vector<LatencyBandwidthFit> lines = latency_bandwidth_fits(log);
   return {.calls = log.calls(),
@@ -54,9 +54,9 @@ LoggedCommunicationSummary summarise_logged_calls(const Log& log,
           .histogram = size_histogram(log),
           .communicators = communicator_roles(log),
           .latency = lines,
-          .below_knee = calls_below_knee(log, lines, knee_bytes),
+          .below_knee = latency_dominated_calls(log, lines, knee_bytes),
           .batching = batching_of(log, lines, knee_bytes),
-          .routed = routed_traffic(log),
+          .routed = router_decided_traffic_of_log(log),
           .sources = log.sources};
 }
 

@@ -15,7 +15,7 @@ namespace stepwright::logs {
 /// Number, bytes and time of the logged calls of one operation in groups of one size, summed over
 /// all ranks in the log.
 struct LoggedOperationVolume {
-  LogOperation operation{};
+  LoggedOperation operation{};
   /// Number of ranks in the group of a call; 0: the log does not say.
   std::int64_t group_size = 0;
   std::int64_t count = 0;
@@ -30,7 +30,7 @@ struct LoggedOperationVolume {
 
 /// Returns number, bytes and time of a log's calls for each operation and group size, in this
 /// order.
-std::vector<LoggedOperationVolume> operation_volumes(const Log& log);
+std::vector<LoggedOperationVolume> operation_volumes(const CommunicationLog& log);
 
 /// Number, bytes and time of the calls of one operation whose payload is from k to 2k - 1 bytes,
 /// where k is the key in `SizeHistogram`; k = 0: empty messages.
@@ -40,8 +40,8 @@ struct PayloadSizeClass {
   std::int64_t timed = 0;
   double seconds = 0;
 };
-using SizeHistogram = std::map<LogOperation, std::map<std::int64_t, PayloadSizeClass>>;
-SizeHistogram size_histogram(const Log& log);
+using SizeHistogram = std::map<LoggedOperation, std::map<std::int64_t, PayloadSizeClass>>;
+SizeHistogram size_histogram(const CommunicationLog& log);
 
 /// The communication in the logs of a job: everything that `stepwright summarise_logged_calls`
 /// prints.
@@ -53,15 +53,16 @@ struct LoggedCommunicationSummary {
   SizeHistogram histogram;
   std::vector<CommunicatorRole> communicators;
   std::vector<LatencyBandwidthFit> latency;
-  std::vector<CallsBelowKnee> below_knee;
+  std::vector<LatencyDominatedCalls> below_knee;
   BatchableMessages batching;
   RouterDecidedTraffic routed;
-  std::vector<LogSource> sources;
+  std::vector<LogFileReadResult> sources;
 };
 
 /// Summarises the calls of a log for `stepwright summarise_logged_calls`. `knee_bytes`: payload
 /// below which latency takes more time than bandwidth, for operations whose times are not logged;
 /// nullopt: not known.
-LoggedCommunicationSummary summarise_logged_calls(const Log& log, std::optional<double> knee_bytes);
+LoggedCommunicationSummary summarise_logged_calls(const CommunicationLog& log,
+                                                  std::optional<double> knee_bytes);
 
 }  // namespace stepwright::logs

@@ -56,10 +56,10 @@ LogJson line_json(const LatencyBandwidthFit& line) {
           {"group_size", line.group_size},
           {"latency_s", line.latency_s},
           {"rate_bytes_per_s", line.rate_bytes_per_s},
-          {"knee_bytes", line.knee_bytes()}};
+          {"knee_bytes", line.latency_bandwidth_knee_bytes()}};
 }
 
-LogJson small_json(const CallsBelowKnee& row) {
+LogJson small_json(const LatencyDominatedCalls& row) {
   return {{"operation", name_of(kLogOperationNames, row.operation)},
           {"group_size", row.group_size},
           {"knee_bytes", row.knee_bytes},
@@ -86,16 +86,16 @@ LogJson routed_json(const RouterDecidedTraffic& routed) {
 
 }  // namespace
 
-LogJson calls_below_knee_json(const std::vector<CallsBelowKnee>& calls) {
+LogJson latency_dominated_calls_json(const std::vector<LatencyDominatedCalls>& calls) {
   LogJson list = LogJson::array();
-  for (const CallsBelowKnee& row : calls) list.push_back(small_json(row));
+  for (const LatencyDominatedCalls& row : calls) list.push_back(small_json(row));
   return list;
 }
 
-LogJson log_sources_json(const std::vector<LogSource>& sources) {
+LogJson log_sources_json(const std::vector<LogFileReadResult>& sources) {
   LogJson list = LogJson::array();
   std::int64_t number = 0;
-  for (const LogSource& source : sources) {
+  for (const LogFileReadResult& source : sources) {
     LogJson json{{"log", ++number},
                  {"format", name_of(kLogFormatNames, source.format)},
                  {"version", source.version},
@@ -111,7 +111,7 @@ LogJson log_sources_json(const std::vector<LogSource>& sources) {
   return list;
 }
 
-LogJson characterize_json(const LoggedCommunicationSummary& of) {
+LogJson communication_summary_json(const LoggedCommunicationSummary& of) {
   LogJson json{{"records", of.calls}, {"unexplained", of.unexplained}};
   json["by_operation"] = LogJson::array();
   for (const LoggedOperationVolume& row : of.by_operation) {
@@ -124,7 +124,7 @@ LogJson characterize_json(const LoggedCommunicationSummary& of) {
   }
   json["latency"] = LogJson::array();
   for (const LatencyBandwidthFit& line : of.latency) json["latency"].push_back(line_json(line));
-  json["below_knee"] = calls_below_knee_json(of.below_knee);
+  json["below_knee"] = latency_dominated_calls_json(of.below_knee);
   json["batching"] = {{"messages", of.batching.messages},
                       {"batches", of.batching.batches},
                       {"saved_s", of.batching.saved_s}};

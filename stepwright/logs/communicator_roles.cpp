@@ -16,17 +16,17 @@ constexpr std::int64_t kFewBytes = 64;
 /// The calls of one group by operation and payload, from which its kind of parallelism is guessed.
 struct GroupPattern {
   CommunicatorRole role;
-  std::map<LogOperation, std::map<std::int64_t, std::int64_t>> sizes;
-  std::map<LogOperation, double> elements;  ///< Number of elements in all calls.
+  std::map<LoggedOperation, std::map<std::int64_t, std::int64_t>> sizes;
+  std::map<LoggedOperation, double> elements;  ///< Number of elements in all calls.
   bool typed = true;  ///< True if the log has the element type of each payload.
 
-  [[nodiscard]] std::int64_t calls(LogOperation operation) const {
+  [[nodiscard]] std::int64_t calls(LoggedOperation operation) const {
     const auto found = role.calls.find(operation);
     return found == role.calls.end() ? 0 : found->second;
   }
   /// Returns the share of an operation's calls that have the commonest payload, ignoring calls of a
   /// few bytes.
-  [[nodiscard]] double sameness(LogOperation operation) const {
+  [[nodiscard]] double sameness(LoggedOperation operation) const {
     const auto found = sizes.find(operation);
     if (found == sizes.end()) return 0;
     std::int64_t most = 0;
@@ -43,7 +43,7 @@ struct GroupPattern {
     for (const auto& [operation, by_payload] : sizes) all = std::max(all, largest(operation));
     return all;
   }
-  [[nodiscard]] std::int64_t largest(LogOperation operation) const {
+  [[nodiscard]] std::int64_t largest(LoggedOperation operation) const {
     const auto found = sizes.find(operation);
     return found == sizes.end() ? 0 : found->second.rbegin()->first;
   }
@@ -57,41 +57,42 @@ bool gathers_at_each_use(const GroupPattern& group) {
   constexpr double kMoreElements = 1.4;
   constexpr double kMoreCalls = 1.8;
   if (group.typed) {
-    return group.elements.at(LogOperation::kAllGather) >=
-           kMoreElements * group.elements.at(LogOperation::kReduceScatter);
+    return group.elements.at(LoggedOperation::kAllGather) >=
+           kMoreElements * group.elements.at(LoggedOperation::kReduceScatter);
   }
-  return static_cast<double>(group.calls(LogOperation::kAllGather)) >=
-         kMoreCalls * static_cast<double>(group.calls(LogOperation::kReduceScatter));
+  return static_cast<double>(group.calls(LoggedOperation::kAllGather)) >=
+         kMoreCalls * static_cast<double>(group.calls(LoggedOperation::kReduceScatter));
 }
 
 std::string scheme_of(const GroupPattern& group) {
   constexpr double kSame = 0.8;
-  const auto gathers = static_cast<double>(group.calls(LogOperation::kAllGather));
+  const auto gathers = static_cast<double>(group.calls(LoggedOperation::kAllGather));
   constexpr double kGatheredTwice = 1.8;
-  const auto scatters = static_cast<double>(group.calls(LogOperation::kReduceScatter));
+  const auto scatters = static_cast<double>(group.calls(LoggedOperation::kReduceScatter));
   if (group.largest() <= kFewBytes) return "control: norms, losses, counts";
-  if (group.calls(LogOperation::kAllToAll) > 0) return "expert, or context by exchanges (Ulysses)";
-  if (group.calls(LogOperation::kSend) + group.calls(LogOperation::kReceive) >
-      gathers + scatters + static_cast<double>(group.calls(LogOperation::kAllReduce))) {
+  if (group.calls(LoggedOperation::kAllToAll) > 0)
+    return "expert, or context by exchanges (Ulysses)";
+  if (group.calls(LoggedOperation::kSend) + group.calls(LoggedOperation::kReceive) >
+      gathers + scatters + static_cast<double>(group.calls(LoggedOperation::kAllReduce))) {
     return "pipeline, or context as a ring";
   }
   if (gathers > 0 && scatters > 0) {
-    const bool same = group.sameness(LogOperation::kAllGather) >= kSame &&
-                      group.sameness(LogOperation::kReduceScatter) >= kSame;
+    const bool same = group.sameness(LoggedOperation::kAllGather) >= kSame &&
+                      group.sameness(LoggedOperation::kReduceScatter) >= kSame;
     const bool twice = gathers >= kGatheredTwice * scatters;
     if (same && scatters > 2 && !twice) return "tensor, with sequence parallelism";
     return gathers_at_each_use(group)
                ? "data: parameters gathered at each use (ZeRO-3, FSDP)"
                : "data: gradients scattered, parameters gathered once (ZeRO-1 or ZeRO-2)";
   }
-  const auto reductions = static_cast<double>(group.calls(LogOperation::kAllReduce) +
-                                              group.calls(LogOperation::kReduce));
-  if (gathers > 0 && reductions > 0 && group.largest(LogOperation::kAllGather) > kFewBytes) {
+  const auto reductions = static_cast<double>(group.calls(LoggedOperation::kAllReduce) +
+                                              group.calls(LoggedOperation::kReduce));
+  if (gathers > 0 && reductions > 0 && group.largest(LoggedOperation::kAllGather) > kFewBytes) {
     return "data: gradients reduced, parameters gathered once (ZeRO-1)";
   }
-  if (group.calls(LogOperation::kAllReduce) > 0) {
-    return group.sameness(LogOperation::kAllReduce) >= kSame &&
-                   group.calls(LogOperation::kAllReduce) > 8
+  if (group.calls(LoggedOperation::kAllReduce) > 0) {
+    return group.sameness(LoggedOperation::kAllReduce) >= kSame &&
+                   group.calls(LoggedOperation::kAllReduce) > 8
                ? "tensor, or data in equal buckets"
                : "data: gradients";
   }
@@ -100,10 +101,11 @@ std::string scheme_of(const GroupPattern& group) {
 
 }  // namespace
 
-std::vector<CommunicatorRole> communicator_roles(const Log& log) {
+std::vector<CommunicatorRole> communicator_roles(const CommunicationLog& log) {
   const std::vector<std::int32_t> numbers = communicator_group_numbers(log);
   std::map<std::int32_t, GroupPattern> groups;
-  std::map<std::tuple<std::int64_t, std::int32_t, LogOperation, std::int64_t>, std::int64_t> seen;
+  std::map<std::tuple<std::int64_t, std::int32_t, LoggedOperation, std::int64_t>, std::int64_t>
+      seen;
   const std::vector<EqualLoggedCalls> distinct_calls = log.records.distinct_calls();
   for (const auto& [record, kind, records, calls] : distinct_calls) {
     seen[{record.rank, record.communicator, record.operation, record.payload_bytes}] += calls;

@@ -14,7 +14,7 @@ namespace stepwright::logs {
 struct CommunicatorRole {
   std::int64_t group_size = 0;      ///< Number of ranks in the group; 0: not known.
   std::vector<std::int64_t> ranks;  ///< Global ranks of the group; empty: not known.
-  std::map<LogOperation, std::int64_t> calls;
+  std::map<LoggedOperation, std::int64_t> calls;
   std::int64_t payload_bytes = 0;
   /// Payload bytes of calls whose size a rank sends more than once. Such sizes follow from the
   /// plan; the remaining bytes depend on the data, such as the rows that a router sends to each
@@ -28,6 +28,6 @@ struct CommunicatorRole {
 /// Returns the groups of ranks of a log and their likely kinds of parallelism, most bytes first.
 /// Communicators with equal ranks are one group. The kinds are inferred from operations and sizes,
 /// since logs do not state them.
-std::vector<CommunicatorRole> communicator_roles(const Log& log);
+std::vector<CommunicatorRole> communicator_roles(const CommunicationLog& log);
 
 }  // namespace stepwright::logs

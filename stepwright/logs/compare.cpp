@@ -78,8 +78,8 @@ void compare_lists(const CommunicatorKey& key, const std::vector<ProcessGroupCal
       fmt::format("{}: predicted {} calls; executed {}", where(key), expected, executed.size()));
 }
 
-using Row =
-    std::tuple<step::OperatorKind, step::Scheme, step::Phase, plan::GroupKind, std::int64_t>;
+using Row = std::tuple<step::OperatorKind, step::ParallelismScheme, step::Phase,
+                       plan::CommunicatorKind, std::int64_t>;
 
 step::Phase ledger_phase(step::Phase phase) {
   return phase == step::Phase::kWeightGradient ? step::Phase::kDataGradient : phase;
@@ -103,10 +103,10 @@ std::string group_call_description(const Row& row) {
                      name_of(plan::kGroupNames, group), bytes);
 }
 
-void compare_sums(const traffic::TrafficLedger& predicted, const ExecutedLedger& executed,
+void compare_sums(const traffic::TrafficLedger& predicted, const ExecutedMessageLedger& executed,
                   LedgerComparison& result) {
   std::map<Row, std::int64_t> left = counts_of(executed.calls);
-  for (const traffic::Message& message : predicted.messages) {
+  for (const traffic::TrafficLedgerRow& message : predicted.messages) {
     const Row row{message.operation, message.scheme, message.phase, message.group,
                   message.payload_bytes};
     const std::int64_t expected = message.count * executed.steps;
@@ -138,8 +138,9 @@ Calls with_predicted_data(const step::StepProgram& program, const Calls& planned
 
 }  // namespace
 
-LedgerComparison compare_ledgers(const step::StepProgram& program, const plan::Grid& grid,
-                                 const ExecutedLedger& executed) {
+LedgerComparison compare_message_ledgers(const step::StepProgram& program,
+                                         const plan::RankGrid& grid,
+                                         const ExecutedMessageLedger& executed) {
   LedgerComparison result;
   if (program.ranks != executed.ranks) {
     result.differences.push_back(
@@ -158,8 +159,8 @@ LedgerComparison compare_ledgers(const step::StepProgram& program, const plan::G
     };
     compare_lists(key, find(planned), find(made), executed.steps, result);
   }
-  compare_sums(traffic::ledger(program, std::nullopt, grid), {executed.ranks, executed.steps, made},
-               result);
+  compare_sums(traffic::count_traffic_of_step(program, std::nullopt, grid),
+               {executed.ranks, executed.steps, made}, result);
   result.communicators = std::ssize(keys);
   for (const auto& [key, list] : planned) result.calls += std::ssize(list) * executed.steps;
   return result;

@@ -36,7 +36,8 @@ struct LedgerComparison {
 /// (operation, group, payload, count and order), and their sums with the ledger that `stepwright
 /// traffic` prints. For payloads that depend on the data only the sum over all calls of an
 /// all-to-all must match; other messages are padded to the largest rank.
-LedgerComparison compare_ledgers(const step::StepProgram& program, const plan::Grid& grid,
-                                 const ExecutedLedger& executed);
+LedgerComparison compare_message_ledgers(const step::StepProgram& program,
+                                         const plan::RankGrid& grid,
+                                         const ExecutedMessageLedger& executed);
 
 }  // namespace stepwright::logs

@@ -7,7 +7,7 @@
 
 namespace stepwright::logs {
 
-std::vector<std::int32_t> communicator_group_numbers(const Log& log) {
+std::vector<std::int32_t> communicator_group_numbers(const CommunicationLog& log) {
   std::vector<std::int32_t> order(log.communicators.size());
   std::iota(order.begin(), order.end(), 0);
   const auto key = [&](std::int32_t id) {

@@ -10,9 +10,9 @@
 namespace stepwright::logs {
 namespace {
 
-using KindOfCall = std::pair<LogOperation, std::int64_t>;
+using KindOfCall = std::pair<LoggedOperation, std::int64_t>;
 
-KindOfCall kind_of(const Log& log, const LogRecord& record) {
+KindOfCall kind_of(const CommunicationLog& log, const LoggedCall& record) {
   return {record.operation, log.group_size(record)};
 }
 
@@ -46,16 +46,16 @@ const LatencyBandwidthFit* line_of(const std::vector<LatencyBandwidthFit>& lines
 }
 
 std::optional<double> knee_of(const LatencyBandwidthFit* line, std::optional<double> knee_bytes) {
-  return line == nullptr ? knee_bytes : line->knee_bytes();
+  return line == nullptr ? knee_bytes : line->latency_bandwidth_knee_bytes();
 }
 
 }  // namespace
 
-std::vector<LatencyBandwidthFit> latency_bandwidth_fits(const Log& log) {
-  const std::vector<double> transfers = transfer_times(log);
+std::vector<LatencyBandwidthFit> latency_bandwidth_fits(const CommunicationLog& log) {
+  const std::vector<double> transfers = logged_transfer_seconds(log);
   std::map<KindOfCall, std::map<std::int64_t, double>> shortest;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
-    const LogRecord record = log.records[i];
+    const LoggedCall record = log.records[i];
     if (!(transfers[i] > 0) || record.payload_bytes < 1) continue;
     auto [place, fresh] =
         shortest[kind_of(log, record)].try_emplace(record.payload_bytes, transfers[i]);
@@ -72,16 +72,16 @@ std::vector<LatencyBandwidthFit> latency_bandwidth_fits(const Log& log) {
   return lines;
 }
 
-std::vector<CallsBelowKnee> calls_below_knee(const Log& log,
-                                             const std::vector<LatencyBandwidthFit>& lines,
-                                             std::optional<double> knee_bytes) {
-  std::map<KindOfCall, CallsBelowKnee> rows;
-  for (const LogRecord& record : log.records) {
+std::vector<LatencyDominatedCalls> latency_dominated_calls(
+    const CommunicationLog& log, const std::vector<LatencyBandwidthFit>& lines,
+    std::optional<double> knee_bytes) {
+  std::map<KindOfCall, LatencyDominatedCalls> rows;
+  for (const LoggedCall& record : log.records) {
     if (record.payload_bytes < 1) continue;
     const KindOfCall kind = kind_of(log, record);
     const auto knee = knee_of(line_of(lines, kind), knee_bytes);
     if (!knee) continue;
-    CallsBelowKnee& row = rows[kind];
+    LatencyDominatedCalls& row = rows[kind];
     std::tie(row.operation, row.group_size) = kind;
     row.knee_bytes = *knee;
     row.all += record.count;
@@ -90,22 +90,23 @@ std::vector<CallsBelowKnee> calls_below_knee(const Log& log,
     row.payload_bytes += record.count * record.payload_bytes;
     if (record.duration_s > 0) row.seconds += static_cast<double>(record.count) * record.duration_s;
   }
-  std::vector<CallsBelowKnee> list;
+  std::vector<LatencyDominatedCalls> list;
   for (const auto& [kind, row] : rows) list.push_back(row);
   return list;
 }
 
-BatchableMessages batching_of(const Log& log, const std::vector<LatencyBandwidthFit>& lines,
+BatchableMessages batching_of(const CommunicationLog& log,
+                              const std::vector<LatencyBandwidthFit>& lines,
                               std::optional<double> knee_bytes) {
   BatchableMessages batching;
   std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> last;  // last peer, by log and rank
-  for (const LogRecord& record : log.records) {
+  for (const LoggedCall& record : log.records) {
     std::int64_t& peer = last.try_emplace({record.source, record.rank}, kUnknown).first->second;
-    if (record.operation == LogOperation::kReceive) continue;
+    if (record.operation == LoggedOperation::kReceive) continue;
     const LatencyBandwidthFit* line = line_of(lines, kind_of(log, record));
     const auto knee = knee_of(line, knee_bytes);
-    const bool small = record.operation == LogOperation::kSend && record.peer != kUnknown && knee &&
-                       record.payload_bytes > 0 &&
+    const bool small = record.operation == LoggedOperation::kSend && record.peer != kUnknown &&
+                       knee && record.payload_bytes > 0 &&
                        static_cast<double>(record.payload_bytes) < *knee;
     if (small) {
       ++batching.messages;

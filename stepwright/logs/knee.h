@@ -11,23 +11,23 @@ namespace stepwright::logs {
 /// The line time = latency + payload / rate, fitted to the logged durations of the calls of one
 /// operation in groups of one size.
 struct LatencyBandwidthFit {
-  LogOperation operation{};
+  LoggedOperation operation{};
   std::int64_t group_size = 0;
   double latency_s = 0;
   double rate_bytes_per_s = 0;  ///< Rate of the fitted line, in payload bytes per second.
   /// Returns the payload, in bytes, below which latency takes more time than bandwidth.
-  [[nodiscard]] double knee_bytes() const { return latency_s * rate_bytes_per_s; }
+  [[nodiscard]] double latency_bandwidth_knee_bytes() const { return latency_s * rate_bytes_per_s; }
 };
 
 /// Fits a line time = latency + payload / rate for each operation and group size that was timed at
 /// three payload sizes or more and takes longer for larger ones. Each size counts once, with its
 /// shortest transfer.
-std::vector<LatencyBandwidthFit> latency_bandwidth_fits(const Log& log);
+std::vector<LatencyBandwidthFit> latency_bandwidth_fits(const CommunicationLog& log);
 
 /// Calls of one operation and group size whose payload is below the knee: the payload at which
 /// latency and bandwidth take equal time.
-struct CallsBelowKnee {
-  LogOperation operation{};
+struct LatencyDominatedCalls {
+  LoggedOperation operation{};
   std::int64_t group_size = 0;
   double knee_bytes = 0;
   std::int64_t count = 0;  ///< Number of calls whose payload is below the knee.
@@ -40,9 +40,9 @@ struct CallsBelowKnee {
 /// Returns, for each operation and group size, the calls whose payload is below the knee: the knee
 /// of the fitted line in `lines` or, without one, `knee_bytes`. Groups without a knee and empty
 /// messages are left out.
-std::vector<CallsBelowKnee> calls_below_knee(const Log& log,
-                                             const std::vector<LatencyBandwidthFit>& lines,
-                                             std::optional<double> knee_bytes);
+std::vector<LatencyDominatedCalls> latency_dominated_calls(
+    const CommunicationLog& log, const std::vector<LatencyBandwidthFit>& lines,
+    std::optional<double> knee_bytes);
 
 /// Small messages that a rank sends to one other rank with no other call between them. Combined
 /// into one message, they would pay the latency once.
@@ -56,7 +56,8 @@ struct BatchableMessages {
   /// combined with an earlier one; 0: not timed.
   double saved_s = 0;
 };
-BatchableMessages batching_of(const Log& log, const std::vector<LatencyBandwidthFit>& lines,
+BatchableMessages batching_of(const CommunicationLog& log,
+                              const std::vector<LatencyBandwidthFit>& lines,
                               std::optional<double> knee_bytes);
 
 }  // namespace stepwright::logs

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 50;
 
-void read_call(Node node, std::vector<ProcessGroupCall>& list) {
-  node.allow_only({"operation", "scheme", "phase", "name", "payload_bytes", "count"});
+void read_call(DocumentNode node, std::vector<ProcessGroupCall>& list) {
+  node.allow_only_keys({"operation", "scheme", "phase", "name", "payload_bytes", "count"});
   const ProcessGroupCall call{.operation = node.get("operation").choice(step::kOperatorNames),
                               .scheme = node.get("scheme").choice(step::kSchemeNames),
                               .phase = node.get("phase").choice(step::kPhaseNames),
@@ -18,29 +18,29 @@ void read_call(Node node, std::vector<ProcessGroupCall>& list) {
               call);
 }
 
-void read_communicator(Node node, ExecutedLedger& ledger) {
-  node.allow_only({"rank", "group", "channel", "members", "scheduled", "calls"});
+void read_communicator(DocumentNode node, ExecutedMessageLedger& ledger) {
+  node.allow_only_keys({"rank", "group", "channel", "members", "scheduled", "calls"});
   const CommunicatorKey key{.rank = node.get("rank").integer(0, ledger.ranks - 1),
                             .group = node.get("group").choice(plan::kGroupNames),
                             .channel = node.get("channel").text()};
   std::vector<ProcessGroupCall>& list = ledger.calls[key];
-  const Node calls = node.get("calls");
+  const DocumentNode calls = node.get("calls");
   for (std::size_t i = 0; i < calls.size(); ++i) read_call(calls.at(i), list);
 }
 
 }  // namespace
 
-ExecutedLedger read_executed_ledger(const std::filesystem::path& path) {
-  const Document document = Document::load(path);
-  const Node root = document.root();
-  const Node version = root.get("stepwright");
+ExecutedMessageLedger read_executed_ledger(const std::filesystem::path& path) {
+  const YamlJsonDocument document = YamlJsonDocument::load(path);
+  const DocumentNode root = document.root();
+  const DocumentNode version = root.get("stepwright");
   if (version.text() != "ledger/1") version.fail("this is no ledger/1 of `train --ledger`");
-  root.allow_only({"stepwright", "ranks", "steps", "scale", "communicators"});
-  ExecutedLedger ledger;
+  root.allow_only_keys({"stepwright", "ranks", "steps", "scale", "communicators"});
+  ExecutedMessageLedger ledger;
   ledger.ranks = root.get("ranks").integer(1, kMost);
   ledger.steps = root.get("steps").integer(0, kMost);
   if (const auto scale = root.find("scale")) static_cast<void>(scale->number(1, 1e12));
-  const Node list = root.get("communicators");
+  const DocumentNode list = root.get("communicators");
   for (std::size_t i = 0; i < list.size(); ++i) read_communicator(list.at(i), ledger);
   return ledger;
 }

@@ -7,7 +7,7 @@
 namespace stepwright::logs {
 
 /// The messages that a run of `stepwright train` has sent, as its ledger file records them.
-struct ExecutedLedger {
+struct ExecutedMessageLedger {
   std::int64_t ranks = 1;
   std::int64_t steps = 0;
   Calls calls;  ///< Calls of each rank on each communicator, over all steps.
@@ -15,6 +15,6 @@ struct ExecutedLedger {
 
 /// Reads a file that `stepwright train --ledger` wrote. Fails with `kInput` if the file is no such
 /// ledger.
-ExecutedLedger read_executed_ledger(const std::filesystem::path& path);
+ExecutedMessageLedger read_executed_ledger(const std::filesystem::path& path);
 
 }  // namespace stepwright::logs

@@ -64,7 +64,7 @@ struct UnexplainedLine {
 };
 
 /// The result of reading one log file: its format, how much was read, and what could not be read.
-struct LogSource {
+struct LogFileReadResult {
   std::string file;
   LogFormat format{};
   std::string version;  ///< Version of the logging program or of the format, as the file states it.
@@ -98,24 +98,24 @@ struct LogSource {
 };
 
 /// Everything read from the log files of a job; calls are in the order of the files.
-struct Log {
-  std::vector<LogSource> sources;
+struct CommunicationLog {
+  std::vector<LogFileReadResult> sources;
   std::vector<LogCommunicator> communicators;
   LoggedCallList records;
   std::vector<LoggedAllToAllParts> exchanges;
 
   [[nodiscard]] std::int64_t unexplained() const {
     std::int64_t sum = 0;
-    for (const LogSource& source : sources) sum += source.unexplained;
+    for (const LogFileReadResult& source : sources) sum += source.unexplained;
     return sum;
   }
   [[nodiscard]] std::int64_t calls() const {
     std::int64_t sum = 0;
-    for (const LogRecord& record : records) sum += record.count;
+    for (const LoggedCall& record : records) sum += record.count;
     return sum;
   }
   /// Returns the number of ranks of the call's communicator; 0: not known.
-  [[nodiscard]] std::int64_t group_size(const LogRecord& record) const {
+  [[nodiscard]] std::int64_t group_size(const LoggedCall& record) const {
     if (record.communicator < 0) return 0;
     return communicators[static_cast<std::size_t>(record.communicator)].size;
   }

@@ -9,14 +9,14 @@ namespace stepwright::logs {
 
 /// Returns the collective whose cost formula predicts the time of a logged operation; nullopt:
 /// there is none.
-constexpr std::optional<collective::Collective> collective_of_logged_operation(
-    LogOperation operation) {
+constexpr std::optional<collective::CollectiveOperation> collective_of_logged_operation(
+    LoggedOperation operation) {
   switch (operation) {
-    case LogOperation::kAllReduce: return collective::Collective::kAllReduce;
-    case LogOperation::kAllGather: return collective::Collective::kAllGather;
-    case LogOperation::kReduceScatter: return collective::Collective::kReduceScatter;
-    case LogOperation::kAllToAll: return collective::Collective::kAllToAll;
-    case LogOperation::kSend: return collective::Collective::kPointToPoint;
+    case LoggedOperation::kAllReduce: return collective::CollectiveOperation::kAllReduce;
+    case LoggedOperation::kAllGather: return collective::CollectiveOperation::kAllGather;
+    case LoggedOperation::kReduceScatter: return collective::CollectiveOperation::kReduceScatter;
+    case LoggedOperation::kAllToAll: return collective::CollectiveOperation::kAllToAll;
+    case LoggedOperation::kSend: return collective::CollectiveOperation::kPointToPoint;
     default: return std::nullopt;
   }
 }

@@ -21,25 +21,25 @@ struct ResolvedCall {
 };
 
 /// True if a call belongs to the setup of a job and never to a step of a plan.
-bool is_of_setup(LogOperation operation) {
+bool is_of_setup(LoggedOperation operation) {
   switch (operation) {
-    case LogOperation::kBroadcast:
-    case LogOperation::kReduce:
-    case LogOperation::kGather:
-    case LogOperation::kScatter:
-    case LogOperation::kBarrier: return true;
+    case LoggedOperation::kBroadcast:
+    case LoggedOperation::kReduce:
+    case LoggedOperation::kGather:
+    case LoggedOperation::kScatter:
+    case LoggedOperation::kBarrier: return true;
     default: return false;
   }
 }
 
 class CallResolver {
  public:
-  CallResolver(const Log& log, const PlannedStepCalls& planned)
+  CallResolver(const CommunicationLog& log, const PlannedStepCalls& planned)
       : log_(log), planned_(planned), of_kind_(log.records.kinds(), kNone) {}
 
   /// Returns the index in `calls` of a record's meaning.
   std::uint32_t of(std::size_t record) {
-    std::uint32_t& number = of_kind_[log_.records.kind(record)];
+    std::uint32_t& number = of_kind_[log_.records.call_kind_number(record)];
     if (number == kNone) {
       const ResolvedCall call = resolved(log_.records[record]);
       const auto next = static_cast<std::uint32_t>(calls_.size());
@@ -64,7 +64,7 @@ class CallResolver {
            std::ranges::any_of(sizes->second, [](const auto& size) { return size.second.routed; });
   }
 
-  [[nodiscard]] ResolvedCall resolved(const LogRecord& record) const {
+  [[nodiscard]] ResolvedCall resolved(const LoggedCall& record) const {
     ResolvedCall call{.kind = {.operation = record.operation},
                       .payload_bytes = record.payload_bytes};
     if (is_point_to_point(record.operation)) return call;
@@ -84,7 +84,7 @@ class CallResolver {
 
   /// Chooses the planned group of a call whose group is not logged: one in which the rank makes
   /// exactly this call, else the first in which it makes such calls.
-  void choose_group(const LogRecord& record, ResolvedCall& call) const {
+  void choose_group(const LoggedCall& record, ResolvedCall& call) const {
     const GroupCallKind* first = nullptr;
     for (const auto& [kind, sizes] : planned_.calls) {
       if (kind.operation != call.kind.operation) continue;
@@ -98,7 +98,7 @@ class CallResolver {
     call.payload_bytes = payload_in(record, call.kind);
   }
 
-  static std::int64_t payload_in(const LogRecord& record, const GroupCallKind& kind) {
+  static std::int64_t payload_in(const LoggedCall& record, const GroupCallKind& kind) {
     if (record.payload_bytes != kUnknown) return record.payload_bytes;
     if (record.logged_bytes == kUnknown) return 0;
     return record.logged_bytes * std::max<std::int64_t>(kind.size, 1);
@@ -107,9 +107,9 @@ class CallResolver {
   /// Changes an all-reduce to a reduce-scatter, if the log writes reduce-scatters that way and the
   /// plan has one.
   void choose_scatter(ResolvedCall& call) const {
-    if (call.kind.operation != LogOperation::kAllReduce) return;
+    if (call.kind.operation != LoggedOperation::kAllReduce) return;
     GroupCallKind scatter = call.kind;
-    scatter.operation = LogOperation::kReduceScatter;
+    scatter.operation = LoggedOperation::kReduceScatter;
     if (planned_.count(call.kind, call.payload_bytes) > 0) return;
     const bool norm =
         call.payload_bytes <= kMaxTensorNormBytes && planned_.is_scalar_sum(call.kind);
@@ -117,7 +117,7 @@ class CallResolver {
     if (planned_.calls.contains(scatter)) call.kind = scatter;
   }
 
-  const Log& log_;
+  const CommunicationLog& log_;
   const PlannedStepCalls& planned_;
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> of_kind_;  ///< Indices into `calls`, by kind of record.
@@ -138,7 +138,8 @@ struct StepGuess {
 
 class StepFinder {
  public:
-  StepFinder(const Log& log, std::span<const std::size_t> records, const PlannedStepCalls& planned)
+  StepFinder(const CommunicationLog& log, std::span<const std::size_t> records,
+             const PlannedStepCalls& planned)
       : log_(log), records_(records), planned_(planned), resolver_(log, planned) {
     calls_.reserve(records.size());
     for (const std::size_t i : records) calls_.push_back(resolver_.of(i));
@@ -191,7 +192,7 @@ class StepFinder {
   StepGuess marked_steps(std::size_t end) const {
     StepGuess guess{.steps = 0};
     if (records_.empty()) return guess;
-    const LogSource& source =
+    const LogFileReadResult& source =
         log_.sources[static_cast<std::size_t>(log_.records[records_.front()].source)];
     if (source.steps > 0) {
       return {
@@ -268,7 +269,7 @@ class StepFinder {
     double buckets = 0;
     for (const auto& [payload, size] : sizes) {
       const auto count = static_cast<double>(size.count);
-      if (size.scheme == step::Scheme::kData && !size.routed) {
+      if (size.scheme == step::ParallelismScheme::kData && !size.routed) {
         left.data_bytes += count * static_cast<double>(payload);
         buckets += count;
       } else {
@@ -279,7 +280,7 @@ class StepFinder {
     return left;
   }
 
-  const Log& log_;
+  const CommunicationLog& log_;
   std::span<const std::size_t> records_;
   const PlannedStepCalls& planned_;
   CallResolver resolver_;
@@ -289,7 +290,7 @@ class StepFinder {
 
 }  // namespace
 
-LoggedSteps cut_into_logged_steps(const Log& log, std::span<const std::size_t> records,
+LoggedSteps cut_into_logged_steps(const CommunicationLog& log, std::span<const std::size_t> records,
                                   std::span<const double> transfers,
                                   const PlannedStepCalls& planned, std::int64_t micro_batches) {
   StepFinder finder(log, records, planned);
@@ -297,7 +298,7 @@ LoggedSteps cut_into_logged_steps(const Log& log, std::span<const std::size_t> r
   LoggedSteps logged{.calls = {}, .steps = guess.steps, .found = guess.found};
   std::vector<LoggedCallTotals*> sizes(finder.distinct());
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const LogRecord record = log.records[records[i]];
+    const LoggedCall record = log.records[records[i]];
     if (i < guess.first || i >= guess.end) {
       logged.outside += record.count;
       continue;

@@ -36,7 +36,7 @@ struct LoggedSteps {
 /// planned number of calls; if nothing repeats, all calls are one step. Broadcasts, barriers and
 /// similar calls at both ends belong to the start and end of the job. A group that the log does not
 /// name is taken to be the planned group in which the rank makes such a call.
-LoggedSteps cut_into_logged_steps(const Log& log, std::span<const std::size_t> records,
+LoggedSteps cut_into_logged_steps(const CommunicationLog& log, std::span<const std::size_t> records,
                                   std::span<const double> transfers,
                                   const PlannedStepCalls& planned, std::int64_t micro_batches);
 

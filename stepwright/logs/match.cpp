@@ -22,7 +22,8 @@ namespace {
 constexpr double kMostPadding = 0.02;
 constexpr std::int64_t kWidestElement = 8;
 
-using RowKey = std::tuple<step::Scheme, LogOperation, std::string, std::int64_t, std::int64_t>;
+using RowKey =
+    std::tuple<step::ParallelismScheme, LoggedOperation, std::string, std::int64_t, std::int64_t>;
 
 /// Returns by how many bytes padding for so many ranks may enlarge a message.
 std::int64_t slack_of(std::int64_t payload_bytes, std::int64_t ranks) {
@@ -63,7 +64,7 @@ class KindMatch {
   void match_buckets(LogPlanComparison& result) {
     std::int64_t planned_bytes = 0, logged_bytes = 0, planned_calls = 0, logged_calls = 0;
     for (const auto& [payload, row] : sizes_) {
-      if (row.scheme != step::Scheme::kData) continue;
+      if (row.scheme != step::ParallelismScheme::kData) continue;
       planned_bytes += payload * row.predicted_left;
       logged_bytes += payload * row.logged_left;
       planned_calls += row.predicted_left;
@@ -74,7 +75,7 @@ class KindMatch {
       return;
     }
     for (auto& [payload, row] : sizes_) {
-      if (row.scheme == step::Scheme::kData) row.predicted_left = row.logged_left = 0;
+      if (row.scheme == step::ParallelismScheme::kData) row.predicted_left = row.logged_left = 0;
     }
     add_remark(result, fmt::format("{} of data parallelism: the same bytes in {} instead of {}, as "
                                    "gradient buckets are of another size.",
@@ -85,7 +86,7 @@ class KindMatch {
   /// Leaves out broadcasts that do not occur in every step: they are not buffers. After its first
   /// step, DDP broadcasts the order and the sizes of its buckets.
   void leave_out_set_up(std::int64_t steps, LogPlanComparison& result) {
-    if (kind_.operation != LogOperation::kBroadcast) return;
+    if (kind_.operation != LoggedOperation::kBroadcast) return;
     std::int64_t calls = 0;
     for (const auto& [payload, row] : sizes_) calls += row.logged_left;
     if (calls == 0 || calls >= steps) return;
@@ -147,7 +148,7 @@ class KindMatch {
 
  private:
   struct Sizes {
-    step::Scheme scheme = step::Scheme::kNone;
+    step::ParallelismScheme scheme = step::ParallelismScheme::kNone;
     bool routed = false;
     bool beside = false;
     bool report = false;
@@ -160,14 +161,14 @@ class KindMatch {
   /// Gives a kind of parallelism to logged calls that the plan lacks: that of the planned messages
   /// in their group.
   void give_schemes(const PlannedStepCalls& planned) {
-    step::Scheme scheme = step::Scheme::kNone;
-    if (is_point_to_point(kind_.operation)) scheme = step::Scheme::kPipeline;
+    step::ParallelismScheme scheme = step::ParallelismScheme::kNone;
+    if (is_point_to_point(kind_.operation)) scheme = step::ParallelismScheme::kPipeline;
     if (const auto group = planned.groups.find(kind_.members); group != planned.groups.end()) {
       scheme = group->second.scheme;
     }
     bool beside = false;
     for (const auto& [payload, row] : sizes_) {
-      if (row.predicted == 0 || row.scheme == step::Scheme::kControl) continue;
+      if (row.predicted == 0 || row.scheme == step::ParallelismScheme::kControl) continue;
       scheme = row.scheme;
       beside = beside || row.beside;
     }
@@ -197,7 +198,7 @@ class KindMatch {
   void match_padded() {
     for (auto& [planned_payload, planned] : sizes_) {
       const std::int64_t most = planned_payload + slack_of(planned_payload, kind_.size);
-      if (planned.scheme != step::Scheme::kData) continue;
+      if (planned.scheme != step::ParallelismScheme::kData) continue;
       for (auto& [payload, row] : sizes_) {
         if (payload > planned_payload && payload <= most) match_pair(planned, row);
       }
@@ -212,9 +213,10 @@ class KindMatch {
   }
 
   void match_small(std::int64_t most_bytes) {
-    if (kind_.operation != LogOperation::kAllReduce) return;
+    if (kind_.operation != LoggedOperation::kAllReduce) return;
     for (auto& [planned_payload, planned] : sizes_) {
-      if (planned_payload > kMaxScalarSumBytes || planned.scheme != step::Scheme::kControl)
+      if (planned_payload > kMaxScalarSumBytes ||
+          planned.scheme != step::ParallelismScheme::kControl)
         continue;
       for (auto& [payload, row] : sizes_) {
         if (payload > 0 && payload <= most_bytes) match_pair(planned, row);
@@ -242,8 +244,9 @@ class KindMatch {
 
 class LogMatcher {
  public:
-  LogMatcher(const step::StepProgram& program, const plan::Grid& grid, const Log& log)
-      : program_(program), grid_(grid), log_(log), transfers_(transfer_times(log)) {}
+  LogMatcher(const step::StepProgram& program, const plan::RankGrid& grid,
+             const CommunicationLog& log)
+      : program_(program), grid_(grid), log_(log), transfers_(logged_transfer_seconds(log)) {}
 
   LogPlanComparison compare() {
     gather_ranks();
@@ -252,7 +255,7 @@ class LogMatcher {
     for (const auto& [key, row] : rows_) result_.rows.push_back(row);
     result_.ranks = std::ssize(of_rank_);
     say_what_is_held();
-    for (std::string& remark : unrealised_overlap_lines(result_.rows)) {
+    for (std::string& remark : missed_overlap_lines(result_.rows)) {
       result_.remarks.push_back(std::move(remark));
     }
     for (std::string& difference : explain_call_differences(result_.rows)) {
@@ -287,7 +290,7 @@ class LogMatcher {
     }
     for (const auto& [rank, size] : sizes) of_rank_[rank].reserve(static_cast<std::size_t>(size));
     for (std::size_t i = 0; i < log_.records.size(); ++i) {
-      if (auto* list = lists[log_.records.kind(i)]; list != nullptr) list->push_back(i);
+      if (auto* list = lists[log_.records.call_kind_number(i)]; list != nullptr) list->push_back(i);
     }
     for (const auto& [rank, run] : runs) {
       if (run == 0) continue;
@@ -300,8 +303,8 @@ class LogMatcher {
 
   void name_double(std::int64_t rank, const std::set<std::int32_t>& logs) {
     if (logs.size() < 2) return;
-    const LogSource& first = log_.sources[static_cast<std::size_t>(*logs.begin())];
-    const LogSource& second = log_.sources[static_cast<std::size_t>(*logs.rbegin())];
+    const LogFileReadResult& first = log_.sources[static_cast<std::size_t>(*logs.begin())];
+    const LogFileReadResult& second = log_.sources[static_cast<std::size_t>(*logs.rbegin())];
     const std::string text =
         fmt::format("Rank {} is in logs {} and {}; only the first is compared.", rank,
                     *logs.begin() + 1, *logs.rbegin() + 1);
@@ -313,7 +316,7 @@ class LogMatcher {
     }
   }
 
-  std::int64_t rank_of(const LogRecord& record) {
+  std::int64_t rank_of(const LoggedCall& record) {
     if (record.rank != kUnknown) return record.rank;
     KindMatch::add_remark(result_,
                           fmt::format("Log {} does not say its rank; it is compared with rank 0.",
@@ -324,7 +327,7 @@ class LogMatcher {
   /// True if the log has as many ranks as the plan; otherwise reports that it has not.
   bool check_world() {
     std::int64_t world = 0;
-    for (const LogSource& source : log_.sources) world = std::max(world, source.world);
+    for (const LogFileReadResult& source : log_.sources) world = std::max(world, source.world);
     std::int64_t highest = -1;
     if (!of_rank_.empty()) highest = of_rank_.rbegin()->first;
     if ((world == 0 || world == program_.ranks) && highest < program_.ranks) return true;
@@ -338,7 +341,7 @@ class LogMatcher {
 
   void compare_rank(std::int64_t rank, const std::vector<std::size_t>& records) {
     PlannedStepCalls planned = planned_step(program_, grid_, rank);
-    const LogSource& source =
+    const LogFileReadResult& source =
         log_.sources[static_cast<std::size_t>(log_.records[records.front()].source)];
     if (source.lacks_messages && std::erase_if(planned.calls, [](const auto& kind) {
                                    return is_point_to_point(kind.first.operation);
@@ -393,7 +396,7 @@ class LogMatcher {
     if (of_rank_.empty()) {
       result_.differences.emplace_back("The logs hold no call, so that nothing is compared.");
     }
-    if (log_.records.timed()) remark_on_clocks();
+    if (log_.records.has_call_times()) remark_on_clocks();
     if (result_.ranks < program_.ranks) {
       result_.remarks.push_back(fmt::format(
           "The logs hold {} of {} ranks; only these are compared.", result_.ranks, program_.ranks));
@@ -417,8 +420,8 @@ class LogMatcher {
   }
 
   const step::StepProgram& program_;
-  const plan::Grid& grid_;
-  const Log& log_;
+  const plan::RankGrid& grid_;
+  const CommunicationLog& log_;
   std::vector<double> transfers_;
   LogPlanComparison result_;
   std::int64_t fewest_steps_ = std::numeric_limits<std::int64_t>::max();
@@ -428,8 +431,8 @@ class LogMatcher {
 
 }  // namespace
 
-LogPlanComparison compare_log_with_plan(const step::StepProgram& program, const plan::Grid& grid,
-                                        const Log& log) {
+LogPlanComparison compare_log_with_plan(const step::StepProgram& program,
+                                        const plan::RankGrid& grid, const CommunicationLog& log) {
   return LogMatcher(program, grid, log).compare();
 }
 

@@ -12,8 +12,8 @@ namespace stepwright::logs {
 /// Planned and logged calls of one operation, kind of group and payload, counted over all ranks and
 /// steps in the log.
 struct PlannedAndLoggedCalls {
-  step::Scheme scheme{};
-  LogOperation operation{};
+  step::ParallelismScheme scheme{};
+  LoggedOperation operation{};
   /// Kind of group in the plan ("tensor"); for calls outside of all planned groups, the ranks of
   /// the group.
   std::string group;
@@ -60,7 +60,7 @@ struct LogPlanComparison {
 /// Messages of data parallelism are also matched by the sum of their bytes, plus padding, because
 /// frameworks choose bucket sizes freely. A log of another number of ranks, or of several runs, is
 /// reported in the result.
-LogPlanComparison compare_log_with_plan(const step::StepProgram& program, const plan::Grid& grid,
-                                        const Log& log);
+LogPlanComparison compare_log_with_plan(const step::StepProgram& program,
+                                        const plan::RankGrid& grid, const CommunicationLog& log);
 
 }  // namespace stepwright::logs

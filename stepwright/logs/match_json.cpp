@@ -68,7 +68,8 @@ MatchJson sizes_json(const LogPlanComparison& comparison) {
 }  // namespace
 
 std::vector<SchemeCallTotals> by_scheme(const LogPlanComparison& comparison) {
-  std::map<std::tuple<step::Scheme, LogOperation, std::string, std::int64_t>, SchemeCallTotals>
+  std::map<std::tuple<step::ParallelismScheme, LoggedOperation, std::string, std::int64_t>,
+           SchemeCallTotals>
       sums;
   for (const PlannedAndLoggedCalls& row : comparison.rows) {
     SchemeCallTotals& sum = sums[{row.scheme, row.operation, row.group, row.group_size}];
@@ -93,7 +94,8 @@ std::vector<SchemeCallTotals> by_scheme(const LogPlanComparison& comparison) {
   return list;
 }
 
-MatchJson log_comparison_match_json(const LogPlanComparison& comparison, const Log& log) {
+MatchJson log_comparison_match_json(const LogPlanComparison& comparison,
+                                    const CommunicationLog& log) {
   return {{"ranks", comparison.ranks},
           {"steps", comparison.steps},
           {"matched", comparison.matched},
@@ -105,8 +107,8 @@ MatchJson log_comparison_match_json(const LogPlanComparison& comparison, const L
           {"remarks", comparison.remarks},
           {"by_scheme", scheme_json(comparison)},
           {"by_size", sizes_json(comparison)},
-          {"below_knee",
-           calls_below_knee_json(calls_below_knee(log, latency_bandwidth_fits(log), std::nullopt))},
+          {"below_knee", latency_dominated_calls_json(latency_dominated_calls(
+                             log, latency_bandwidth_fits(log), std::nullopt))},
           {"sources", log_sources_json(log.sources)}};
 }
 

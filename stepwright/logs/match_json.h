@@ -9,7 +9,7 @@ namespace stepwright::logs {
 /// Returns those keys of the JSON document of `stepwright compare --json` that exist for every log
 /// format (docs/formats.md).
 nlohmann::ordered_json log_comparison_match_json(const LogPlanComparison& comparison,
-                                                 const Log& log);
+                                                 const CommunicationLog& log);
 
 /// Sum of compared calls of one scheme (kind of parallelism), operation and kind of group, over all
 /// payloads.

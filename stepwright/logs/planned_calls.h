@@ -15,7 +15,7 @@ namespace stepwright::logs {
 /// step, name and payload.
 struct ProcessGroupCall {
   step::OperatorKind operation{};
-  step::Scheme scheme{};
+  step::ParallelismScheme scheme{};
   step::Phase phase{};
   std::string name;
   std::int64_t payload_bytes = 0;
@@ -25,7 +25,7 @@ struct ProcessGroupCall {
 /// Identifies a communicator as one rank sees it; the key of `Calls`.
 struct CommunicatorKey {
   std::int64_t rank = 0;
-  plan::GroupKind group{};
+  plan::CommunicatorKind group{};
   std::string channel;  ///< Name of the communicator among those of the rank (`channel_of`).
   auto operator<=>(const CommunicatorKey&) const = default;
 };
@@ -34,9 +34,9 @@ struct CommunicatorKey {
 using Calls = std::map<CommunicatorKey, std::vector<ProcessGroupCall>>;
 
 /// Returns the communication calls that every rank makes in one step of a program.
-Calls planned_calls(const step::StepProgram& program, const plan::Grid& grid);
+Calls planned_calls(const step::StepProgram& program, const plan::RankGrid& grid);
 /// Adds the communication calls of one rank in one step of a program to `calls`.
-void add_planned_calls(Calls& calls, const step::StepProgram& program, const plan::Grid& grid,
+void add_planned_calls(Calls& calls, const step::StepProgram& program, const plan::RankGrid& grid,
                        std::int64_t rank);
 
 /// Returns the calls of a step program whose payload depends on the data: those that carry routed

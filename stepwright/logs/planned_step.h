@@ -14,7 +14,7 @@ namespace stepwright::logs {
 /// An operation in one group of ranks; calls of one kind differ only in size. Sends and receives
 /// have no group, since programs send equal messages in groups of two ranks or of all ranks.
 struct GroupCallKind {
-  LogOperation operation{};
+  LoggedOperation operation{};
   /// Global ranks of the group, ascending; empty: not known, or a send or receive.
   std::vector<std::int64_t> members;
   std::int64_t size = 0;  ///< Number of ranks in the group; 0: not known.
@@ -23,7 +23,7 @@ struct GroupCallKind {
 
 /// Returns the operations that a log shows for one operator of a step program (a pipeline shift is
 /// a send and a receive); empty for computations.
-std::vector<LogOperation> logged_operations_of(step::OperatorKind kind);
+std::vector<LoggedOperation> log_operations_of_operator_kind(step::OperatorKind kind);
 
 /// Largest payload, in bytes, for which a call may be the sum of a scalar (a norm, a loss or a
 /// count).
@@ -33,7 +33,7 @@ inline constexpr std::int64_t kMaxTensorNormBytes = 16 * 1024;
 
 /// Number and properties of the planned calls of one step with equal operation, group and payload.
 struct PlannedCallTotals {
-  step::Scheme scheme{};
+  step::ParallelismScheme scheme{};
   std::int64_t count = 0;
   /// True if the payload is a mean, because a router decides the real one for each call.
   bool routed = false;
@@ -47,7 +47,7 @@ struct PlannedCallTotals {
 struct PlannedProcessGroup {
   std::string name;  ///< Name of the kind of group: "tensor".
   /// Kind of parallelism of the group's messages; kNone: it has no messages.
-  step::Scheme scheme{};
+  step::ParallelismScheme scheme{};
 };
 
 /// The planned communication calls of one rank in a step, as logs show them: a pipeline shift is a
@@ -64,7 +64,7 @@ struct PlannedStepCalls {
   /// True if calls of this operation and group sum a norm, a loss or a count.
   [[nodiscard]] bool is_scalar_sum(const GroupCallKind& kind) const;
 };
-PlannedStepCalls planned_step(const step::StepProgram& program, const plan::Grid& grid,
+PlannedStepCalls planned_step(const step::StepProgram& program, const plan::RankGrid& grid,
                               std::int64_t rank);
 
 }  // namespace stepwright::logs

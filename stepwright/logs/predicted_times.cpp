@@ -11,21 +11,22 @@ namespace {
 
 /// Rows name their group by its size only, because several kinds of groups may have the same
 /// members.
-using CallSize = std::tuple<step::Scheme, LogOperation, std::int64_t, std::int64_t>;
+using CallSize = std::tuple<step::ParallelismScheme, LoggedOperation, std::int64_t, std::int64_t>;
 
 struct MeanTime {
   double seconds = 0;
   std::int64_t calls = 0;
 };
 
-std::map<CallSize, MeanTime> times_by_size(const step::StepProgram& program, const plan::Grid& grid,
+std::map<CallSize, MeanTime> times_by_size(const step::StepProgram& program,
+                                           const plan::RankGrid& grid,
                                            std::span<const std::vector<double>> times) {
   std::map<CallSize, MeanTime> found;
   for (std::size_t i = 0; i < program.templates.size(); ++i) {
     const std::vector<step::Operator>& operators = program.templates[i].operators;
     for (std::size_t j = 0; j < operators.size(); ++j) {
       const step::Operator& op = operators[j];
-      for (const LogOperation operation : logged_operations_of(op.kind)) {
+      for (const LoggedOperation operation : log_operations_of_operator_kind(op.kind)) {
         const std::int64_t size = is_point_to_point(operation) ? 0 : grid.size(op.group);
         MeanTime& time = found[{op.scheme, operation, size, op.payload_bytes()}];
         time.seconds += times[i][j];
@@ -39,7 +40,8 @@ std::map<CallSize, MeanTime> times_by_size(const step::StepProgram& program, con
 }  // namespace
 
 void add_predicted_call_times(LogPlanComparison& comparison, const step::StepProgram& program,
-                              const plan::Grid& grid, std::span<const std::vector<double>> times) {
+                              const plan::RankGrid& grid,
+                              std::span<const std::vector<double>> times) {
   const std::map<CallSize, MeanTime> found = times_by_size(program, grid, times);
   for (PlannedAndLoggedCalls& row : comparison.rows) {
     const auto time = found.find({row.scheme, row.operation, row.group_size, row.payload_bytes});
@@ -49,9 +51,9 @@ void add_predicted_call_times(LogPlanComparison& comparison, const step::StepPro
   }
 }
 
-std::optional<double> median_logged_step_s(const Log& log) {
+std::optional<double> median_logged_step_s(const CommunicationLog& log) {
   std::vector<double> steps;
-  for (const LogSource& source : log.sources) {
+  for (const LogFileReadResult& source : log.sources) {
     for (std::size_t i = 1; i < source.step_starts_s.size(); ++i) {
       steps.push_back(source.step_starts_s[i] - source.step_starts_s[i - 1]);
     }

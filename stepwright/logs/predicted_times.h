@@ -14,10 +14,11 @@ namespace stepwright::logs {
 /// [template][operator], seconds summed over an operator's repeats (`operator_times`). If calls of
 /// one operation, group and payload have different times, their mean is used.
 void add_predicted_call_times(LogPlanComparison& comparison, const step::StepProgram& program,
-                              const plan::Grid& grid, std::span<const std::vector<double>> times);
+                              const plan::RankGrid& grid,
+                              std::span<const std::vector<double>> times);
 
 /// Returns the logged step time in seconds: the median time between consecutive step marks over all
 /// ranks and steps; nullopt if no log has two marks.
-std::optional<double> median_logged_step_s(const Log& log);
+std::optional<double> median_logged_step_s(const CommunicationLog& log);
 
 }  // namespace stepwright::logs

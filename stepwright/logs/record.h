@@ -8,7 +8,7 @@
 namespace stepwright::logs {
 
 /// Operations of communication libraries, with one name for all log formats.
-enum class LogOperation : std::uint8_t {
+enum class LoggedOperation : std::uint8_t {
   kAllReduce,
   kAllGather,
   kReduceScatter,
@@ -21,32 +21,32 @@ enum class LogOperation : std::uint8_t {
   kScatter,
   kBarrier,
 };
-inline constexpr Named<LogOperation> kLogOperationNames[] = {
-    {LogOperation::kAllReduce, "all_reduce"},
-    {LogOperation::kAllGather, "all_gather"},
-    {LogOperation::kReduceScatter, "reduce_scatter"},
-    {LogOperation::kAllToAll, "all_to_all"},
-    {LogOperation::kSend, "send"},
-    {LogOperation::kReceive, "recv"},
-    {LogOperation::kBroadcast, "broadcast"},
-    {LogOperation::kReduce, "reduce"},
-    {LogOperation::kGather, "gather"},
-    {LogOperation::kScatter, "scatter"},
-    {LogOperation::kBarrier, "barrier"}};
+inline constexpr Named<LoggedOperation> kLogOperationNames[] = {
+    {LoggedOperation::kAllReduce, "all_reduce"},
+    {LoggedOperation::kAllGather, "all_gather"},
+    {LoggedOperation::kReduceScatter, "reduce_scatter"},
+    {LoggedOperation::kAllToAll, "all_to_all"},
+    {LoggedOperation::kSend, "send"},
+    {LoggedOperation::kReceive, "recv"},
+    {LoggedOperation::kBroadcast, "broadcast"},
+    {LoggedOperation::kReduce, "reduce"},
+    {LoggedOperation::kGather, "gather"},
+    {LoggedOperation::kScatter, "scatter"},
+    {LoggedOperation::kBarrier, "barrier"}};
 
 /// True if a call moves one message between two ranks.
-constexpr bool is_point_to_point(LogOperation operation) {
-  return operation == LogOperation::kSend || operation == LogOperation::kReceive;
+constexpr bool is_point_to_point(LoggedOperation operation) {
+  return operation == LoggedOperation::kSend || operation == LoggedOperation::kReceive;
 }
 
 inline constexpr std::int64_t kUnknown = -1;
 /// The most ranks that a job can have.
-inline constexpr std::int64_t kMostJobRanks = 10'000'000;
+inline constexpr std::int64_t kMaxJobRanks = 10'000'000;
 inline constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
 /// One logged call of one rank. Values that the log does not state are `kUnknown` or `kNoTime`,
 /// never a guess.
-struct LogRecord {
+struct LoggedCall {
   std::int64_t line = 0;  ///< Line of the call in its file, or index of its event or entry, from 1.
   std::int64_t rank = kUnknown;
   /// Bytes of the full buffer: an all-gather's output, a reduce-scatter's input, the local input of
@@ -63,12 +63,12 @@ struct LogRecord {
   double duration_s = kNoTime;  ///< Seconds of one call, including the wait for other ranks.
   /// Seconds of the call during which the rank computed nothing (exposed time).
   double exposed_s = kNoTime;
-  std::int32_t communicator = -1;  ///< Index into `Log::communicators`; -1: not known.
-  std::int32_t source = 0;         ///< Log file: an index into `Log::sources`.
+  std::int32_t communicator = -1;  ///< Index into `CommunicationLog::communicators`; -1: not known.
+  std::int32_t source = 0;         ///< Log file: an index into `CommunicationLog::sources`.
   /// Index of the job's start to which the call belongs, from 0, if the log contains several starts
   /// of the job.
   std::int32_t run = 0;
-  LogOperation operation{};
+  LoggedOperation operation{};
   std::uint8_t element_bytes = 0;  ///< Bytes of one element; 0: not known.
 };
 

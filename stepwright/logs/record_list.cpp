@@ -4,7 +4,7 @@
 
 namespace stepwright::logs {
 
-std::uint32_t LoggedCallList::kind_of(const LogRecord& record) {
+std::uint32_t LoggedCallList::kind_of(const LoggedCall& record) {
   const Said said{record.rank,      record.payload_bytes, record.logged_bytes, record.peer,
                   record.count,     record.communicator,  record.source,       record.run,
                   record.operation, record.element_bytes};
@@ -20,9 +20,9 @@ std::vector<EqualLoggedCalls> LoggedCallList::distinct_calls() const {
   std::vector<EqualLoggedCalls> list;
   std::vector<std::size_t> places(kinds());
   for (std::size_t i = 0; i < size(); ++i) {
-    std::size_t& place = places[kind(i)];  // counted from 1
+    std::size_t& place = places[call_kind_number(i)];  // counted from 1
     if (place == 0) {
-      list.push_back({.first = (*this)[i], .kind = kind(i)});
+      list.push_back({.first = (*this)[i], .kind = call_kind_number(i)});
       place = list.size();
     }
     ++list[place - 1].records;
@@ -31,24 +31,24 @@ std::vector<EqualLoggedCalls> LoggedCallList::distinct_calls() const {
   return list;
 }
 
-void LoggedCallList::push_back(const LogRecord& record) {
+void LoggedCallList::push_back(const LoggedCall& record) {
   kinds_.push_back(kind_of(record));
   lines_.push_back(record.line);
-  if (timed()) times_.emplace_back();
+  if (has_call_times()) times_.emplace_back();
   set_times(size() - 1, record);
 }
 
-void LoggedCallList::set(std::size_t i, const LogRecord& record) {
+void LoggedCallList::set(std::size_t i, const LoggedCall& record) {
   kinds_[i] = kind_of(record);
   lines_[i] = record.line;
   set_times(i, record);
 }
 
-void LoggedCallList::set_times(std::size_t i, const LogRecord& record) {
+void LoggedCallList::set_times(std::size_t i, const LoggedCall& record) {
   const Times times{record.enqueued_s, record.start_s, record.duration_s, record.exposed_s};
   const bool none = std::isnan(times.enqueued_s) && std::isnan(times.start_s) &&
                     std::isnan(times.duration_s) && std::isnan(times.exposed_s);
-  if (none && !timed()) return;
+  if (none && !has_call_times()) return;
   times_.resize(size());
   times_[i] = times;
 }

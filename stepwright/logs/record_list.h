@@ -10,10 +10,10 @@
 
 namespace stepwright::logs {
 
-/// Calls that are equal except for their lines and times: one of them, the number of their kind,
-/// and how many there are.
+/// Logged calls that are equal except for their lines and times: one of them, the index of their
+/// kind, and how many there are.
 struct EqualLoggedCalls {
-  LogRecord first;
+  LoggedCall first;
   std::uint32_t kind = 0;  ///< Number of the kind of these calls, below `LoggedCallList::kinds`.
   std::int64_t records = 0;
   std::int64_t calls = 0;  ///< Number of calls; a record may stand for several.
@@ -26,38 +26,38 @@ class LoggedCallList {
  public:
   [[nodiscard]] std::size_t size() const { return kinds_.size(); }
   [[nodiscard]] bool empty() const { return kinds_.empty(); }
-  [[nodiscard]] LogRecord operator[](std::size_t i) const {
-    LogRecord record = known_[kinds_[i]];
+  [[nodiscard]] LoggedCall operator[](std::size_t i) const {
+    LoggedCall record = known_[kinds_[i]];
     record.line = lines_[i];
-    if (timed()) times_[i].give(record);
+    if (has_call_times()) times_[i].give(record);
     return record;
   }
-  [[nodiscard]] LogRecord front() const { return (*this)[0]; }
-  [[nodiscard]] LogRecord back() const { return (*this)[size() - 1]; }
+  [[nodiscard]] LoggedCall front() const { return (*this)[0]; }
+  [[nodiscard]] LoggedCall back() const { return (*this)[size() - 1]; }
   /// Returns the number of the kind of the i-th call, below `kinds`; calls of one kind differ only
   /// in their lines and times.
-  [[nodiscard]] std::uint32_t kind(std::size_t i) const { return kinds_[i]; }
+  [[nodiscard]] std::uint32_t call_kind_number(std::size_t i) const { return kinds_[i]; }
   [[nodiscard]] std::size_t kinds() const { return known_.size(); }
   /// Returns one entry for each kind of call, in the order in which they first occur.
   [[nodiscard]] std::vector<EqualLoggedCalls> distinct_calls() const;
   /// True if any call has a time.
-  [[nodiscard]] bool timed() const { return !times_.empty(); }
+  [[nodiscard]] bool has_call_times() const { return !times_.empty(); }
 
-  void push_back(const LogRecord& record);
-  void set(std::size_t i, const LogRecord& record);
+  void push_back(const LoggedCall& record);
+  void set(std::size_t i, const LoggedCall& record);
 
   /// Changes the common fields of all calls: calls `change` once for each kind of equal calls, with
   /// a record whose lines and times are not set.
   template <typename Change>
   void change_kinds(const Change& change) {
-    for (LogRecord& record : known_) change(record);
+    for (LoggedCall& record : known_) change(record);
     numbers_.clear();
   }
   /// Calls `change` for every record and stores the result.
   template <typename Change>
   void change(const Change& change) {
     for (std::size_t i = 0; i < size(); ++i) {
-      LogRecord record = (*this)[i];
+      LoggedCall record = (*this)[i];
       change(record);
       set(i, record);
     }
@@ -71,18 +71,18 @@ class LoggedCallList {
       if (gone((*this)[i])) continue;
       kinds_[kept] = kinds_[i];
       lines_[kept] = lines_[i];
-      if (timed()) times_[kept] = times_[i];
+      if (has_call_times()) times_[kept] = times_[i];
       ++kept;
     }
     kinds_.resize(kept);
     lines_.resize(kept);
-    if (timed()) times_.resize(kept);
+    if (has_call_times()) times_.resize(kept);
   }
 
   class Iterator {
    public:
     Iterator(const LoggedCallList& list, std::size_t at) : list_(&list), at_(at) {}
-    LogRecord operator*() const { return (*list_)[at_]; }
+    LoggedCall operator*() const { return (*list_)[at_]; }
     Iterator& operator++() {
       ++at_;
       return *this;
@@ -103,7 +103,7 @@ class LoggedCallList {
     double duration_s = kNoTime;
     double exposed_s = kNoTime;
 
-    void give(LogRecord& record) const {
+    void give(LoggedCall& record) const {
       record.enqueued_s = enqueued_s;
       record.start_s = start_s;
       record.duration_s = duration_s;
@@ -113,14 +113,14 @@ class LoggedCallList {
 
   /// Values of the fields that equal calls have in common; identifies a kind of calls.
   using Said = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                          std::int32_t, std::int32_t, std::int32_t, LogOperation, std::uint8_t>;
-  std::uint32_t kind_of(const LogRecord& record);
-  void set_times(std::size_t i, const LogRecord& record);
+                          std::int32_t, std::int32_t, std::int32_t, LoggedOperation, std::uint8_t>;
+  std::uint32_t kind_of(const LoggedCall& record);
+  void set_times(std::size_t i, const LoggedCall& record);
 
   std::vector<std::uint32_t> kinds_;
   std::vector<std::int64_t> lines_;
   std::vector<Times> times_;  ///< Times of each record; empty: no record has times.
-  std::vector<LogRecord> known_;
+  std::vector<LoggedCall> known_;
   /// Number of the kind for each set of common fields; empty after kinds were changed.
   std::map<Said, std::uint32_t> numbers_;
 };

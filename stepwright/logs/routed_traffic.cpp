@@ -75,7 +75,7 @@ bool is_even_alone(LogFormat format) {
 
 class RoutedTrafficReader {
  public:
-  explicit RoutedTrafficReader(const Log& log) : log_(log) {
+  explicit RoutedTrafficReader(const CommunicationLog& log) : log_(log) {
     for (const LoggedAllToAllParts& exchange : log.exchanges) {
       exchanges_[{exchange.source, exchange.line, exchange.rank}] = &exchange;
     }
@@ -84,10 +84,10 @@ class RoutedTrafficReader {
   RouterDecidedTraffic read() {
     std::map<std::pair<std::int32_t, std::int64_t>, std::vector<std::size_t>> ranks;
     for (std::size_t i = 0; i < log_.records.size(); ++i) {
-      const LogRecord record = log_.records[i];
+      const LoggedCall record = log_.records[i];
       if (record.payload_bytes > 0) out_.payload_bytes += record.count * record.payload_bytes;
       if (!exchanges_.empty()) ranks[{record.source, record.rank}].push_back(i);
-      if (record.operation != LogOperation::kAllToAll || parts_of(record) != nullptr) continue;
+      if (record.operation != LoggedOperation::kAllToAll || parts_of(record) != nullptr) continue;
       if (is_even_alone(log_.sources[static_cast<std::size_t>(record.source)].format)) continue;
       out_.unsaid_bytes += record.count * std::max<std::int64_t>(record.payload_bytes, 0);
     }
@@ -100,14 +100,14 @@ class RoutedTrafficReader {
   }
 
  private:
-  [[nodiscard]] const LoggedAllToAllParts* parts_of(const LogRecord& record) const {
+  [[nodiscard]] const LoggedAllToAllParts* parts_of(const LoggedCall& record) const {
     const auto found = exchanges_.find({record.source, record.line, record.rank});
     return found == exchanges_.end() ? nullptr : found->second;
   }
 
   /// Returns the step of each call of a rank; -1: the call is in no step.
   [[nodiscard]] std::vector<std::int64_t> steps_of(const std::vector<std::size_t>& records) const {
-    const LogSource& source =
+    const LogFileReadResult& source =
         log_.sources[static_cast<std::size_t>(log_.records[records.front()].source)];
     std::vector<std::int64_t> steps;
     if (!source.step_starts_s.empty()) {
@@ -118,11 +118,11 @@ class RoutedTrafficReader {
       }
       return steps;
     }
-    std::map<std::tuple<std::int32_t, LogOperation, std::int64_t>, std::int32_t> numbers;
+    std::map<std::tuple<std::int32_t, LoggedOperation, std::int64_t>, std::int32_t> numbers;
     std::vector<std::int32_t> tokens;
     for (const std::size_t i : records) {
-      const LogRecord record = log_.records[i];
-      const bool any_size = record.operation == LogOperation::kAllToAll;
+      const LoggedCall record = log_.records[i];
+      const bool any_size = record.operation == LoggedOperation::kAllToAll;
       const auto next = static_cast<std::int32_t>(numbers.size());
       tokens.push_back(numbers
                            .try_emplace({record.communicator, record.operation,
@@ -143,9 +143,9 @@ class RoutedTrafficReader {
     const std::vector<std::int64_t> steps = steps_of(records);
     std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> numbers;
     for (std::size_t i = 0; i < records.size(); ++i) {
-      const LogRecord record = log_.records[records[i]];
+      const LoggedCall record = log_.records[records[i]];
       const LoggedAllToAllParts* exchange = parts_of(record);
-      if (exchange == nullptr || record.operation != LogOperation::kAllToAll) continue;
+      if (exchange == nullptr || record.operation != LoggedOperation::kAllToAll) continue;
       const std::int64_t number = numbers[{steps[i], record.communicator}]++;
       placed_.push_back({{steps[i], {record.communicator, number}}, exchange});
     }
@@ -195,7 +195,7 @@ class RoutedTrafficReader {
     }
   }
 
-  const Log& log_;
+  const CommunicationLog& log_;
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, const LoggedAllToAllParts*>
       exchanges_;
   std::vector<std::pair<std::pair<std::int64_t, Place>, const LoggedAllToAllParts*>> placed_;
@@ -208,6 +208,8 @@ class RoutedTrafficReader {
 
 }  // namespace
 
-RouterDecidedTraffic routed_traffic(const Log& log) { return RoutedTrafficReader(log).read(); }
+RouterDecidedTraffic router_decided_traffic_of_log(const CommunicationLog& log) {
+  return RoutedTrafficReader(log).read();
+}
 
 }  // namespace stepwright::logs

@@ -38,6 +38,6 @@ struct RouterDecidedTraffic {
 
 /// Computes how a log's bytes divide into planned and router-decided ones. A rank's steps are those
 /// that the log marks, else repetitions of its calls, ignoring the sizes of all-to-alls.
-RouterDecidedTraffic routed_traffic(const Log& log);
+RouterDecidedTraffic router_decided_traffic_of_log(const CommunicationLog& log);
 
 }  // namespace stepwright::logs

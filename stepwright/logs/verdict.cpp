@@ -18,8 +18,8 @@ namespace {
 
 /// The unmatched calls of one operation in the groups of one scheme.
 struct LeftOver {
-  step::Scheme scheme{};
-  LogOperation operation{};
+  step::ParallelismScheme scheme{};
+  LoggedOperation operation{};
   std::string group;
   std::int64_t group_size = 0;
   std::int64_t predicted = 0;  ///< Number of predicted calls.
@@ -34,7 +34,9 @@ struct LeftOver {
 };
 
 std::vector<LeftOver> left_over(const std::vector<PlannedAndLoggedCalls>& rows) {
-  std::map<std::tuple<step::Scheme, LogOperation, std::string, std::int64_t>, LeftOver> sums;
+  std::map<std::tuple<step::ParallelismScheme, LoggedOperation, std::string, std::int64_t>,
+           LeftOver>
+      sums;
   for (const PlannedAndLoggedCalls& row : rows) {
     LeftOver& sum = sums[{row.scheme, row.operation, row.group, row.group_size}];
     sum.scheme = row.scheme;
@@ -67,13 +69,13 @@ bool is_times(double ratio, double times) {
   return ratio >= 0.995 * times && ratio <= 1.02 * times;
 }
 
-bool is_gather(LogOperation operation) { return operation == LogOperation::kAllGather; }
-bool is_reduction(LogOperation operation) {
-  return operation == LogOperation::kAllReduce || operation == LogOperation::kReduceScatter;
+bool is_gather(LoggedOperation operation) { return operation == LoggedOperation::kAllGather; }
+bool is_reduction(LoggedOperation operation) {
+  return operation == LoggedOperation::kAllReduce || operation == LoggedOperation::kReduceScatter;
 }
 
 /// True if another operation in the same group is unmatched on the opposite side.
-bool replaced_by(const LeftOver& left, LogOperation other, const std::vector<LeftOver>& all) {
+bool replaced_by(const LeftOver& left, LoggedOperation other, const std::vector<LeftOver>& all) {
   return std::ranges::any_of(all, [&](const LeftOver& one) {
     return one.operation == other && one.group == left.group &&
            ((left.predicted > 0 && one.logged > 0) || (left.logged > 0 && one.predicted > 0));
@@ -83,11 +85,11 @@ bool replaced_by(const LeftOver& left, LogOperation other, const std::vector<Lef
 std::string data_reason(const LeftOver& left, const std::vector<LeftOver>& all) {
   const double ratio = left.predicted_bytes > 0 ? left.logged_bytes / left.predicted_bytes : 0;
   if (is_reduction(left.operation)) {
-    const LogOperation other = left.operation == LogOperation::kAllReduce
-                                   ? LogOperation::kReduceScatter
-                                   : LogOperation::kAllReduce;
+    const LoggedOperation other = left.operation == LoggedOperation::kAllReduce
+                                      ? LoggedOperation::kReduceScatter
+                                      : LoggedOperation::kAllReduce;
     if (replaced_by(left, other, all)) {
-      return left.more_logged() == (left.operation == LogOperation::kAllReduce)
+      return left.more_logged() == (left.operation == LoggedOperation::kAllReduce)
                  ? "gradients are reduced whole (all-reduce), the plan shards them (reduce-scatter)"
                  : "gradients are reduced to shards (reduce-scatter), the plan reduces them whole";
     }
@@ -112,10 +114,10 @@ std::string data_reason(const LeftOver& left, const std::vector<LeftOver>& all) 
 }
 
 std::string tensor_reason(const LeftOver& left, const std::vector<LeftOver>& all) {
-  const bool reduction = left.operation == LogOperation::kAllReduce;
-  const bool replaced = reduction ? replaced_by(left, LogOperation::kAllGather, all) ||
-                                        replaced_by(left, LogOperation::kReduceScatter, all)
-                                  : replaced_by(left, LogOperation::kAllReduce, all);
+  const bool reduction = left.operation == LoggedOperation::kAllReduce;
+  const bool replaced = reduction ? replaced_by(left, LoggedOperation::kAllGather, all) ||
+                                        replaced_by(left, LoggedOperation::kReduceScatter, all)
+                                  : replaced_by(left, LoggedOperation::kAllReduce, all);
   if (replaced) {
     return reduction == left.more_logged()
                ? "sequence parallelism is off in the run, on in the plan"
@@ -133,19 +135,19 @@ std::string tensor_reason(const LeftOver& left, const std::vector<LeftOver>& all
 }
 
 std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
-  if (left.operation == LogOperation::kAllReduce && left.largest_bytes <= kMaxScalarSumBytes) {
+  if (left.operation == LoggedOperation::kAllReduce && left.largest_bytes <= kMaxScalarSumBytes) {
     return left.logged > 0 ? "a norm, a loss or a count that the run sums and the plan does not"
                            : "a norm, a loss or a count that the plan sums and the run does not";
   }
-  if (left.operation == LogOperation::kBroadcast) {
+  if (left.operation == LoggedOperation::kBroadcast) {
     return "buffers that DDP sends before each forward (broadcast_buffers), or other set-up";
   }
   if (left.group == "of no scheme")
     return "ranks that are no group of the plan, as with other parallel degrees";
-  if (left.scheme == step::Scheme::kData) {
+  if (left.scheme == step::ParallelismScheme::kData) {
     if (std::string reason = data_reason(left, all); !reason.empty()) return reason;
   }
-  if (left.scheme == step::Scheme::kTensor) {
+  if (left.scheme == step::ParallelismScheme::kTensor) {
     if (std::string reason = tensor_reason(left, all); !reason.empty()) return reason;
   }
   const double ratio = left.predicted_bytes > 0 ? left.logged_bytes / left.predicted_bytes : 0;
@@ -159,9 +161,9 @@ std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
 /// Describes unmatched calls: "all_reduce of tensor parallelism among 2 ranks (group tensor)".
 std::string subject_of(const LeftOver& left) {
   std::string scheme;
-  if (left.scheme == step::Scheme::kControl) {
+  if (left.scheme == step::ParallelismScheme::kControl) {
     scheme = " of norms, losses and counts";
-  } else if (left.scheme != step::Scheme::kNone) {
+  } else if (left.scheme != step::ParallelismScheme::kNone) {
     scheme = fmt::format(" of {} parallelism", name_of(step::kSchemeNames, left.scheme));
   }
   const std::string ranks =
@@ -185,14 +187,14 @@ std::string apart_text(const LeftOver& left) {
 }
 
 /// Returns the key of a plan that lets such messages run without overlap.
-std::string_view key_of_overlap(step::Scheme scheme, LogOperation operation) {
+std::string_view key_of_overlap(step::ParallelismScheme scheme, LoggedOperation operation) {
   switch (scheme) {
-    case step::Scheme::kData:
-      return operation == LogOperation::kAllGather ? "overlap.parameters=false"
-                                                   : "overlap.gradients=false";
-    case step::Scheme::kTensor: return "overlap.tensor_gradients=false";
-    case step::Scheme::kContext: return "overlap.context=false";
-    case step::Scheme::kExpert: return "overlap.expert=false";
+    case step::ParallelismScheme::kData:
+      return operation == LoggedOperation::kAllGather ? "overlap.parameters=false"
+                                                      : "overlap.gradients=false";
+    case step::ParallelismScheme::kTensor: return "overlap.tensor_gradients=false";
+    case step::ParallelismScheme::kContext: return "overlap.context=false";
+    case step::ParallelismScheme::kExpert: return "overlap.expert=false";
     default: return "overlap.pipeline=false";
   }
 }
@@ -220,9 +222,9 @@ std::vector<std::string> explain_call_differences(const std::vector<PlannedAndLo
   return lines;
 }
 
-std::vector<std::string> unrealised_overlap_lines(const std::vector<PlannedAndLoggedCalls>& rows) {
+std::vector<std::string> missed_overlap_lines(const std::vector<PlannedAndLoggedCalls>& rows) {
   constexpr double kExposed = 0.8;
-  std::map<std::pair<step::Scheme, LogOperation>, std::pair<double, double>>
+  std::map<std::pair<step::ParallelismScheme, LoggedOperation>, std::pair<double, double>>
       seconds;  // all seconds, and exposed seconds
   for (const PlannedAndLoggedCalls& row : rows) {
     if (!row.beside || row.timed == 0) continue;

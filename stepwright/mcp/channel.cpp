@@ -9,16 +9,16 @@
 namespace stepwright::mcp {
 namespace {
 
-Descriptor copy_of(int descriptor) {
-  return Descriptor(checked_system_call(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1),
-                                        "cannot take a stream"));
+FileDescriptor copy_of(int descriptor) {
+  return FileDescriptor(checked_system_call(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1),
+                                            "cannot take a stream"));
 }
 
 }  // namespace
 
 StandardStreamsChannel::StandardStreamsChannel()
     : in_(copy_of(STDIN_FILENO)), out_(copy_of(STDOUT_FILENO)) {
-  const Descriptor nothing(
+  const FileDescriptor nothing(
       checked_system_call(::open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null"));
   checked_system_call(::dup2(nothing.get(), STDIN_FILENO), "cannot take standard input");
   checked_system_call(::dup2(STDERR_FILENO, STDOUT_FILENO), "cannot take standard output");
@@ -29,7 +29,7 @@ StandardStreamsChannel::~StandardStreamsChannel() {
   ::dup2(out_.get(), STDOUT_FILENO);
 }
 
-std::optional<std::string> StandardStreamsChannel::next() {
+std::optional<std::string> StandardStreamsChannel::wait_for_next_line() {
   std::size_t searched = 0;
   while (true) {
     const std::size_t end = begun_.find('\n', searched);
@@ -48,7 +48,7 @@ std::optional<std::string> StandardStreamsChannel::next() {
   }
 }
 
-bool StandardStreamsChannel::send(std::string_view line) {
+bool StandardStreamsChannel::write_line(std::string_view line) {
   return write_all_bytes(out_.get(), line) && write_all_bytes(out_.get(), "\n");
 }
 

@@ -21,16 +21,16 @@ class StandardStreamsChannel {
 
   /// Waits for the next line and returns it without its end; nullopt: the other side has closed the
   /// stream, or a line was longer than `kMaxMcpLineBytes`.
-  std::optional<std::string> next();
+  std::optional<std::string> wait_for_next_line();
   /// Writes a line. Returns false if the other side has stopped reading.
-  bool send(std::string_view line);
+  bool write_line(std::string_view line);
 
   /// Longest line in bytes that is accepted: enough for a job or plan inside a message.
   static constexpr std::size_t kMaxMcpLineBytes = std::size_t{80} << 20U;
 
  private:
-  Descriptor in_;
-  Descriptor out_;
+  FileDescriptor in_;
+  FileDescriptor out_;
   std::string begun_;  ///< Bytes already read that belong to the next line.
 };
 

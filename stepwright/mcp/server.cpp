@@ -122,8 +122,8 @@ void check_tool(const std::vector<McpTool>& tools, const std::string& name) {
   if (std::ranges::find(tools, name, &McpTool::name) != tools.end()) return;
   std::vector<std::string_view> names;
   for (const McpTool& tool : tools) names.push_back(tool.name);
-  throw ProtocolError{kInvalidParameters,
-                      "there is no tool '" + printable(name) + "'" + spelling_hint(name, names)};
+  throw ProtocolError{kInvalidParameters, "there is no tool '" + one_line_printable_text(name) +
+                                              "'" + spelling_hint(name, names)};
 }
 
 Json call_result(const std::vector<McpTool>& tools, const CallTool& call, const Json& parameters) {
@@ -173,8 +173,9 @@ std::string McpServer::reply_to_mcp_message(std::string_view message) const {
     } else if (method == "ping") {
       result = Json::object();
     } else {
-      throw ProtocolError{kMethodNotFound,
-                          "there is no method '" + printable(method.get<std::string>()) + "'"};
+      throw ProtocolError{
+          kMethodNotFound,
+          "there is no method '" + one_line_printable_text(method.get<std::string>()) + "'"};
     }
     result["resultType"] = "complete";
     result["_meta"] = {{kServerKey, card_json(card_)}};

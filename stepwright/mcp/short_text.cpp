@@ -44,7 +44,7 @@ Json shortened(const Json& value, const Extent& extent) {
 
 }  // namespace
 
-std::string shorten_json_answer(const Json& answer) {
+std::string json_answer_for_ai_agent(const Json& answer) {
   std::string text;
   for (const Extent& extent : kExtents) {
     text = shortened(answer, extent).dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -10,6 +10,6 @@ namespace stepwright::mcp {
 /// Long lists are cut after their first entries, followed by the number of the rest; deeply nested
 /// mappings are replaced by the number of their keys. Texts and numbers are never shortened, so one
 /// long text can exceed the length.
-std::string shorten_json_answer(const nlohmann::ordered_json& answer);
+std::string json_answer_for_ai_agent(const nlohmann::ordered_json& answer);
 
 }  // namespace stepwright::mcp

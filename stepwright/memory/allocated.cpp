@@ -13,22 +13,22 @@
 namespace stepwright::memory {
 namespace {
 
-double states_without_gradients(const step::Stage& stage) {
+double states_without_gradients(const step::PipelineStageProgram& stage) {
   const step::RankModelStateBytes& states = stage.states;
   return static_cast<double>(states.parameters + states.optimizer + states.others.bytes());
 }
 
 /// Bytes of states between two steps, after gathered parameters have been freed and gradients
 /// reduced: only the shards.
-double resting_states(const step::StepProgram& program, const step::Stage& stage) {
+double resting_states(const step::StepProgram& program, const step::PipelineStageProgram& stage) {
   const step::RankModelStateBytes& states = stage.states;
-  const auto ranks = [&](plan::GroupKind kind) {
+  const auto ranks = [&](plan::CommunicatorKind kind) {
     return static_cast<double>(program.group_sizes[static_cast<std::size_t>(kind)]);
   };
-  const double inner = ranks(plan::GroupKind::kShardInner);
-  const double shards = inner > 1 ? inner : ranks(plan::GroupKind::kDataContext);
+  const double inner = ranks(plan::CommunicatorKind::kShardInner);
+  const double shards = inner > 1 ? inner : ranks(plan::CommunicatorKind::kDataContext);
   const auto elements = static_cast<double>(stage.dense_parameters);
-  const double wide = elements * static_cast<double>(size_bytes(DType::kFp32, 1));
+  const double wide = elements * static_cast<double>(bytes_of_elements(DType::kFp32, 1));
   auto parameters = static_cast<double>(states.parameters);
   auto gradients = static_cast<double>(states.gradients);
   if (shards > 1) {
@@ -42,22 +42,22 @@ double resting_states(const step::StepProgram& program, const step::Stage& stage
   return parameters + gradients + static_cast<double>(states.optimizer + states.others.bytes());
 }
 
-double fresh_peak(const step::StepProgram& program, const step::Stage& stage,
+double fresh_peak(const step::StepProgram& program, const step::PipelineStageProgram& stage,
                   const FrameworkHeldBytes& held,
-                  std::span<const TemplateMemoryFootprint> footprints) {
+                  std::span<const OperatorTemplateMemory> footprints) {
   const double always = states_without_gradients(stage) -
                         static_cast<double>(stage.states.for_step) + held.always + held.in_passes;
   GradientMemoryWalk walk(program, stage, footprints, held.whole_first_stage);
   double peak = 0;
-  for (const step::ScheduleSlot& slot : stage.schedule) {
-    peak = std::max(peak, always + walk.during(slot).bytes());
+  for (const step::PipelineScheduleSlot& slot : stage.schedule) {
+    peak = std::max(peak, always + walk.memory_at_slot_peak(slot).bytes());
   }
   return peak;
 }
 
 PyTorchAllocatedMemory allocated_of(const plan::Job& job, const step::StepProgram& program,
-                                    const step::Stage& stage,
-                                    std::span<const TemplateMemoryFootprint> footprints) {
+                                    const step::PipelineStageProgram& stage,
+                                    std::span<const OperatorTemplateMemory> footprints) {
   const FrameworkHeldBytes held = framework_held_bytes(job, program, stage);
   const double states =
       states_without_gradients(stage) + static_cast<double>(stage.states.gradients);
@@ -70,12 +70,13 @@ PyTorchAllocatedMemory allocated_of(const plan::Job& job, const step::StepProgra
     return {.after_step_bytes = std::ceil(after_step), .peak_bytes = std::ceil(peak)};
   }
   double peak = after_step;
-  IdleChunkCounter idle(stage);
-  walk_slot_tensor_bytes(
+  IdleModelChunkCounter idle(stage);
+  visit_slot_tensor_bytes(
       program, stage, footprints,
-      [&](const step::ScheduleSlot& slot, const SlotTensorBytes& tensors) {
-        peak = std::max(peak, states + held.always + held.in_passes + total_bytes(tensors.during) +
-                                  kept_input * static_cast<double>(idle.during(slot)));
+      [&](const step::PipelineScheduleSlot& slot, const ScheduleSlotTensorBytes& tensors) {
+        peak = std::max(peak,
+                        states + held.always + held.in_passes + total_bytes(tensors.during) +
+                            kept_input * static_cast<double>(idle.idle_chunks_during_slot(slot)));
       });
   return {.after_step_bytes = std::ceil(after_step), .peak_bytes = std::ceil(peak)};
 }
@@ -84,10 +85,10 @@ PyTorchAllocatedMemory allocated_of(const plan::Job& job, const step::StepProgra
 
 std::vector<PyTorchAllocatedMemory> pytorch_allocated_memory(const plan::Job& job,
                                                              const step::StepProgram& program) {
-  const std::vector<TemplateMemoryFootprint> footprints = template_memory_footprints(program);
+  const std::vector<OperatorTemplateMemory> footprints = template_memory_footprints(program);
   std::vector<PyTorchAllocatedMemory> stages;
   stages.reserve(program.stages.size());
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     stages.push_back(allocated_of(job, program, stage, footprints));
   }
   return stages;

@@ -22,7 +22,7 @@ namespace {
 /// Allocated blocks, each with a count of its holders.
 class HeldBlocks {
  public:
-  explicit HeldBlocks(const AllocationConsumer& taker) : taker_(taker) {}
+  explicit HeldBlocks(const PredictedAllocationCallbacks& taker) : taker_(taker) {}
 
   /// Allocates a block and returns its number; -1 if it has no bytes.
   std::int64_t allocate(const PredictedAllocation& block) {
@@ -48,7 +48,7 @@ class HeldBlocks {
   }
 
  private:
-  const AllocationConsumer& taker_;
+  const PredictedAllocationCallbacks& taker_;
   std::vector<std::int64_t> holders_;
   std::vector<std::int64_t> free_;
 };
@@ -58,13 +58,13 @@ class HeldBlocks {
 struct TensorFacts {
   std::vector<TensorLifetime> lives;
   std::vector<step::LayerPart> makers;
-  std::optional<step::Stream> stream;
+  std::optional<step::DeviceStream> stream;
 };
 
-TensorFacts facts_of(const step::Template& piece) {
+TensorFacts facts_of(const step::OperatorTemplate& piece) {
   TensorFacts facts{.lives = tensor_lifetimes(piece),
                     .makers = std::vector<step::LayerPart>(piece.tensors.size()),
-                    .stream = side_stream_of(piece)};
+                    .stream = communication_stream_of_template(piece)};
   std::vector<char> made(piece.tensors.size());
   for (const step::Operator& op : piece.operators) {
     for (const step::TensorId id : piece.writes(op)) {
@@ -83,23 +83,23 @@ class TensorWalk {
  public:
   TensorWalk(const step::StepProgram& program, HeldBlocks& blocks, bool late_gathers)
       : program_(program), blocks_(blocks), late_gathers_(late_gathers) {
-    for (const step::Template& piece : program.templates) facts_.push_back(facts_of(piece));
+    for (const step::OperatorTemplate& piece : program.templates) facts_.push_back(facts_of(piece));
   }
 
   /// Walks a sequence; calls `before` and `after` around each item.
-  void run(const step::Sequence& sequence, const step::ScheduleSlot& slot,
-           const std::function<void(const step::Item&)>& before,
-           const std::function<void(const step::Item&)>& after) {
+  void run(const step::TemplateSequence& sequence, const step::PipelineScheduleSlot& slot,
+           const std::function<void(const step::TemplateSequenceItem&)>& before,
+           const std::function<void(const step::TemplateSequenceItem&)>& after) {
     const std::size_t count = sequence.items.size();
     made_.assign(count, {});
     taken_.clear();
-    for (const step::Item& item : sequence.items) {
-      for (const step::TemplateInputSource& source : item.inputs)
+    for (const step::TemplateSequenceItem& item : sequence.items) {
+      for (const step::OperatorTemplateInputSource& source : item.inputs)
         taken_.insert({source.item, source.output});
     }
     const std::vector<std::vector<Output>> ahead = outputs_ahead(sequence);
     for (std::size_t at = 0; at < count; ++at) {
-      const step::Item& item = sequence.items[at];
+      const step::TemplateSequenceItem& item = sequence.items[at];
       std::vector<std::int64_t> gathered;
       if (const auto stream = facts(item).stream) gathered = release_held(*stream);
       for (const auto& [maker, id] : ahead[at]) {
@@ -122,28 +122,28 @@ class TensorWalk {
   /// An item, and the id of one of its tensors.
   using Output = std::pair<std::size_t, step::TensorId>;
 
-  [[nodiscard]] const step::Template& piece(const step::Item& item) const {
+  [[nodiscard]] const step::OperatorTemplate& piece(const step::TemplateSequenceItem& item) const {
     return program_.templates[static_cast<std::size_t>(item.which)];
   }
-  [[nodiscard]] const TensorFacts& facts(const step::Item& item) const {
+  [[nodiscard]] const TensorFacts& facts(const step::TemplateSequenceItem& item) const {
     return facts_[static_cast<std::size_t>(item.which)];
   }
 
   /// Returns the outputs of items that run beside the compute stream, by the first position at
   /// which each may be allocated.
   [[nodiscard]] std::vector<std::vector<Output>> outputs_ahead(
-      const step::Sequence& sequence) const {
+      const step::TemplateSequence& sequence) const {
     const std::int32_t head = late_gathers_ ? loss_or_head_item_index(program_, sequence) : -1;
     std::set<std::pair<std::int32_t, std::int32_t>> late;
     for (std::int32_t taker = head + 1; head >= 0 && taker < std::ssize(sequence.items); ++taker) {
-      for (const step::TemplateInputSource& source :
+      for (const step::OperatorTemplateInputSource& source :
            sequence.items[static_cast<std::size_t>(taker)].inputs) {
         late.insert({source.item, source.output});
       }
     }
     std::vector<std::vector<Output>> ahead(sequence.items.size());
     for (std::size_t maker = 0; maker < ahead.size(); ++maker) {
-      const step::Item& item = sequence.items[maker];
+      const step::TemplateSequenceItem& item = sequence.items[maker];
       if (!facts(item).stream || copies_gathered_parameters(piece(item))) continue;
       std::int32_t start = 0;
       for (const std::int32_t other : item.after) start = std::max(start, other + 1);
@@ -152,7 +152,8 @@ class TensorWalk {
         const bool waits = late.contains({static_cast<std::int32_t>(maker), static_cast<int>(i)});
         const std::int32_t from = waits ? std::max(start, head + 1) : start;
         auto position = std::min(static_cast<std::size_t>(from), maker);
-        while (position < maker && reduces_gradients_from_copy(piece(sequence.items[position])))
+        while (position < maker &&
+               reduces_gradients_from_input_copy(piece(sequence.items[position])))
           ++position;
         ahead[position].emplace_back(maker, outputs[i]);
       }
@@ -160,35 +161,38 @@ class TensorWalk {
     return ahead;
   }
 
-  std::int64_t make(const step::Item& item, step::TensorId id) {
-    const step::Tensor& tensor = piece(item).tensors[static_cast<std::size_t>(id)];
-    const double bytes = tensor_bytes_on_busiest_rank(tensor, program_.imbalance);
+  std::int64_t make(const step::TemplateSequenceItem& item, step::TensorId id) {
+    const step::TemplateTensor& tensor = piece(item).tensors[static_cast<std::size_t>(id)];
+    const double bytes = max_tensor_bytes_over_ranks(tensor, program_.imbalance);
     const step::LayerPart part = facts(item).makers[static_cast<std::size_t>(id)];
-    return blocks_.allocate({.kind = kMemoryKindOfTensors[static_cast<std::size_t>(tensor.kind)],
-                             .bytes = static_cast<std::int64_t>(bytes),
-                             .unit = item.units.empty() ? kNoModelUnit : item.units.front(),
-                             .part = name_of(step::kLayerPartNames, part),
-                             .tensor = tensor.name});
+    return blocks_.allocate(
+        {.kind = kMemoryKindsByTensorKind[static_cast<std::size_t>(tensor.kind)],
+         .bytes = static_cast<std::int64_t>(bytes),
+         .unit = item.units.empty() ? kNoModelBlock : item.units.front(),
+         .part = name_of(step::kLayerPartNames, part),
+         .tensor = tensor.name});
   }
-  void make_missing(const step::Item& item, step::TensorId id, Numbers& here) {
+  void make_missing(const step::TemplateSequenceItem& item, step::TensorId id, Numbers& here) {
     if (!here.contains(id)) here[id] = make(item, id);
   }
 
   /// Returns the tensors that a block keeps for a strand's micro-batch. Tensors passed between
   /// chunks of one position have one key for both chunks.
-  Kept& kept_of(const step::Sequence& sequence, const step::ScheduleSlot& slot, std::int32_t unit,
-                std::size_t strand) {
-    const std::int32_t chunk = unit == step::kHandedOverResidual ? 0 : sequence.chunk_of(strand);
+  Kept& kept_of(const step::TemplateSequence& sequence, const step::PipelineScheduleSlot& slot,
+                std::int32_t unit, std::size_t strand) {
+    const std::int32_t chunk =
+        unit == step::kResidualToNextChunkNumber ? 0 : sequence.chunk_of(strand);
     return kept_[{chunk, slot.micro_batch_of(strand), unit}];
   }
 
-  void run_item(const step::Sequence& sequence, std::size_t at, const step::ScheduleSlot& slot) {
-    const step::Item& item = sequence.items[at];
-    const step::Template& what = piece(item);
+  void run_item(const step::TemplateSequence& sequence, std::size_t at,
+                const step::PipelineScheduleSlot& slot) {
+    const step::TemplateSequenceItem& item = sequence.items[at];
+    const step::OperatorTemplate& what = piece(item);
     const std::size_t back = item.beside_layer >= 0 ? 1 : item.strand;
     const bool none = item.units.empty();
-    Kept& last = kept_of(sequence, slot, none ? kNoModelUnit : item.units.back(), back);
-    Kept& saved = kept_of(sequence, slot, none ? kNoModelUnit : item.units.front(), item.strand);
+    Kept& last = kept_of(sequence, slot, none ? kNoModelBlock : item.units.back(), back);
+    Kept& saved = kept_of(sequence, slot, none ? kNoModelBlock : item.units.front(), item.strand);
     Numbers here = made_[at];
     restore(what, last, here);
     take_inputs(sequence, at, here);
@@ -203,15 +207,15 @@ class TensorWalk {
 
   /// Holds an item's outputs for the items that read them. A copy that is sent, or a gather's
   /// buffer that no item reads, stays until the next item of its stream starts.
-  void hand_on(const step::Item& item, std::size_t at, const Numbers& here) {
-    const step::Template& what = piece(item);
+  void hand_on(const step::TemplateSequenceItem& item, std::size_t at, const Numbers& here) {
+    const step::OperatorTemplate& what = piece(item);
     const auto stream = facts(item).stream;
     for (std::size_t i = 0; i < what.outputs.size(); ++i) {
       const step::TensorId id = what.outputs[i];
       const bool taken =
           taken_.contains({static_cast<std::int32_t>(at), static_cast<std::int32_t>(i)});
       made_[at].erase(id);
-      if (!taken && (reduces_gradients_from_copy(what) || copies_gathered_parameters(what))) {
+      if (!taken && (reduces_gradients_from_input_copy(what) || copies_gathered_parameters(what))) {
         if (!stream) continue;
         held_[*stream].push_back({here.at(id), copies_gathered_parameters(what)});
       } else {
@@ -221,7 +225,7 @@ class TensorWalk {
     }
   }
 
-  void restore(const step::Template& what, Kept& kept, Numbers& here) {
+  void restore(const step::OperatorTemplate& what, Kept& kept, Numbers& here) {
     if (what.restored.empty() || kept.empty()) return;
     for (std::size_t i = 0; i < std::min(what.restored.size(), kept.back().size()); ++i) {
       here[what.restored[i]] = kept.back()[i];
@@ -229,12 +233,12 @@ class TensorWalk {
     kept.pop_back();
   }
 
-  void take_inputs(const step::Sequence& sequence, std::size_t at, Numbers& here) {
-    const step::Item& item = sequence.items[at];
-    const step::Template& what = piece(item);
+  void take_inputs(const step::TemplateSequence& sequence, std::size_t at, Numbers& here) {
+    const step::TemplateSequenceItem& item = sequence.items[at];
+    const step::OperatorTemplate& what = piece(item);
     const auto stream = facts(item).stream;
     for (std::size_t i = 0; i < std::min(what.inputs.size(), item.inputs.size()); ++i) {
-      const step::TemplateInputSource& source = item.inputs[i];
+      const step::OperatorTemplateInputSource& source = item.inputs[i];
       if (source.item < 0) continue;  // The operator that first touches the tensor allocates it.
       const auto from = static_cast<std::size_t>(source.item);
       const step::TensorId output =
@@ -243,15 +247,15 @@ class TensorWalk {
       if (found == made_[from].end()) continue;
       here[what.inputs[i]] = found->second;
       made_[from].erase(found);
-      if (!stream || reduces_gradients_from_copy(what)) continue;
+      if (!stream || reduces_gradients_from_input_copy(what)) continue;
       blocks_.hold(here[what.inputs[i]]);
       held_[*stream].push_back({here[what.inputs[i]], false});
     }
     for (const step::TensorId id : what.inputs) make_missing(item, id, here);
   }
 
-  void run_operators(const step::Item& item, Numbers& here) {
-    const step::Template& what = piece(item);
+  void run_operators(const step::TemplateSequenceItem& item, Numbers& here) {
+    const step::OperatorTemplate& what = piece(item);
     const std::vector<TensorLifetime>& lives = facts(item).lives;
     const auto stays = [&](step::TensorId id) { return lives[static_cast<std::size_t>(id)].kept; };
     const auto make_unnamed = [&](std::span<const step::TensorId> ids) {
@@ -294,7 +298,7 @@ class TensorWalk {
 
   /// Releases the tensors that a stream holds, except the buffers of gathers, which it returns:
   /// these stay until the stream's next item is done.
-  std::vector<std::int64_t> release_held(step::Stream stream) {
+  std::vector<std::int64_t> release_held(step::DeviceStream stream) {
     std::vector<std::int64_t> gathered;
     for (const Held& held : held_[stream]) {
       if (held.gathered) {
@@ -320,26 +324,26 @@ class TensorWalk {
     /// True if it is the buffer of a gather whose parameters are copied out.
     bool gathered = false;
   };
-  std::map<step::Stream, std::vector<Held>> held_;
+  std::map<step::DeviceStream, std::vector<Held>> held_;
   /// Kept tensors by chunk, micro-batch and block.
   std::map<std::array<std::int32_t, 3>, Kept> kept_;
 };
 
 /// A parameter of a stage, and the block that owns it.
 struct OwnedParameter {
-  std::int32_t unit = kNoModelUnit;
-  const step::LocalParameter* parameter = nullptr;
+  std::int32_t unit = kNoModelBlock;
+  const step::RankLocalParameter* parameter = nullptr;
 };
 
 std::vector<OwnedParameter> owned_parameters(const step::StepProgram& program,
-                                             const step::Stage& stage) {
+                                             const step::PipelineStageProgram& stage) {
   std::vector<OwnedParameter> owned;
   std::set<std::pair<std::int32_t, std::string_view>> seen;
-  for (const step::Sequence& sequence : stage.sequences) {
-    for (const step::Item& item : sequence.items) {
-      const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+  for (const step::TemplateSequence& sequence : stage.sequences) {
+    for (const step::TemplateSequenceItem& item : sequence.items) {
+      const step::OperatorTemplate& piece = program.templates[static_cast<std::size_t>(item.which)];
       if (item.units.empty()) continue;
-      for (const step::LocalParameter& parameter : piece.parameters) {
+      for (const step::RankLocalParameter& parameter : piece.parameters) {
         if (parameter.borrowed || !seen.insert({item.units.front(), parameter.name}).second) {
           continue;
         }
@@ -355,7 +359,8 @@ std::vector<OwnedParameter> owned_parameters(const step::StepProgram& program,
 /// one block if the stage lists no parameters.
 class StateBlocks {
  public:
-  StateBlocks(const step::StepProgram& program, const step::Stage& stage, HeldBlocks& blocks)
+  StateBlocks(const step::StepProgram& program, const step::PipelineStageProgram& stage,
+              HeldBlocks& blocks)
       : owned_(owned_parameters(program, stage)), blocks_(blocks) {}
 
   void allocate(MemoryKind kind, std::string_view name, std::int64_t bytes, bool trained) const {
@@ -398,10 +403,11 @@ class StateBlocks {
 
 /// Returns the number of fp32 values that an optimizer keeps for each parameter that it updates:
 /// moments and a master copy; 1 if that is not a whole number.
-std::int64_t optimizer_copies(const step::StepProgram& program, const step::Stage& stage,
-                              double trained) {
+std::int64_t optimizer_copies(const step::StepProgram& program,
+                              const step::PipelineStageProgram& stage, double trained) {
   if (trained == 0) return 1;
-  const auto ranks = program.group_sizes[static_cast<std::size_t>(plan::GroupKind::kDataContext)];
+  const auto ranks =
+      program.group_sizes[static_cast<std::size_t>(plan::CommunicatorKind::kDataContext)];
   const double copies = static_cast<double>(stage.states.optimizer) / (4 * trained);
   for (const double scaled : {copies, copies * static_cast<double>(ranks)}) {
     const double whole = std::round(scaled);
@@ -415,8 +421,8 @@ std::int64_t optimizer_copies(const step::StepProgram& program, const step::Stag
 /// Walks a step of one pipeline position.
 class StageWalk {
  public:
-  StageWalk(const plan::Job& job, const step::StepProgram& program, const step::Stage& stage,
-            const AllocationConsumer& taker)
+  StageWalk(const plan::Job& job, const step::StepProgram& program,
+            const step::PipelineStageProgram& stage, const PredictedAllocationCallbacks& taker)
       : program_(program),
         stage_(stage),
         taker_(taker),
@@ -425,7 +431,7 @@ class StageWalk {
         tensors_(program, blocks_, held_.fresh_gradients),
         fresh_(first_backward_gradient_bytes(program, stage, held_.whole_first_stage)),
         there_(stage.chunks.size()),
-        step_parameters_(held_.fresh_gradients && alternates_micro_batches(program, stage)
+        step_parameters_(held_.fresh_gradients && runs_one_micro_batch_at_a_time(program, stage)
                              ? stage.states.for_step
                              : 0),
         after_step_(pytorch_allocated_memory(job, program)[static_cast<std::size_t>(stage.position)]
@@ -441,12 +447,12 @@ class StageWalk {
     taker_.begin_step();
     for (const std::int64_t number : between) blocks_.release(number);
     const std::int64_t batch = hold(held_.in_passes, "batch");
-    IdleChunkCounter idle(stage_);
-    for (const step::ScheduleSlot& slot : stage_.schedule) {
+    IdleModelChunkCounter idle(stage_);
+    for (const step::PipelineScheduleSlot& slot : stage_.schedule) {
       if (held_.fresh_gradients) {
         run_fresh(slot);
       } else {
-        keep_inputs(idle.during(slot));
+        keep_inputs(idle.idle_chunks_during_slot(slot));
         run_slot(slot, false);
       }
     }
@@ -488,31 +494,32 @@ class StageWalk {
     }
   }
 
-  void run_slot(const step::ScheduleSlot& slot, bool makes) {
-    const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+  void run_slot(const step::PipelineScheduleSlot& slot, bool makes) {
+    const step::TemplateSequence& sequence =
+        stage_.sequences[static_cast<std::size_t>(slot.sequence)];
     const double bytes = makes ? fresh_.bytes[static_cast<std::size_t>(sequence.chunk)] : 0;
     std::optional<AllocatedGradientShare> made;
     std::optional<GatheredParameterShare> parameters;
     if (step_parameters_ > 0) parameters.emplace(program_, sequence);
     if (bytes > 0) made.emplace(program_, sequence);
     std::int64_t given = 0;
-    const auto give = [&](const step::Item& item, double share) {
+    const auto give = [&](const step::TemplateSequenceItem& item, double share) {
       const auto until = static_cast<std::int64_t>(std::ceil(bytes * std::min(share, 1.0)));
       if (until <= given) return;
       gradients_.push_back(
           blocks_.allocate({.kind = MemoryKind::kGradients,
                             .bytes = until - given,
-                            .unit = item.units.empty() ? kNoModelUnit : item.units.front(),
+                            .unit = item.units.empty() ? kNoModelBlock : item.units.front(),
                             .tensor = "gradient"}));
       given = until;
     };
     tensors_.run(
         sequence, slot,
-        [&](const step::Item& item) {
-          if (made) give(item, made->during(item));
-          if (parameters) gather_for_step(item, parameters->during(item));
+        [&](const step::TemplateSequenceItem& item) {
+          if (made) give(item, made->share_at_item_peak(item));
+          if (parameters) gather_for_step(item, parameters->share_at_item_peak(item));
         },
-        [&](const step::Item& item) {
+        [&](const step::TemplateSequenceItem& item) {
           if (made) give(item, made->finish(item));
           if (parameters) parameters->finish(item);
           if (sequence.direction != schedule::Direction::kForward) drop_gathered(item);
@@ -529,13 +536,13 @@ class StageWalk {
 
   /// Allocates the gathered parameters of a block in a forward; `share`: the share of the step's
   /// parameters that are gathered with it.
-  void gather_for_step(const step::Item& item, double share) {
+  void gather_for_step(const step::TemplateSequenceItem& item, double share) {
     std::int64_t there = 0;
     for (const Gathered& block : gathered_) there += block.bytes;
     const auto until = static_cast<std::int64_t>(
         std::ceil(static_cast<double>(step_parameters_) * std::min(share, 1.0)));
     if (until <= there) return;
-    const std::int32_t unit = item.units.empty() ? kNoModelUnit : item.units.front();
+    const std::int32_t unit = item.units.empty() ? kNoModelBlock : item.units.front();
     const std::int64_t number = blocks_.allocate({.kind = MemoryKind::kParameters,
                                                   .bytes = until - there,
                                                   .unit = unit,
@@ -544,9 +551,9 @@ class StageWalk {
   }
 
   /// Frees the gathered parameters of a block whose backward is done.
-  void drop_gathered(const step::Item& item) {
-    if (item.units.empty() ||
-        side_stream_of(program_.templates[static_cast<std::size_t>(item.which)])) {
+  void drop_gathered(const step::TemplateSequenceItem& item) {
+    if (item.units.empty() || communication_stream_of_template(
+                                  program_.templates[static_cast<std::size_t>(item.which)])) {
       return;
     }
     std::erase_if(gathered_, [&](const Gathered& block) {
@@ -556,14 +563,15 @@ class StageWalk {
     });
   }
 
-  void run_fresh(const step::ScheduleSlot& slot) {
-    const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+  void run_fresh(const step::PipelineScheduleSlot& slot) {
+    const step::TemplateSequence& sequence =
+        stage_.sequences[static_cast<std::size_t>(slot.sequence)];
     const bool whole = sequence.chunk == fresh_.whole_chunk;
     if (whole && sequence.direction == schedule::Direction::kDataGradient) {
       return waiting_.push_back(slot);
     }
     if (whole && sequence.direction == schedule::Direction::kWeightGradient && !waiting_.empty()) {
-      const step::ScheduleSlot data = waiting_.front();
+      const step::PipelineScheduleSlot data = waiting_.front();
       waiting_.pop_front();
       run_slot(data, false);
     }
@@ -588,20 +596,20 @@ class StageWalk {
   }
 
   const step::StepProgram& program_;
-  const step::Stage& stage_;
-  const AllocationConsumer& taker_;
+  const step::PipelineStageProgram& stage_;
+  const PredictedAllocationCallbacks& taker_;
   HeldBlocks blocks_;
   FrameworkHeldBytes held_;
   TensorWalk tensors_;
-  ChunkGradientBytes fresh_;
+  ModelChunkGradientBytes fresh_;
   std::vector<char> there_;  ///< For each chunk: true if its gradients are allocated.
   /// Data-gradient slots of the unsplit chunk that wait for their weight gradients.
-  std::deque<step::ScheduleSlot> waiting_;
+  std::deque<step::PipelineScheduleSlot> waiting_;
   /// Memory blocks of the gradients that the first backward allocates.
   std::vector<std::int64_t> gradients_;
   std::vector<std::int64_t> inputs_;  ///< Memory blocks of the last inputs that idle chunks keep.
   struct Gathered {
-    std::int32_t unit = kNoModelUnit;
+    std::int32_t unit = kNoModelBlock;
     std::int64_t number = -1;
     std::int64_t bytes = 0;
   };
@@ -617,15 +625,16 @@ std::string allocation_name(const PredictedAllocation& block) {
   return fmt::format("{}: {}", block.part, block.tensor);
 }
 
-std::string model_unit_name(std::int32_t unit) {
-  if (unit == kNoModelUnit) return {};
+std::string model_block_name(std::int32_t unit) {
+  if (unit == kNoModelBlock) return {};
   if (unit == step::kEmbeddingBlockNumber) return "embedding";
   if (unit == step::kHeadBlockNumber) return "head";
   return fmt::format("layer {}", unit);
 }
 
-void walk_allocations(const plan::Job& job, const step::StepProgram& program,
-                      const step::Stage& stage, const AllocationConsumer& taker) {
+void visit_predicted_allocations(const plan::Job& job, const step::StepProgram& program,
+                                 const step::PipelineStageProgram& stage,
+                                 const PredictedAllocationCallbacks& taker) {
   StageWalk(job, program, stage, taker).run();
 }
 

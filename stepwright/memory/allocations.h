@@ -11,7 +11,7 @@ namespace stepwright::memory {
 
 /// Value of `PredictedAllocation::unit` for a block of memory that belongs to no layer, nor to the
 /// embedding or the head.
-inline constexpr std::int32_t kNoModelUnit = -9;
+inline constexpr std::int32_t kNoModelBlock = -9;
 
 /// A predicted allocation in PyTorch's caching allocator, on one rank: its size and what it is for.
 struct PredictedAllocation {
@@ -19,7 +19,7 @@ struct PredictedAllocation {
   std::int64_t bytes = 0;
   /// Index of the layer (from 0) that the block belongs to, or `step::kEmbeddingBlockNumber`,
   /// `step::kHeadBlockNumber`, or `kNoModelUnit`.
-  std::int32_t unit = kNoModelUnit;
+  std::int32_t unit = kNoModelBlock;
   /// Part of the layer that allocates the block ("mlp.fc1"); for a model state, the parameter's
   /// name.
   std::string_view part{};
@@ -33,11 +33,11 @@ std::string allocation_name(const PredictedAllocation& block);
 
 /// Returns the name of the part of the model that owns memory: "layer 3", "embedding", "head"; ""
 /// for `kNoModelUnit`.
-std::string model_unit_name(std::int32_t unit);
+std::string model_block_name(std::int32_t unit);
 
 /// Callbacks that receive the predicted allocations and frees of a step, in order. An allocation
 /// keeps its number until it is freed; later ones may reuse the number.
-struct AllocationConsumer {
+struct PredictedAllocationCallbacks {
   std::function<void(std::int64_t number, const PredictedAllocation& block)> allocate;
   std::function<void(std::int64_t number)> free;
   /// Called when the step begins: what is allocated by then exists between two steps.
@@ -47,7 +47,8 @@ struct AllocationConsumer {
 /// Reports the predicted allocations and frees of one pipeline stage in a step to `taker`, in
 /// order: model states, memory that the framework holds, and every tensor. The largest sum of bytes
 /// equals the peak that `pytorch_allocated_memory` predicts.
-void walk_allocations(const plan::Job& job, const step::StepProgram& program,
-                      const step::Stage& stage, const AllocationConsumer& taker);
+void visit_predicted_allocations(const plan::Job& job, const step::StepProgram& program,
+                                 const step::PipelineStageProgram& stage,
+                                 const PredictedAllocationCallbacks& taker);
 
 }  // namespace stepwright::memory

@@ -20,7 +20,7 @@ constexpr MemoryErrorModel kOfOthers{.mean = 0.02, .deviation = 0.15};
 
 }  // namespace
 
-MemoryErrorModel memory_error_model(const plan::Framework& framework) {
+MemoryErrorModel memory_prediction_error_model(const plan::TrainingFramework& framework) {
   switch (plan::framework_defaults(framework).memory.evidence) {
     case plan::FrameworkMemoryEvidence::kLabels: return kOfLabels;
     case plan::FrameworkMemoryEvidence::kPeaks: return kOfPeaks;
@@ -32,11 +32,13 @@ MemoryErrorModel memory_error_model(const plan::Framework& framework) {
 double memory_fit_probability(double share, const MemoryErrorModel& error_model) {
   if (share <= 0) return 1;
   const double fits = normal_cdf((-std::log(share) - error_model.mean) / error_model.deviation);
-  return kUnexplainedRunShare / 2 + (1 - kUnexplainedRunShare) * fits;
+  return kUnexplainedMemoryOutcomeShare / 2 + (1 - kUnexplainedMemoryOutcomeShare) * fits;
 }
 
-double peak_share_at_probability(double probability, const MemoryErrorModel& error_model) {
-  const double fits = (probability - kUnexplainedRunShare / 2) / (1 - kUnexplainedRunShare);
+double predicted_peak_share_at_probability(double probability,
+                                           const MemoryErrorModel& error_model) {
+  const double fits =
+      (probability - kUnexplainedMemoryOutcomeShare / 2) / (1 - kUnexplainedMemoryOutcomeShare);
   if (fits >= 1) return 0;
   if (fits <= 0) return std::numeric_limits<double>::infinity();
   return std::exp(-error_model.mean - error_model.deviation * normal_quantile(fits));

@@ -21,7 +21,7 @@ inline constexpr Named<MemoryFitVerdict> kFitVerdictNames[] = {
 
 /// Returns the probability of fitting below which a run counts as too large: 1 - `confidence`; if
 /// `confidence` is below one half, `confidence` itself, and no run is uncertain.
-double least_tight_probability(double confidence);
+double min_probability_of_tight_fit(double confidence);
 
 /// Returns whether a run fits in memory (fits, tight, does not fit) that fits with probability
 /// `probability`, if the user requests at least `confidence`.

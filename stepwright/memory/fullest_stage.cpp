@@ -4,7 +4,7 @@
 
 namespace stepwright::memory {
 
-const StageMemory* fullest_memory_stage(const MemoryReport& report) {
+const StageMemory* stage_with_highest_peak_memory(const MemoryReport& report) {
   const auto most = std::ranges::max_element(report.stages, {}, &StageMemory::peak_bytes);
   return most == report.stages.end() ? nullptr : &*most;
 }

@@ -28,25 +28,25 @@ class GradientMemoryWalk {
  public:
   /// `whole_first_stage`: the backward of the model's first chunk is not split into data and weight
   /// gradients. Keeps references to `program`, `stage` and `footprints`.
-  GradientMemoryWalk(const step::StepProgram& program, const step::Stage& stage,
-                     std::span<const TemplateMemoryFootprint> footprints, bool whole_first_stage);
+  GradientMemoryWalk(const step::StepProgram& program, const step::PipelineStageProgram& stage,
+                     std::span<const OperatorTemplateMemory> footprints, bool whole_first_stage);
 
   /// Returns the memory at the peak of `slot` (a forward or backward of one micro-batch), which
   /// must be the next one of the stage's schedule.
-  TensorsAndGradients during(const step::ScheduleSlot& slot);
+  TensorsAndGradients memory_at_slot_peak(const step::PipelineScheduleSlot& slot);
   /// Returns the memory after the last slot passed to `during`, until the next one starts.
   [[nodiscard]] TensorsAndGradients after() const { return {alive_, present_, gathered_}; }
 
  private:
   TensorsAndGradients run(std::size_t which);
 
-  const step::Stage& stage_;
+  const step::PipelineStageProgram& stage_;
   std::vector<char> there_;  ///< For each chunk, true if its gradients are allocated by now.
-  ChunkGradientBytes fresh_;
+  ModelChunkGradientBytes fresh_;
   /// Data-gradient work of the unsplit chunk that waits for its weight gradients, one entry per
   /// micro-batch.
   std::deque<std::size_t> waiting_;
-  std::vector<SequenceFootprint> first_, later_;
+  std::vector<TemplateSequenceMemory> first_, later_;
   KindBytes alive_{};
   double present_ = 0;
   /// Bytes of all parameters that are gathered in a forward and kept to the backward.

@@ -31,17 +31,17 @@ constexpr double kBatchBytesPerToken = 28;
 
 /// Calls `take` with each template of a stage and each operator in it.
 template <class Take>
-void for_each_operator(const step::StepProgram& program, const step::Stage& stage,
+void for_each_operator(const step::StepProgram& program, const step::PipelineStageProgram& stage,
                        const Take& take) {
-  for (const step::Sequence& sequence : stage.sequences) {
-    for (const step::Item& item : sequence.items) {
-      const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+  for (const step::TemplateSequence& sequence : stage.sequences) {
+    for (const step::TemplateSequenceItem& item : sequence.items) {
+      const step::OperatorTemplate& piece = program.templates[static_cast<std::size_t>(item.which)];
       for (const step::Operator& op : piece.operators) take(piece, op);
     }
   }
 }
 
-double written_bytes(const step::Template& piece, const step::Operator& op) {
+double written_bytes(const step::OperatorTemplate& piece, const step::Operator& op) {
   double bytes = 0;
   for (const step::TensorId id : piece.writes(op)) {
     bytes = std::max(bytes, static_cast<double>(piece.tensors[id].bytes()));
@@ -51,7 +51,7 @@ double written_bytes(const step::Template& piece, const step::Operator& op) {
 
 /// True for a message of a dispatcher that gathers the rows of all ranks of the expert group.
 bool gathers_rows(const plan::Job& job, const step::Operator& op) {
-  return op.scheme == step::Scheme::kExpert && op.phase == step::Phase::kForward &&
+  return op.scheme == step::ParallelismScheme::kExpert && op.phase == step::Phase::kForward &&
          job.dispatcher == plan::TokenDispatcher::kAllGather;
 }
 
@@ -76,37 +76,39 @@ double tokens_until(const step::Operator& op) {
 }
 
 StageFacts facts_of(const plan::Job& job, const step::StepProgram& program,
-                    const step::Stage& stage) {
+                    const step::PipelineStageProgram& stage) {
   StageFacts facts;
-  for_each_operator(program, stage, [&](const step::Template& piece, const step::Operator& op) {
-    const auto rows = static_cast<double>(op.shape.rows);
-    if (op.in_pieces && op.scheme == step::Scheme::kTensor) facts.in_pieces = true;
-    if (op.purpose == step::Purpose::kReduceGradients) {
-      facts.sums_whole |= op.kind == step::OperatorKind::kAllReduce;
-    }
-    switch (op.kind) {
-      case step::OperatorKind::kScores:
-        if (op.phase == step::Phase::kForward) facts.scores = written_bytes(piece, op);
-        break;
-      case step::OperatorKind::kGroupedLinear: facts.routes = true; break;
-      case step::OperatorKind::kAllGather:
-        if (op.part == step::LayerPart::kHead || gathers_rows(job, op)) {
-          facts.gathered = std::max(facts.gathered, written_bytes(piece, op));
+  for_each_operator(
+      program, stage, [&](const step::OperatorTemplate& piece, const step::Operator& op) {
+        const auto rows = static_cast<double>(op.shape.rows);
+        if (op.in_pieces && op.scheme == step::ParallelismScheme::kTensor) facts.in_pieces = true;
+        if (op.purpose == step::OperatorPurpose::kReduceGradients) {
+          facts.sums_whole |= op.kind == step::OperatorKind::kAllReduce;
         }
-        break;
-      case step::OperatorKind::kReceive: facts.stage_input = written_bytes(piece, op); break;
-      case step::OperatorKind::kLossLocal:
-        facts.batch = std::max(facts.batch, tokens_until(op) * (kBatchBytesPerToken +
-                                                                static_cast<double>(job.length)));
-        break;
-      case step::OperatorKind::kNormSquare:
-        if (size_bytes(op.dtype, 1) < size_bytes(DType::kFp32, 1)) {
-          facts.wide_gradients = rows * static_cast<double>(size_bytes(DType::kFp32, 1));
+        switch (op.kind) {
+          case step::OperatorKind::kScores:
+            if (op.phase == step::Phase::kForward) facts.scores = written_bytes(piece, op);
+            break;
+          case step::OperatorKind::kGroupedLinear: facts.routes = true; break;
+          case step::OperatorKind::kAllGather:
+            if (op.part == step::LayerPart::kHead || gathers_rows(job, op)) {
+              facts.gathered = std::max(facts.gathered, written_bytes(piece, op));
+            }
+            break;
+          case step::OperatorKind::kReceive: facts.stage_input = written_bytes(piece, op); break;
+          case step::OperatorKind::kLossLocal:
+            facts.batch =
+                std::max(facts.batch, tokens_until(op) *
+                                          (kBatchBytesPerToken + static_cast<double>(job.length)));
+            break;
+          case step::OperatorKind::kNormSquare:
+            if (bytes_of_elements(op.dtype, 1) < bytes_of_elements(DType::kFp32, 1)) {
+              facts.wide_gradients = rows * static_cast<double>(bytes_of_elements(DType::kFp32, 1));
+            }
+            break;
+          default: break;
         }
-        break;
-      default: break;
-    }
-  });
+      });
   return facts;
 }
 
@@ -127,12 +129,12 @@ namespace {
 /// The bytes that a chunk receives of one micro-batch in a direction.
 using Received = std::map<std::pair<std::int32_t, schedule::Direction>, double>;
 
-Received received_bytes(const step::StepProgram& program, const step::Stage& stage) {
+Received received_bytes(const step::StepProgram& program, const step::PipelineStageProgram& stage) {
   Received received;
-  for (const step::Sequence& sequence : stage.sequences) {
+  for (const step::TemplateSequence& sequence : stage.sequences) {
     double bytes = 0;
-    for (const step::Item& item : sequence.items) {
-      const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+    for (const step::TemplateSequenceItem& item : sequence.items) {
+      const step::OperatorTemplate& piece = program.templates[static_cast<std::size_t>(item.which)];
       for (const step::Operator& op : piece.operators) {
         if (op.kind == step::OperatorKind::kReceive) bytes += written_bytes(piece, op);
       }
@@ -156,7 +158,7 @@ double input_gradients(const Received& received) {
 }  // namespace
 
 FrameworkHeldBytes framework_held_bytes(const plan::Job& job, const step::StepProgram& program,
-                                        const step::Stage& stage) {
+                                        const step::PipelineStageProgram& stage) {
   const plan::WordSet& words = plan::framework_defaults(job.framework).holds;
   const auto holds = [&](plan::AllocatorMemoryKind what) {
     return words[static_cast<std::size_t>(what)];

@@ -40,6 +40,6 @@ double transformer_engine_workspace_bytes(const cluster::DeviceModel& device);
 /// Returns the bytes that the job's framework holds on a rank of a pipeline stage; all 0 if the
 /// framework is unknown.
 FrameworkHeldBytes framework_held_bytes(const plan::Job& job, const step::StepProgram& program,
-                                        const step::Stage& stage);
+                                        const step::PipelineStageProgram& stage);
 
 }  // namespace stepwright::memory

@@ -24,13 +24,14 @@ double& at(HostBytes& kinds, HostMemoryKind kind) { return kinds[static_cast<std
 std::vector<double> kept_on_host(const step::StepProgram& program) {
   std::vector<double> kept(program.stages.size());
   if (!program.keeps_on_host) return kept;
-  const std::vector<TemplateMemoryFootprint> footprints =
+  const std::vector<OperatorTemplateMemory> footprints =
       template_memory_footprints(program, MemoryPlace::kHost);
   for (std::size_t s = 0; s < kept.size(); ++s) {
-    const auto keep_most = [&](const step::ScheduleSlot&, const SlotTensorBytes& tensors) {
+    const auto keep_most = [&](const step::PipelineScheduleSlot&,
+                               const ScheduleSlotTensorBytes& tensors) {
       kept[s] = std::max(kept[s], total_bytes(tensors.during));
     };
-    walk_slot_tensor_bytes(program, program.stages[s], footprints, keep_most, MemoryPlace::kHost);
+    visit_slot_tensor_bytes(program, program.stages[s], footprints, keep_most, MemoryPlace::kHost);
   }
   return kept;
 }
@@ -91,7 +92,7 @@ HostBytes host_bytes(const plan::Job& job, const step::StepProgram& program) {
   const plan::PipelineNodePlacement nodes{.ranks = program.ranks,
                                           .stride = program.pipeline_stride,
                                           .of_node = job.cluster.devices_per_node};
-  const std::vector<std::int64_t> ranks = plan::fullest_host_pipeline_ranks(sums, nodes);
+  const std::vector<std::int64_t> ranks = plan::pipeline_rank_counts_of_fullest_node(sums, nodes);
   HostBytes kinds{};
   double of_node = 0;
   for (std::size_t s = 0; s < ranks.size(); ++s) {

@@ -5,7 +5,7 @@
 
 namespace stepwright::memory {
 
-std::vector<TensorLifetime> tensor_lifetimes(const step::Template& piece) {
+std::vector<TensorLifetime> tensor_lifetimes(const step::OperatorTemplate& piece) {
   std::vector<TensorLifetime> lives(piece.tensors.size());
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     const auto position = static_cast<std::int32_t>(i);
@@ -22,7 +22,7 @@ namespace {
 /// Tracks the tensors of a template that are alive, and the peak so far.
 class Walk {
  public:
-  Walk(const step::Template& piece, double imbalance, MemoryPlace place)
+  Walk(const step::OperatorTemplate& piece, double imbalance, MemoryPlace place)
       : piece_(piece),
         imbalance_(imbalance),
         place_(place),
@@ -49,7 +49,7 @@ class Walk {
       change(id, -1.0);
     }
   }
-  void note_peak(TemplateMemoryFootprint& result) const {
+  void note_peak(OperatorTemplateMemory& result) const {
     if (total_ <= result.peak_bytes) return;
     result.peak_bytes = total_;
     result.at_peak = kinds_;
@@ -57,13 +57,13 @@ class Walk {
 
  private:
   void change(step::TensorId id, double sign) {
-    const step::Tensor& tensor = piece_.tensors[id];
-    const double bytes = sign * tensor_bytes_on_busiest_rank(tensor, imbalance_, place_);
+    const step::TemplateTensor& tensor = piece_.tensors[id];
+    const double bytes = sign * max_tensor_bytes_over_ranks(tensor, imbalance_, place_);
     kinds_[static_cast<std::size_t>(tensor.kind)] += bytes;
     total_ += bytes;
   }
 
-  const step::Template& piece_;
+  const step::OperatorTemplate& piece_;
   double imbalance_;
   MemoryPlace place_;
   std::vector<TensorLifetime> lives_;
@@ -72,19 +72,19 @@ class Walk {
   double total_ = 0;
 };
 
-KindBytes by_kind(const step::Template& piece, std::span<const step::TensorId> ids,
+KindBytes by_kind(const step::OperatorTemplate& piece, std::span<const step::TensorId> ids,
                   double imbalance, MemoryPlace place) {
   KindBytes kinds{};
   for (step::TensorId id : ids) {
-    const step::Tensor& tensor = piece.tensors[id];
+    const step::TemplateTensor& tensor = piece.tensors[id];
     kinds[static_cast<std::size_t>(tensor.kind)] +=
-        tensor_bytes_on_busiest_rank(tensor, imbalance, place);
+        max_tensor_bytes_over_ranks(tensor, imbalance, place);
   }
   return kinds;
 }
 
 /// Returns the last operator that reads a parameter, weight gradients apart; -1: none.
-std::int32_t last_use_of_parameters(const step::Template& piece) {
+std::int32_t last_use_of_parameters(const step::OperatorTemplate& piece) {
   for (std::size_t i = piece.operators.size(); i-- > 0;) {
     const step::Operator& op = piece.operators[i];
     if (op.parameter >= 0 && op.phase != step::Phase::kWeightGradient) {
@@ -102,19 +102,19 @@ double total_bytes(const KindBytes& kinds) {
   return sum;
 }
 
-double tensor_bytes_on_busiest_rank(const step::Tensor& tensor, double imbalance,
-                                    MemoryPlace place) {
+double max_tensor_bytes_over_ranks(const step::TemplateTensor& tensor, double imbalance,
+                                   MemoryPlace place) {
   if (tensor.on_host != (place == MemoryPlace::kHost)) return 0;
   const auto bytes = static_cast<double>(tensor.bytes());
   return tensor.routed ? std::ceil(bytes * imbalance) : bytes;
 }
 
-TemplateMemoryFootprint template_memory_footprint(const step::Template& piece, double imbalance,
-                                                  MemoryPlace place) {
+OperatorTemplateMemory template_memory_footprint(const step::OperatorTemplate& piece,
+                                                 double imbalance, MemoryPlace place) {
   const auto bytes = [&](std::span<const step::TensorId> ids) {
     return by_kind(piece, ids, imbalance, place);
   };
-  TemplateMemoryFootprint result;
+  OperatorTemplateMemory result;
   result.retained = bytes(piece.saved);
   result.restored = bytes(piece.restored);
   result.input_bytes = total_bytes(bytes(piece.inputs));

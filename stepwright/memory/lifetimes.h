@@ -20,8 +20,8 @@ enum class MemoryPlace : std::uint8_t { kDevice, kHost };
 
 /// Returns the bytes of a tensor on the rank that holds most of it: for a tensor of routed tokens
 /// `imbalance` times its mean, rounded up. 0 if the tensor is not in `place`.
-double tensor_bytes_on_busiest_rank(const step::Tensor& tensor, double imbalance,
-                                    MemoryPlace place = MemoryPlace::kDevice);
+double max_tensor_bytes_over_ranks(const step::TemplateTensor& tensor, double imbalance,
+                                   MemoryPlace place = MemoryPlace::kDevice);
 
 /// The time at which a tensor of a template (a repeated piece of the step, such as one layer's
 /// forward) can be freed.
@@ -34,13 +34,13 @@ struct TensorLifetime {
 };
 
 /// Returns when each tensor of a template (a repeated piece of the step) can be freed.
-std::vector<TensorLifetime> tensor_lifetimes(const step::Template& piece);
+std::vector<TensorLifetime> tensor_lifetimes(const step::OperatorTemplate& piece);
 
 /// The memory that a template (a repeated piece of the step, such as one layer's forward) needs. A
 /// tensor lives from the operator that first writes it (inputs: from the start) to the last
 /// operator that reads or writes it; outputs and saved tensors outlive the template. An input is
 /// freed after its last use unless it is also saved or an output.
-struct TemplateMemoryFootprint {
+struct OperatorTemplateMemory {
   /// Bytes saved for the backward: they stay allocated after the template, for each micro-batch.
   KindBytes retained{};
   /// Bytes that an earlier template (such as the layer's forward) saved and this one uses and
@@ -59,7 +59,8 @@ struct TemplateMemoryFootprint {
 
 /// Returns the memory that a template (a repeated piece of the step) needs; takes about a
 /// microsecond. `imbalance`: largest load over the mean for tensors of routed tokens.
-TemplateMemoryFootprint template_memory_footprint(const step::Template& piece, double imbalance,
-                                                  MemoryPlace place = MemoryPlace::kDevice);
+OperatorTemplateMemory template_memory_footprint(const step::OperatorTemplate& piece,
+                                                 double imbalance,
+                                                 MemoryPlace place = MemoryPlace::kDevice);
 
 }  // namespace stepwright::memory

@@ -26,24 +26,25 @@ bool has_one_backward(const step::StepProgram& program) {
 }
 
 /// Returns the tensors alive at the peak of a stage.
-KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& stage,
-                          std::span<const TemplateMemoryFootprint> footprints) {
+KindBytes tensors_at_peak(const step::StepProgram& program, const step::PipelineStageProgram& stage,
+                          std::span<const OperatorTemplateMemory> footprints) {
   KindBytes at_peak{};
   double peak_bytes = 0;
-  const auto keep_largest = [&](const step::ScheduleSlot&, const SlotTensorBytes& tensors) {
+  const auto keep_largest = [&](const step::PipelineScheduleSlot&,
+                                const ScheduleSlotTensorBytes& tensors) {
     const double bytes = total_bytes(tensors.during);
     if (bytes <= peak_bytes) return;
     peak_bytes = bytes;
     at_peak = tensors.during;
   };
-  walk_slot_tensor_bytes(program, stage, footprints, keep_largest);
+  visit_slot_tensor_bytes(program, stage, footprints, keep_largest);
   return at_peak;
 }
 
 /// Returns the memory of a stage. `beside.step_parameters`: bytes of the parameters gathered for a
 /// step that exist now; all of them if they stay all the time.
 StageMemory stage_memory(const step::RankModelStateBytes& states, const TensorsAndGradients& beside,
-                         const DeviceReserve& reserve) {
+                         const DeviceMemoryReserve& reserve) {
   StageMemory result;
   const auto set = [&](MemoryKind kind, double bytes) {
     result.kinds[static_cast<std::size_t>(kind)] = bytes;
@@ -55,7 +56,7 @@ StageMemory stage_memory(const step::RankModelStateBytes& states, const TensorsA
           beside.step_parameters);
   set(MemoryKind::kGradients, beside.gradients + static_cast<double>(others.gradients));
   set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer + others.optimizer));
-  for (int i = 0; i < step::kTensorKinds; ++i) set(kMemoryKindOfTensors[i], beside.tensors[i]);
+  for (int i = 0; i < step::kTensorKinds; ++i) set(kMemoryKindsByTensorKind[i], beside.tensors[i]);
   set(MemoryKind::kReserve, reserve.bytes(total_bytes(beside.tensors),
                                           static_cast<double>(states.parameters - states.frozen),
                                           static_cast<double>(states.optimizer)));
@@ -64,26 +65,28 @@ StageMemory stage_memory(const step::RankModelStateBytes& states, const TensorsA
 
 /// Returns the memory of a stage slot by slot if the only backward of a step allocates its
 /// gradients.
-std::vector<SlotMemory> moments_with_late_gradients(
-    const step::StepProgram& program, const step::Stage& stage,
-    std::span<const TemplateMemoryFootprint> footprints, const DeviceReserve& reserve) {
-  std::vector<SlotMemory> moments;
+std::vector<ScheduleSlotMemory> moments_with_late_gradients(
+    const step::StepProgram& program, const step::PipelineStageProgram& stage,
+    std::span<const OperatorTemplateMemory> footprints, const DeviceMemoryReserve& reserve) {
+  std::vector<ScheduleSlotMemory> moments;
   GradientMemoryWalk walk(program, stage, footprints, false);
-  for (const step::ScheduleSlot& slot : stage.schedule) {
-    const StageMemory during = stage_memory(stage.states, walk.during(slot), reserve);
+  for (const step::PipelineScheduleSlot& slot : stage.schedule) {
+    const StageMemory during = stage_memory(stage.states, walk.memory_at_slot_peak(slot), reserve);
     moments.push_back({during, stage_memory(stage.states, walk.after(), reserve)});
   }
   return moments;
 }
 
-std::vector<SlotMemory> moments_of(const step::StepProgram& program, const step::Stage& stage,
-                                   std::span<const TemplateMemoryFootprint> footprints,
-                                   const DeviceReserve& reserve) {
-  std::vector<SlotMemory> moments;
+std::vector<ScheduleSlotMemory> moments_of(const step::StepProgram& program,
+                                           const step::PipelineStageProgram& stage,
+                                           std::span<const OperatorTemplateMemory> footprints,
+                                           const DeviceMemoryReserve& reserve) {
+  std::vector<ScheduleSlotMemory> moments;
   const auto gradients = static_cast<double>(stage.states.gradients);
   const auto gathered = static_cast<double>(stage.states.for_step);
-  walk_slot_tensor_bytes(
-      program, stage, footprints, [&](const step::ScheduleSlot&, const SlotTensorBytes& tensors) {
+  visit_slot_tensor_bytes(
+      program, stage, footprints,
+      [&](const step::PipelineScheduleSlot&, const ScheduleSlotTensorBytes& tensors) {
         moments.push_back(
             {stage_memory(stage.states, {tensors.during, gradients, gathered}, reserve),
              stage_memory(stage.states, {tensors.after, gradients, gathered}, reserve)});
@@ -92,20 +95,21 @@ std::vector<SlotMemory> moments_of(const step::StepProgram& program, const step:
 }
 
 /// Returns the largest of the moments and of the update, which has all gradients.
-StageMemory largest_moment(const std::vector<SlotMemory>& moments, const StageMemory& update) {
+StageMemory largest_moment(const std::vector<ScheduleSlotMemory>& moments,
+                           const StageMemory& update) {
   StageMemory largest = update;
-  for (const SlotMemory& moment : moments) {
+  for (const ScheduleSlotMemory& moment : moments) {
     if (moment.during.peak_bytes > largest.peak_bytes) largest = moment.during;
   }
   return largest;
 }
 
 std::vector<StageMemory> stages_of(const plan::Job& job, const step::StepProgram& program) {
-  const std::vector<TemplateMemoryFootprint> footprints = template_memory_footprints(program);
-  const DeviceReserve reserve = framework_memory_reserve(job, program.shards_parameters);
+  const std::vector<OperatorTemplateMemory> footprints = template_memory_footprints(program);
+  const DeviceMemoryReserve reserve = framework_memory_reserve(job, program.shards_parameters);
   const bool late = allocates_gradients_late(job) && has_one_backward(program);
   std::vector<StageMemory> stages;
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     const auto gradients = static_cast<double>(stage.states.gradients);
     if (late) {
       stages.push_back(
@@ -133,24 +137,25 @@ bool allocates_gradients_late(const plan::Job& job) {
   return plan::framework_defaults(job.framework).holds[kFresh];
 }
 
-double capacity_bytes(const plan::Job& job) {
+double device_memory_capacity_bytes(const plan::Job& job) {
   const double limit = job.objective.memory_limit_bytes;
   return limit > 0 ? limit : job.cluster.device.memory_bytes;
 }
 
 double usable_memory_bytes(const plan::Job& job) {
-  const double capacity = capacity_bytes(job);
+  const double capacity = device_memory_capacity_bytes(job);
   const double reserve = job.objective.memory_reserve;
   if (reserve >= 0) return capacity - std::ceil(reserve * capacity);
   const double confidence = memory_fit_confidence(job);
   if (confidence == 0) return capacity;
-  return std::floor(peak_share_at_probability(confidence, memory_error_model(job.framework)) *
+  return std::floor(predicted_peak_share_at_probability(
+                        confidence, memory_prediction_error_model(job.framework)) *
                     capacity);
 }
 
 double assumed_expert_load(const plan::Job& job) {
-  const bool keeps_free = usable_memory_bytes(job) < capacity_bytes(job);
-  return keeps_free ? plan::capacity_bounded_load(job, kAssumedExpertImbalance) : 1;
+  const bool keeps_free = usable_memory_bytes(job) < device_memory_capacity_bytes(job);
+  return keeps_free ? plan::capacity_limited_expert_load(job, kAssumedExpertImbalance) : 1;
 }
 
 double memory_fit_confidence(const plan::Job& job) {
@@ -160,17 +165,18 @@ double memory_fit_confidence(const plan::Job& job) {
   return objective.memory_limit_bytes > 0 ? 0 : kDefaultMemoryFitConfidence;
 }
 
-double DeviceReserve::bytes(double dynamic_bytes, double parameter_bytes,
-                            double optimizer_bytes) const {
+double DeviceMemoryReserve::bytes(double dynamic_bytes, double parameter_bytes,
+                                  double optimizer_bytes) const {
   const double sub_group = std::min(sub_group_bytes, kGradientsOfUpdate * parameter_bytes);
   return std::ceil(fixed_bytes + share * dynamic_bytes + parameter_share * parameter_bytes +
                    optimizer_share * optimizer_bytes + sub_group);
 }
 
-DeviceReserve framework_memory_reserve(const plan::Job& job, bool shards_parameters) {
-  const double fixed_bytes = job.cluster.devices() > 1 ? kFrameworkReserveBytes : kCudaContextBytes;
+DeviceMemoryReserve framework_memory_reserve(const plan::Job& job, bool shards_parameters) {
+  const double fixed_bytes =
+      job.cluster.devices() > 1 ? kFrameworkReservedMemoryBytes : kCudaContextBytes;
   const double process_bytes =
-      std::min(fixed_bytes, kMaxFrameworkReserveShare * job.cluster.device.memory_bytes);
+      std::min(fixed_bytes, kMaxFrameworkReservedMemoryShare * job.cluster.device.memory_bytes);
   if (!job.conditions.empty()) {
     const auto measured = plan::load_memory_conditions(job.conditions);
     if (const auto* entry = plan::find_framework_extra_memory(measured, job.framework)) {
@@ -179,7 +185,7 @@ DeviceReserve framework_memory_reserve(const plan::Job& job, bool shards_paramet
   }
   const plan::FrameworkMemoryMargins& own = plan::framework_defaults(job.framework).memory;
   if (shards_parameters && own.sub_group_parameters > 0) {
-    const std::int64_t element = size_bytes(plan::parameter_storage_type(job.precision), 1);
+    const std::int64_t element = bytes_of_elements(plan::parameter_storage_type(job.precision), 1);
     return {.fixed_bytes = process_bytes,
             .share = own.share,
             .parameter_share = own.parameter_share,
@@ -193,7 +199,7 @@ DeviceReserve framework_memory_reserve(const plan::Job& job, bool shards_paramet
           .optimizer_share = own.optimizer_share};
 }
 
-MemoryFitVerdict MemoryReport::verdict() const {
+MemoryFitVerdict MemoryReport::memory_fit_verdict_of_job() const {
   if (fits()) return MemoryFitVerdict::kFits;
   if (!fits_hosts() || confidence == 0) return MemoryFitVerdict::kDoesNotFit;
   return std::max(MemoryFitVerdict::kTight, memory_fit_verdict(p_fits, confidence));
@@ -208,7 +214,7 @@ bool MemoryReport::offloads_to_host_memory() const {
 
 MemoryReport memory_report(const plan::Job& job, const step::StepProgram& program) {
   MemoryReport report;
-  report.capacity_bytes = capacity_bytes(job);
+  report.capacity_bytes = device_memory_capacity_bytes(job);
   report.confidence = memory_fit_confidence(job);
   report.reserve_bytes = report.capacity_bytes - usable_memory_bytes(job);
   report.stages = stages_of(job, program);
@@ -217,41 +223,43 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
   report.host_bytes = total_bytes(report.host_kinds);
   report.host_capacity_bytes = job.cluster.host.memory_bytes;
   const double uneven_load = assumed_expert_load(job);
-  const bool shared = program.group_sizes[static_cast<std::size_t>(plan::GroupKind::kExpert)] > 1;
+  const bool shared =
+      program.group_sizes[static_cast<std::size_t>(plan::CommunicatorKind::kExpert)] > 1;
   if (shared && program.imbalance < uneven_load) {
     step::StepProgram uneven = program;
     uneven.imbalance = uneven_load;
     report.uneven_bytes = largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
     report.reserve_bytes += report.uneven_bytes;
   }
-  report.p_fits = memory_fit_probability(report.needed_device_bytes() / report.capacity_bytes,
-                                         memory_error_model(job.framework));
+  report.p_fits =
+      memory_fit_probability(report.device_bytes_needed_by_plan() / report.capacity_bytes,
+                             memory_prediction_error_model(job.framework));
   return report;
 }
 
-std::vector<std::vector<SlotMemory>> slot_memory_by_stage(const plan::Job& job,
-                                                          const step::StepProgram& program) {
-  const std::vector<TemplateMemoryFootprint> footprints = template_memory_footprints(program);
-  const DeviceReserve reserve = framework_memory_reserve(job, program.shards_parameters);
+std::vector<std::vector<ScheduleSlotMemory>> slot_memory_by_stage(
+    const plan::Job& job, const step::StepProgram& program) {
+  const std::vector<OperatorTemplateMemory> footprints = template_memory_footprints(program);
+  const DeviceMemoryReserve reserve = framework_memory_reserve(job, program.shards_parameters);
   const bool late = allocates_gradients_late(job) && has_one_backward(program);
-  std::vector<std::vector<SlotMemory>> stages;
-  for (const step::Stage& stage : program.stages) {
+  std::vector<std::vector<ScheduleSlotMemory>> stages;
+  for (const step::PipelineStageProgram& stage : program.stages) {
     stages.push_back(late ? moments_with_late_gradients(program, stage, footprints, reserve)
                           : moments_of(program, stage, footprints, reserve));
   }
   return stages;
 }
 
-MemoryKind largest_kind(const MemoryReport& report) {
-  const StageMemory* stage = fullest_memory_stage(report);
+MemoryKind largest_memory_kind(const MemoryReport& report) {
+  const StageMemory* stage = stage_with_highest_peak_memory(report);
   if (stage == nullptr) return MemoryKind::kReserve;
   const auto largest = std::max_element(stage->kinds.begin(), stage->kinds.end());
   return static_cast<MemoryKind>(largest - stage->kinds.begin());
 }
 
-std::string_view largest_memory_part(const MemoryReport& report) {
+std::string_view largest_part_of_scarce_memory(const MemoryReport& report) {
   if (report.fits_devices() && !report.fits()) return kHostMemoryPartName;
-  return name_of(kMemoryKindNames, largest_kind(report));
+  return name_of(kMemoryKindNames, largest_memory_kind(report));
 }
 
 }  // namespace stepwright::memory

@@ -38,11 +38,11 @@ inline constexpr Named<MemoryKind> kMemoryKindNames[] = {
     {MemoryKind::kReserve, "framework_reserve"}};
 inline constexpr int kMemoryKinds = 8;
 
-/// For each `step::TensorKind`, the kind of device memory that tensors of this kind count as.
-inline constexpr MemoryKind kMemoryKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::kLogits,
-                                                      MemoryKind::kGathered,
-                                                      MemoryKind::kCommunication};
-static_assert(std::size(kMemoryKindOfTensors) == step::kTensorKinds);
+/// For each `step::TensorPurpose`, the kind of device memory that tensors of this kind count as.
+inline constexpr MemoryKind kMemoryKindsByTensorKind[] = {
+    MemoryKind::kActivations, MemoryKind::kLogits, MemoryKind::kGathered,
+    MemoryKind::kCommunication};
+static_assert(std::size(kMemoryKindsByTensorKind) == step::kTensorKinds);
 
 struct StageMemory {
   double peak_bytes = 0;  ///< Peak bytes of a device of this pipeline stage, a whole number.
@@ -59,7 +59,7 @@ inline constexpr double kDefaultMemoryFitConfidence = 0.9;
 inline constexpr double kAssumedExpertImbalance = 1.2;
 
 /// Returns the bytes of device memory that a job may use: the device's memory, or the job's limit.
-double capacity_bytes(const plan::Job& job);
+double device_memory_capacity_bytes(const plan::Job& job);
 
 /// Returns the probability of fitting in memory that a job's plans must reach; 0 if only the
 /// predicted peak must fit.
@@ -93,7 +93,7 @@ struct MemoryReport {
   /// Probability of fitting in memory that the job asks for; 0: only the predicted peak must fit.
   double confidence = 0;
 
-  [[nodiscard]] double needed_device_bytes() const { return peak_bytes + uneven_bytes; }
+  [[nodiscard]] double device_bytes_needed_by_plan() const { return peak_bytes + uneven_bytes; }
   [[nodiscard]] double usable_memory_bytes() const { return capacity_bytes - reserve_bytes; }
   [[nodiscard]] bool fits_devices() const { return peak_bytes <= usable_memory_bytes(); }
   [[nodiscard]] bool fits_hosts() const {
@@ -104,10 +104,10 @@ struct MemoryReport {
   [[nodiscard]] bool fits() const { return fits_devices() && fits_hosts(); }
   /// Returns whether the job fits in the memory of devices and hosts, with the requested
   /// probability. If only the predicted peak must fit (`confidence` 0), no job is "tight".
-  [[nodiscard]] MemoryFitVerdict verdict() const;
+  [[nodiscard]] MemoryFitVerdict memory_fit_verdict_of_job() const;
   /// Bytes that are missing on a device or, if devices have room, on a host; 0 or negative if the
   /// job fits.
-  [[nodiscard]] double over_by_bytes() const {
+  [[nodiscard]] double memory_shortage_bytes() const {
     const double over = peak_bytes - usable_memory_bytes();
     return over > 0 || fits() ? over : host_bytes - host_capacity_bytes;
   }
@@ -116,7 +116,7 @@ struct MemoryReport {
 /// Device memory kept free as a safety margin: fixed bytes for the framework (context, libraries,
 /// communicator buffers), and shares of allocated bytes for rounding and fragmentation. Documented
 /// margins, not tensors.
-struct DeviceReserve {
+struct DeviceMemoryReserve {
   double fixed_bytes = 0;
   double share = 0;
   /// Margin as a share of the trained parameters that a rank stores, for flat copies and buckets.
@@ -138,17 +138,17 @@ inline constexpr double kCudaContextBytes = 1.2 * 1024 * 1024 * 1024;
 /// Bytes of CUDA context, kernels and workspaces of a process that has communicators: the constant
 /// of a fit to 651 fits / out-of-memory labels of public runs on 80 GB devices. Only its order of
 /// magnitude matters: 1 GiB more or less changes a hundredth of the labels.
-inline constexpr double kFrameworkReserveBytes = 2.7 * 1024 * 1024 * 1024;
+inline constexpr double kFrameworkReservedMemoryBytes = 2.7 * 1024 * 1024 * 1024;
 /// Upper limit for the framework's fixed bytes, as a share of device memory: on small devices
 /// (laptops, emulated clusters) fewer kernels and channels are loaded.
-inline constexpr double kMaxFrameworkReserveShare = 1.0 / 6;
+inline constexpr double kMaxFrameworkReservedMemoryShare = 1.0 / 6;
 /// True if the job's framework allocates gradients in the first backward of each step and frees
 /// them before the next. In a step with one backward, the peak is then before gradients exist.
 bool allocates_gradients_late(const plan::Job& job);
 
 /// Returns the safety margins of device memory for the job's framework. `shards_parameters`: true
 /// for plans that shard parameters over data-parallel ranks.
-DeviceReserve framework_memory_reserve(const plan::Job& job, bool shards_parameters = false);
+DeviceMemoryReserve framework_memory_reserve(const plan::Job& job, bool shards_parameters = false);
 
 /// Returns the peak memory of every pipeline stage, found by walking through its schedule: model
 /// states, tensors kept for their backward, and the largest transient. Exact for the program's own
@@ -157,7 +157,7 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
 
 /// Device memory of a stage during and after one slot of its schedule (the forward or backward of
 /// one micro-batch).
-struct SlotMemory {
+struct ScheduleSlotMemory {
   /// Memory at the peak of the slot (a forward or backward of one micro-batch).
   StageMemory during;
   /// Memory from the end of the slot (a forward or backward of one micro-batch) to the next one.
@@ -167,16 +167,16 @@ struct SlotMemory {
 /// Returns the memory of every stage for each slot of its schedule (forward or backward of one
 /// micro-batch). The largest `during` of a stage is its peak, unless the optimizer's update needs
 /// more.
-std::vector<std::vector<SlotMemory>> slot_memory_by_stage(const plan::Job& job,
-                                                          const step::StepProgram& program);
+std::vector<std::vector<ScheduleSlotMemory>> slot_memory_by_stage(const plan::Job& job,
+                                                                  const step::StepProgram& program);
 
 /// Returns the kind of memory that is largest at the peak of the fullest stage.
-MemoryKind largest_kind(const MemoryReport& report);
+MemoryKind largest_memory_kind(const MemoryReport& report);
 
 /// Name reported as the largest part of memory if devices have room but a host has not.
 inline constexpr std::string_view kHostMemoryPartName = "host_memory";
 /// Returns the name of the largest part of the memory that is too small: a kind of device memory,
 /// or `kHostMemoryPartName`.
-std::string_view largest_memory_part(const MemoryReport& report);
+std::string_view largest_part_of_scarce_memory(const MemoryReport& report);
 
 }  // namespace stepwright::memory

@@ -16,6 +16,6 @@ nlohmann::ordered_json memory_json(const MemoryReport& report,
                                    std::span<const PyTorchAllocatedMemory> allocated = {});
 
 /// Returns the host memory of a report by kind as JSON, in whole bytes.
-nlohmann::ordered_json host_kinds_json(const MemoryReport& report);
+nlohmann::ordered_json host_memory_kinds_json(const MemoryReport& report);
 
 }  // namespace stepwright::memory

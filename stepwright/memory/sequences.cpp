@@ -18,8 +18,8 @@ void change(KindBytes& kinds, const KindBytes& by, double sign) {
 /// item's own footprint includes it; this class counts it at all other items.
 class Between {
  public:
-  Between(const step::StepProgram& program, const step::Sequence& sequence, bool late_gathers,
-          MemoryPlace place)
+  Between(const step::StepProgram& program, const step::TemplateSequence& sequence,
+          bool late_gathers, MemoryPlace place)
       : program_(program), items_(sequence.items), place_(place), changes_(items_.size() + 1) {
     if (late_gathers) head_ = loss_or_head_item_index(program, sequence);
     for (std::int32_t taker = 0; taker < count(); ++taker) lay_inputs(taker);
@@ -33,21 +33,21 @@ class Between {
 
  private:
   [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(items_.size()); }
-  [[nodiscard]] const step::Item& item(std::int32_t position) const {
+  [[nodiscard]] const step::TemplateSequenceItem& item(std::int32_t position) const {
     return items_[static_cast<std::size_t>(position)];
   }
-  [[nodiscard]] const step::Template& piece(std::int32_t position) const {
+  [[nodiscard]] const step::OperatorTemplate& piece(std::int32_t position) const {
     return program_.templates[static_cast<std::size_t>(item(position).which)];
   }
 
   void lay_inputs(std::int32_t taker) {
-    for (const step::TemplateInputSource& source : item(taker).inputs) {
+    for (const step::OperatorTemplateInputSource& source : item(taker).inputs) {
       if (source.item < 0) continue;
       const auto& outputs = piece(source.item).outputs;
       const step::TensorId id = outputs[static_cast<std::size_t>(source.output)];
       taken_.insert({source.item, source.output});
       lay_made(id, source.item, taker - 1, taker > head_);
-      if (!reduces_gradients_from_copy(piece(taker)))
+      if (!reduces_gradients_from_input_copy(piece(taker)))
         lay(id, source.item, taker + 1, held_until(taker));
     }
   }
@@ -56,10 +56,10 @@ class Between {
     const auto& outputs = piece(maker).outputs;
     for (std::int32_t output = 0; output < std::ssize(outputs); ++output) {
       if (taken_.contains({maker, output})) continue;
-      const bool held =
-          reduces_gradients_from_copy(piece(maker)) || copies_gathered_parameters(piece(maker));
+      const bool held = reduces_gradients_from_input_copy(piece(maker)) ||
+                        copies_gathered_parameters(piece(maker));
       const std::int32_t end = count() - 1;
-      const bool overlaps = side_stream_of(piece(maker)).has_value();
+      const bool overlaps = communication_stream_of_template(piece(maker)).has_value();
       const std::int32_t beyond = overlaps && copies_gathered_parameters(piece(maker)) ? 1 : 0;
       const std::int32_t last = held ? std::min(end, held_until(maker) + beyond) : end;
       lay_made(outputs[static_cast<std::size_t>(output)], maker, last);
@@ -69,22 +69,24 @@ class Between {
   /// Counts a tensor from the first position at which it may be allocated until `last`, except at
   /// its writer's own position.
   void lay_made(step::TensorId id, std::int32_t maker, std::int32_t last, bool late = false) {
-    const std::int32_t from = late && side_stream_of(piece(maker)) ? head_ + 1 : 0;
+    const std::int32_t from =
+        late && communication_stream_of_template(piece(maker)) ? head_ + 1 : 0;
     lay(id, maker, behind_reductions(std::max(from, made_from(maker)), maker), maker - 1);
     lay(id, maker, std::max(from, maker + 1), last);
   }
 
   void lay(step::TensorId id, std::int32_t maker, std::int32_t first, std::int32_t last) {
     if (first > last) return;
-    const step::Tensor& tensor = piece(maker).tensors[static_cast<std::size_t>(id)];
-    const double bytes = tensor_bytes_on_busiest_rank(tensor, program_.imbalance, place_);
+    const step::TemplateTensor& tensor = piece(maker).tensors[static_cast<std::size_t>(id)];
+    const double bytes = max_tensor_bytes_over_ranks(tensor, program_.imbalance, place_);
     const auto kind = static_cast<std::size_t>(tensor.kind);
     changes_[static_cast<std::size_t>(first)][kind] += bytes;
     changes_[static_cast<std::size_t>(last) + 1][kind] -= bytes;
   }
 
   [[nodiscard]] std::int32_t made_from(std::int32_t maker) const {
-    if (!side_stream_of(piece(maker)) || copies_gathered_parameters(piece(maker))) return maker;
+    if (!communication_stream_of_template(piece(maker)) || copies_gathered_parameters(piece(maker)))
+      return maker;
     const auto& after = item(maker).after;
     return after.empty() ? 0 : *std::max_element(after.begin(), after.end()) + 1;
   }
@@ -92,20 +94,21 @@ class Between {
   /// Returns the first position from `first` on, and before `last`, at which no item sends a copy
   /// of gradients.
   [[nodiscard]] std::int32_t behind_reductions(std::int32_t first, std::int32_t last) const {
-    while (first < last && reduces_gradients_from_copy(piece(first))) ++first;
+    while (first < last && reduces_gradients_from_input_copy(piece(first))) ++first;
     return first;
   }
 
   [[nodiscard]] std::int32_t held_until(std::int32_t taker) const {
-    const auto stream = side_stream_of(piece(taker));
+    const auto stream = communication_stream_of_template(piece(taker));
     if (!stream) return taker;
     std::int32_t last = taker;
-    while (last + 1 < count() && side_stream_of(piece(last + 1)) != stream) ++last;
+    while (last + 1 < count() && communication_stream_of_template(piece(last + 1)) != stream)
+      ++last;
     return last;
   }
 
   const step::StepProgram& program_;
-  const std::vector<step::Item>& items_;
+  const std::vector<step::TemplateSequenceItem>& items_;
   MemoryPlace place_;
   std::vector<KindBytes> changes_;  ///< Change in bytes at each position, and one at the end.
   /// Outputs that an item reads: the writing item and the index of its output.
@@ -115,27 +118,28 @@ class Between {
 
 }  // namespace
 
-SequenceFootprint sequence_footprint(const step::StepProgram& program,
-                                     const step::Sequence& sequence,
-                                     std::span<const TemplateMemoryFootprint> footprints,
-                                     const SequenceGradientAllocation& fresh, MemoryPlace place) {
+TemplateSequenceMemory template_sequence_footprint(
+    const step::StepProgram& program, const step::TemplateSequence& sequence,
+    std::span<const OperatorTemplateMemory> footprints,
+    const TemplateSequenceGradientAllocation& fresh, MemoryPlace place) {
   const Between between(program, sequence, fresh.late_gathers, place);
   std::optional<AllocatedGradientShare> gradients;
   if (fresh.bytes > 0) gradients.emplace(program, sequence);
   std::optional<GatheredParameterShare> parameters;
   if (fresh.step_parameters > 0) parameters.emplace(program, sequence);
-  SequenceFootprint result;
+  TemplateSequenceMemory result;
   KindBytes alive{};
   double most = 0;
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-    const step::Item& item = sequence.items[i];
-    const TemplateMemoryFootprint& own = footprints[static_cast<std::size_t>(item.which)];
+    const step::TemplateSequenceItem& item = sequence.items[i];
+    const OperatorTemplateMemory& own = footprints[static_cast<std::size_t>(item.which)];
     change(alive, between.change_at(static_cast<std::int32_t>(i)), 1.0);
     change(alive, own.restored, -1.0);
     KindBytes moment = alive;
     change(moment, own.at_peak, 1.0);
-    const double made = gradients ? fresh.bytes * gradients->during(item) : 0;
-    const double gathered = parameters ? fresh.step_parameters * parameters->during(item) : 0;
+    const double made = gradients ? fresh.bytes * gradients->share_at_item_peak(item) : 0;
+    const double gathered =
+        parameters ? fresh.step_parameters * parameters->share_at_item_peak(item) : 0;
     if (const double bytes = total_bytes(moment); bytes + made + gathered > most) {
       most = bytes + made + gathered;
       result.peak_bytes = bytes;
@@ -152,11 +156,11 @@ SequenceFootprint sequence_footprint(const step::StepProgram& program,
   return result;
 }
 
-std::vector<TemplateMemoryFootprint> template_memory_footprints(const step::StepProgram& program,
-                                                                MemoryPlace place) {
-  std::vector<TemplateMemoryFootprint> result;
+std::vector<OperatorTemplateMemory> template_memory_footprints(const step::StepProgram& program,
+                                                               MemoryPlace place) {
+  std::vector<OperatorTemplateMemory> result;
   result.reserve(program.templates.size());
-  for (const step::Template& piece : program.templates) {
+  for (const step::OperatorTemplate& piece : program.templates) {
     result.push_back(template_memory_footprint(piece, program.imbalance, place));
   }
   return result;

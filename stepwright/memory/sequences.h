@@ -24,7 +24,7 @@ namespace stepwright::memory {
 ///
 /// Builders guarantee that only one item reads an output, and that a tensor is saved by the item
 /// that reads it, not by the item that passes it on.
-struct SequenceFootprint {
+struct TemplateSequenceMemory {
   /// Bytes by kind of tensor at the sequence's peak; negative for a kind of which the sequence has
   /// freed more by then than it holds.
   KindBytes at_peak{};
@@ -39,7 +39,7 @@ struct SequenceFootprint {
 
 /// How a sequence (the forward or backward of one chunk) allocates gradients, and parameters that
 /// stay gathered from the forward to the backward.
-struct SequenceGradientAllocation {
+struct TemplateSequenceGradientAllocation {
   /// Bytes of the chunk's gradients, which the sequence allocates as they are computed; 0: there
   /// are none, or they exist already.
   double bytes = 0;
@@ -52,15 +52,14 @@ struct SequenceGradientAllocation {
 
 /// Returns the memory that a sequence (the forward or backward of one chunk) needs, from the memory
 /// of its items. `footprints`: one for each of `program.templates`, for the same `place`.
-SequenceFootprint sequence_footprint(const step::StepProgram& program,
-                                     const step::Sequence& sequence,
-                                     std::span<const TemplateMemoryFootprint> footprints,
-                                     const SequenceGradientAllocation& fresh = {},
-                                     MemoryPlace place = MemoryPlace::kDevice);
+TemplateSequenceMemory template_sequence_footprint(
+    const step::StepProgram& program, const step::TemplateSequence& sequence,
+    std::span<const OperatorTemplateMemory> footprints,
+    const TemplateSequenceGradientAllocation& fresh = {}, MemoryPlace place = MemoryPlace::kDevice);
 
 /// Returns the memory that each template (repeated piece of the step) of a program needs, in the
 /// order of `program.templates`.
-std::vector<TemplateMemoryFootprint> template_memory_footprints(
+std::vector<OperatorTemplateMemory> template_memory_footprints(
     const step::StepProgram& program, MemoryPlace place = MemoryPlace::kDevice);
 
 }  // namespace stepwright::memory

@@ -8,10 +8,10 @@ namespace {
 /// Returns the elements of gradients that remain on a rank after a reduction template: its shards
 /// of what is reduce-scattered, and everything that only this rank holds, for which there is no
 /// message.
-double reduced_elements(const step::StepProgram& program, const step::Template& piece) {
+double reduced_elements(const step::StepProgram& program, const step::OperatorTemplate& piece) {
   double shards = 0, sums = 0, scattered = 0;
   for (const step::Operator& op : piece.operators) {
-    if (op.purpose != step::Purpose::kReduceGradients) continue;
+    if (op.purpose != step::OperatorPurpose::kReduceGradients) continue;
     const auto elements = static_cast<double>(op.payload_elements);
     if (op.kind != step::OperatorKind::kReduceScatter) {
       sums += elements;
@@ -30,16 +30,16 @@ double reduced_elements(const step::StepProgram& program, const step::Template& 
 }
 
 /// Returns the elements of gradients that remain on a rank after the reductions of a sequence.
-double reduced_elements(const step::StepProgram& program, const step::Sequence& sequence) {
+double reduced_elements(const step::StepProgram& program, const step::TemplateSequence& sequence) {
   double sum = 0;
-  for (const step::Item& item : sequence.items) {
+  for (const step::TemplateSequenceItem& item : sequence.items) {
     sum += reduced_elements(program, program.templates[static_cast<std::size_t>(item.which)]);
   }
   return sum;
 }
 
 /// Returns the elements of the parameters whose gradients a template computes.
-double made_elements(const step::Template& piece) {
+double made_elements(const step::OperatorTemplate& piece) {
   double sum = 0;
   for (const step::Operator& op : piece.operators) {
     if (op.parameter < 0 || op.phase != step::Phase::kWeightGradient) continue;
@@ -51,47 +51,48 @@ double made_elements(const step::Template& piece) {
 
 }  // namespace
 
-std::optional<step::Stream> side_stream_of(const step::Template& piece) {
+std::optional<step::DeviceStream> communication_stream_of_template(
+    const step::OperatorTemplate& piece) {
   for (const step::Operator& op : piece.operators) {
-    if (op.stream == step::Stream::kCompute) return std::nullopt;
+    if (op.stream == step::DeviceStream::kCompute) return std::nullopt;
   }
   if (piece.operators.empty()) return std::nullopt;
   return piece.operators.front().stream;
 }
 
-bool reduces_gradients_from_copy(const step::Template& piece) {
+bool reduces_gradients_from_input_copy(const step::OperatorTemplate& piece) {
   return !piece.operators.empty() && !piece.outputs.empty() &&
-         piece.operators.front().purpose == step::Purpose::kReduceGradients;
+         piece.operators.front().purpose == step::OperatorPurpose::kReduceGradients;
 }
 
-bool copies_gathered_parameters(const step::Template& piece) {
+bool copies_gathered_parameters(const step::OperatorTemplate& piece) {
   if (piece.outputs.empty()) return false;
   const auto last = static_cast<std::size_t>(piece.outputs.back());
-  if (piece.tensors[last].kind != step::TensorKind::kCommunication) return false;
+  if (piece.tensors[last].kind != step::TensorPurpose::kCommunication) return false;
   return std::ranges::any_of(piece.operators, [](const step::Operator& op) {
-    return op.purpose == step::Purpose::kGatherParameters ||
-           op.purpose == step::Purpose::kGatherUpdated;
+    return op.purpose == step::OperatorPurpose::kGatherParameters ||
+           op.purpose == step::OperatorPurpose::kGatherUpdated;
   });
 }
 
 namespace {
 
 /// True if the head and its loss are one function, so that a backward prefetches before both.
-bool takes_loss_inside(const step::Template& piece) {
+bool takes_loss_inside(const step::OperatorTemplate& piece) {
   return std::ranges::any_of(piece.operators, [](const step::Operator& op) {
-    return op.purpose == step::Purpose::kOnChip;
+    return op.purpose == step::OperatorPurpose::kOnChip;
   });
 }
 
 }  // namespace
 
 std::int32_t loss_or_head_item_index(const step::StepProgram& program,
-                                     const step::Sequence& sequence) {
+                                     const step::TemplateSequence& sequence) {
   if (sequence.direction != schedule::Direction::kBackward) return -1;
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-    const step::Item& item = sequence.items[i];
-    const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
-    const bool computes = !piece.operators.empty() && !side_stream_of(piece);
+    const step::TemplateSequenceItem& item = sequence.items[i];
+    const step::OperatorTemplate& piece = program.templates[static_cast<std::size_t>(item.which)];
+    const bool computes = !piece.operators.empty() && !communication_stream_of_template(piece);
     if (computes && !item.units.empty() && item.units.front() == step::kHeadBlockNumber) {
       return takes_loss_inside(piece) ? -1 : static_cast<std::int32_t>(i);
     }
@@ -102,29 +103,30 @@ std::int32_t loss_or_head_item_index(const step::StepProgram& program,
   return -1;
 }
 
-bool computes_weight_gradients(const step::Sequence& sequence) {
+bool computes_weight_gradients(const step::TemplateSequence& sequence) {
   return sequence.direction == schedule::Direction::kBackward ||
          sequence.direction == schedule::Direction::kWeightGradient;
 }
 
 AllocatedGradientShare::AllocatedGradientShare(const step::StepProgram& program,
-                                               const step::Sequence& sequence)
+                                               const step::TemplateSequence& sequence)
     : program_(program), reduced_(reduced_elements(program, sequence)) {
-  for (const step::Item& item : sequence.items) all_ += made_elements(piece(item));
+  for (const step::TemplateSequenceItem& item : sequence.items) all_ += made_elements(piece(item));
 }
 
-bool AllocatedGradientShare::comes_behind(const step::Item& item) const {
-  return reduces_gradients_from_copy(piece(item)) && !item.units.empty() && item.units.front() >= 0;
+bool AllocatedGradientShare::comes_behind(const step::TemplateSequenceItem& item) const {
+  return reduces_gradients_from_input_copy(piece(item)) && !item.units.empty() &&
+         item.units.front() >= 0;
 }
 
-double AllocatedGradientShare::during(const step::Item& item) {
+double AllocatedGradientShare::share_at_item_peak(const step::TemplateSequenceItem& item) {
   if (reduced_ > 0 && !comes_behind(item)) {
     share_ += reduced_elements(program_, piece(item)) / reduced_;
   }
   return share_;
 }
 
-double AllocatedGradientShare::finish(const step::Item& item) {
+double AllocatedGradientShare::finish(const step::TemplateSequenceItem& item) {
   if (reduced_ > 0 && comes_behind(item)) {
     share_ += reduced_elements(program_, piece(item)) / reduced_;
   }
@@ -133,45 +135,47 @@ double AllocatedGradientShare::finish(const step::Item& item) {
 }
 
 GatheredParameterShare::GatheredParameterShare(const step::StepProgram& program,
-                                               const step::Sequence& sequence)
+                                               const step::TemplateSequence& sequence)
     : program_(program), comes_(sequence.direction == schedule::Direction::kForward) {
-  for (const step::Item& item : sequence.items) all_ += own_elements(item);
+  for (const step::TemplateSequenceItem& item : sequence.items) all_ += own_elements(item);
   if (computes_weight_gradients(sequence) ||
       sequence.direction == schedule::Direction::kDataGradient) {
     share_ = 1;
   }
 }
 
-double GatheredParameterShare::own_elements(const step::Item& item) const {
-  const step::Template& piece = program_.templates[static_cast<std::size_t>(item.which)];
-  if (item.units.empty() || side_stream_of(piece)) return 0;
+double GatheredParameterShare::own_elements(const step::TemplateSequenceItem& item) const {
+  const step::OperatorTemplate& piece = program_.templates[static_cast<std::size_t>(item.which)];
+  if (item.units.empty() || communication_stream_of_template(piece)) return 0;
   double sum = 0;
-  for (const step::LocalParameter& parameter : piece.parameters) {
+  for (const step::RankLocalParameter& parameter : piece.parameters) {
     if (!parameter.borrowed) sum += static_cast<double>(parameter.elements());
   }
   return sum;
 }
 
-double GatheredParameterShare::during(const step::Item& item) {
+double GatheredParameterShare::share_at_item_peak(const step::TemplateSequenceItem& item) {
   if (comes_ && all_ > 0) share_ += own_elements(item) / all_;
   return share_;
 }
 
-void GatheredParameterShare::finish(const step::Item& item) {
+void GatheredParameterShare::finish(const step::TemplateSequenceItem& item) {
   if (!comes_ && all_ > 0) share_ -= own_elements(item) / all_;
 }
 
-bool alternates_micro_batches(const step::StepProgram& program, const step::Stage& stage) {
+bool runs_one_micro_batch_at_a_time(const step::StepProgram& program,
+                                    const step::PipelineStageProgram& stage) {
   return program.stages.size() == 1 && stage.chunks.size() == 1;
 }
 
-ChunkGradientBytes first_backward_gradient_bytes(const step::StepProgram& program,
-                                                 const step::Stage& stage, bool whole_first_stage) {
-  ChunkGradientBytes fresh{.bytes = std::vector<double>(stage.chunks.size())};
+ModelChunkGradientBytes first_backward_gradient_bytes(const step::StepProgram& program,
+                                                      const step::PipelineStageProgram& stage,
+                                                      bool whole_first_stage) {
+  ModelChunkGradientBytes fresh{.bytes = std::vector<double>(stage.chunks.size())};
   for (std::int32_t chunk = 0; whole_first_stage && chunk < std::ssize(stage.chunks); ++chunk) {
     if (program.placement.holds_embedding({stage.position, chunk})) fresh.whole_chunk = chunk;
   }
-  for (const step::Sequence& sequence : stage.sequences) {
+  for (const step::TemplateSequence& sequence : stage.sequences) {
     double& most = fresh.bytes[static_cast<std::size_t>(sequence.chunk)];
     most = std::max(most, reduced_elements(program, sequence));
   }
@@ -184,8 +188,10 @@ ChunkGradientBytes first_backward_gradient_bytes(const step::StepProgram& progra
   return fresh;
 }
 
-std::int64_t IdleChunkCounter::during(const step::ScheduleSlot& slot) {
-  const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+std::int64_t IdleModelChunkCounter::idle_chunks_during_slot(
+    const step::PipelineScheduleSlot& slot) {
+  const step::TemplateSequence& sequence =
+      stage_.sequences[static_cast<std::size_t>(slot.sequence)];
   if (sequence.direction == schedule::Direction::kForward) ++of(sequence.chunk);
   const auto idle = std::ranges::count(in_flight_, 0);
   if (computes_weight_gradients(sequence)) --of(sequence.chunk);

@@ -6,19 +6,20 @@
 
 namespace stepwright::memory {
 
-void walk_slot_tensor_bytes(
-    const step::StepProgram& program, const step::Stage& stage,
-    std::span<const TemplateMemoryFootprint> footprints,
-    const std::function<void(const step::ScheduleSlot&, const SlotTensorBytes&)>& take,
-    MemoryPlace place) {
-  std::vector<SequenceFootprint> sequences;
+void visit_slot_tensor_bytes(const step::StepProgram& program,
+                             const step::PipelineStageProgram& stage,
+                             std::span<const OperatorTemplateMemory> footprints,
+                             const std::function<void(const step::PipelineScheduleSlot&,
+                                                      const ScheduleSlotTensorBytes&)>& take,
+                             MemoryPlace place) {
+  std::vector<TemplateSequenceMemory> sequences;
   sequences.reserve(stage.sequences.size());
-  for (const step::Sequence& sequence : stage.sequences) {
-    sequences.push_back(sequence_footprint(program, sequence, footprints, {}, place));
+  for (const step::TemplateSequence& sequence : stage.sequences) {
+    sequences.push_back(template_sequence_footprint(program, sequence, footprints, {}, place));
   }
-  SlotTensorBytes tensors;
-  for (const step::ScheduleSlot& slot : stage.schedule) {
-    const SequenceFootprint& own = sequences[static_cast<std::size_t>(slot.sequence)];
+  ScheduleSlotTensorBytes tensors;
+  for (const step::PipelineScheduleSlot& slot : stage.schedule) {
+    const TemplateSequenceMemory& own = sequences[static_cast<std::size_t>(slot.sequence)];
     for (int i = 0; i < step::kTensorKinds; ++i) {
       tensors.during[i] = tensors.after[i] + own.at_peak[i];
       tensors.after[i] += own.left[i];

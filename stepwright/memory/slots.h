@@ -10,7 +10,7 @@ namespace stepwright::memory {
 
 /// Bytes of tensors allocated during and after one slot of a stage's schedule (the forward or
 /// backward of one micro-batch).
-struct SlotTensorBytes {
+struct ScheduleSlotTensorBytes {
   /// Bytes at the peak of the slot (a forward or backward of one micro-batch).
   KindBytes during{};
   /// Bytes after the slot: tensors saved by forwards whose backward is still to come.
@@ -19,10 +19,11 @@ struct SlotTensorBytes {
 
 /// Calls `take` with each slot of a stage's schedule in order, and the bytes of tensors during and
 /// after it. `footprints`: memory of each of `program.templates`, for the same `place`.
-void walk_slot_tensor_bytes(
-    const step::StepProgram& program, const step::Stage& stage,
-    std::span<const TemplateMemoryFootprint> footprints,
-    const std::function<void(const step::ScheduleSlot&, const SlotTensorBytes&)>& take,
-    MemoryPlace place = MemoryPlace::kDevice);
+void visit_slot_tensor_bytes(const step::StepProgram& program,
+                             const step::PipelineStageProgram& stage,
+                             std::span<const OperatorTemplateMemory> footprints,
+                             const std::function<void(const step::PipelineScheduleSlot&,
+                                                      const ScheduleSlotTensorBytes&)>& take,
+                             MemoryPlace place = MemoryPlace::kDevice);
 
 }  // namespace stepwright::memory

@@ -8,9 +8,9 @@
 namespace stepwright::model {
 namespace {
 
-using enum AdapterTarget;
+using enum LoraTargetProduct;
 
-constexpr AdaptableWeight kAdaptedWeights[] = {
+constexpr LoraAdaptableWeight kAdaptedWeights[] = {
     {"attention.qkv",
      "attention.qkv_lora_a",
      "attention.qkv_lora_b",
@@ -31,14 +31,14 @@ constexpr AdaptableWeight kAdaptedWeights[] = {
 /// Calls `take` for each part of a weight that is an adapter target, with the weight, the target
 /// and the rows of that part.
 template <class Take>
-void each_target(Architecture model, Take take) {
+void each_target(ModelArchitecture model, Take take) {
   model.adapters.reset();
   for (const auto& [layer, layers] : model.layer_counts_by_class()) {
-    for (const Parameter& weight : layer_parameters(model, layer)) {
-      const AdaptableWeight* entry = find_adaptable_weight(weight.name);
+    for (const ModelParameter& weight : layer_parameters(model, layer)) {
+      const LoraAdaptableWeight* entry = find_adaptable_weight(weight.name);
       if (entry == nullptr) continue;
       for (std::size_t part = 0; part < entry->parts.size(); ++part) {
-        const auto target = adapter_target_of_part(*entry, weight, part);
+        const auto target = lora_target_of_fused_part(*entry, weight, part);
         if (target) take(weight, *target, weight.fused[0] > 0 ? weight.fused[part] : weight.rows);
       }
     }
@@ -47,13 +47,14 @@ void each_target(Architecture model, Take take) {
 
 }  // namespace
 
-const AdaptableWeight* find_adaptable_weight(std::string_view weight) {
-  const auto found = std::ranges::find(kAdaptedWeights, weight, &AdaptableWeight::weight);
+const LoraAdaptableWeight* find_adaptable_weight(std::string_view weight) {
+  const auto found = std::ranges::find(kAdaptedWeights, weight, &LoraAdaptableWeight::weight);
   return found == std::end(kAdaptedWeights) ? nullptr : found;
 }
 
-std::optional<AdapterTarget> adapter_target_of_part(const AdaptableWeight& entry,
-                                                    const Parameter& weight, std::size_t part) {
+std::optional<LoraTargetProduct> lora_target_of_fused_part(const LoraAdaptableWeight& entry,
+                                                           const ModelParameter& weight,
+                                                           std::size_t part) {
   if (weight.fused[0] > 0) {
     return weight.fused[part] > 0 ? entry.parts[part] : std::nullopt;
   }
@@ -61,9 +62,10 @@ std::optional<AdapterTarget> adapter_target_of_part(const AdaptableWeight& entry
   return entry.parts[0] == kGate ? kUp : entry.parts[0];
 }
 
-bool has_adapter_targets(const Architecture& model, const LayerClass& layer) {
-  const auto has = [&](std::initializer_list<AdapterTarget> targets) {
-    return std::ranges::any_of(targets, [&](AdapterTarget t) { return model.adapters->has(t); });
+bool has_adapter_targets(const ModelArchitecture& model, const LayerClass& layer) {
+  const auto has = [&](std::initializer_list<LoraTargetProduct> targets) {
+    return std::ranges::any_of(targets,
+                               [&](LoraTargetProduct t) { return model.adapters->has(t); });
   };
   if (layer.attends() && has({kProjection})) return true;
   const bool of_heads = has({kQuery, kKey, kValue});
@@ -72,19 +74,20 @@ bool has_adapter_targets(const Architecture& model, const LayerClass& layer) {
   return layer.feed_forward != FeedForward::kNone && has({kGate, kUp, kFc2});
 }
 
-AdapterTargets possible_adapter_targets(const Architecture& model) {
+AdapterTargets possible_adapter_targets(const ModelArchitecture& model) {
   AdapterTargets targets;
-  each_target(model, [&](const Parameter&, AdapterTarget target, std::int64_t) {
+  each_target(model, [&](const ModelParameter&, LoraTargetProduct target, std::int64_t) {
     targets.set(place_of(target));
   });
   return targets;
 }
 
-std::int64_t largest_adapter_rank(const Architecture& model, const AdapterTargets& targets) {
+std::int64_t largest_adapter_rank(const ModelArchitecture& model, const AdapterTargets& targets) {
   std::int64_t rank = std::numeric_limits<std::int64_t>::max();
-  each_target(model, [&](const Parameter& weight, AdapterTarget target, std::int64_t rows) {
-    if (targets[place_of(target)]) rank = std::min({rank, weight.columns, rows});
-  });
+  each_target(model,
+              [&](const ModelParameter& weight, LoraTargetProduct target, std::int64_t rows) {
+                if (targets[place_of(target)]) rank = std::min({rank, weight.columns, rows});
+              });
   return rank;
 }
 

@@ -17,7 +17,7 @@ namespace stepwright::model {
 /// even if one fused product computes them, as do an MLP's gate and its input (kUp, also the first
 /// product of an MLP without a gate). The last four belong to latent attention; one that projects
 /// queries directly has kQuery.
-enum class AdapterTarget : std::uint8_t {
+enum class LoraTargetProduct : std::uint8_t {
   kQuery,
   kKey,
   kValue,
@@ -30,19 +30,21 @@ enum class AdapterTarget : std::uint8_t {
   kKeyValueDown,
   kKeyValueUp,
 };
-inline constexpr Named<AdapterTarget> kAdapterTargetNames[] = {
-    {AdapterTarget::kQuery, "q"},         {AdapterTarget::kKey, "k"},
-    {AdapterTarget::kValue, "v"},         {AdapterTarget::kProjection, "projection"},
-    {AdapterTarget::kGate, "gate"},       {AdapterTarget::kUp, "up"},
-    {AdapterTarget::kFc2, "fc2"},         {AdapterTarget::kQueryDown, "q_down"},
-    {AdapterTarget::kQueryUp, "q_up"},    {AdapterTarget::kKeyValueDown, "kv_down"},
-    {AdapterTarget::kKeyValueUp, "kv_up"}};
+inline constexpr Named<LoraTargetProduct> kAdapterTargetNames[] = {
+    {LoraTargetProduct::kQuery, "q"},         {LoraTargetProduct::kKey, "k"},
+    {LoraTargetProduct::kValue, "v"},         {LoraTargetProduct::kProjection, "projection"},
+    {LoraTargetProduct::kGate, "gate"},       {LoraTargetProduct::kUp, "up"},
+    {LoraTargetProduct::kFc2, "fc2"},         {LoraTargetProduct::kQueryDown, "q_down"},
+    {LoraTargetProduct::kQueryUp, "q_up"},    {LoraTargetProduct::kKeyValueDown, "kv_down"},
+    {LoraTargetProduct::kKeyValueUp, "kv_up"}};
 
-/// A set of matrix products that get LoRA adapters; bit i stands for the `AdapterTarget` of value
-/// i.
+/// A set of matrix products that get LoRA adapters; bit i stands for the `LoraTargetProduct` of
+/// value i.
 using AdapterTargets = std::bitset<std::size(kAdapterTargetNames)>;
 
-constexpr std::size_t place_of(AdapterTarget target) { return static_cast<std::size_t>(target); }
+constexpr std::size_t place_of(LoraTargetProduct target) {
+  return static_cast<std::size_t>(target);
+}
 
 /// Types in which the layers' frozen matrices may be stored below adapters. bf16: as all other
 /// weights; a narrower type is converted back to bf16 for each product.
@@ -63,7 +65,7 @@ struct LoraAdapters {
   /// linear_fc1); false: each part has its own (peft's q_proj, k_proj, v_proj).
   bool joined = false;
 
-  [[nodiscard]] bool has(AdapterTarget target) const { return targets[place_of(target)]; }
+  [[nodiscard]] bool has(LoraTargetProduct target) const { return targets[place_of(target)]; }
   [[nodiscard]] double scale() const { return alpha / static_cast<double>(rank); }
   [[nodiscard]] bool quantised() const { return base != DType::kBf16; }
   bool operator==(const LoraAdapters&) const = default;
@@ -87,25 +89,25 @@ struct FrozenModelParts {
 /// Table row for a weight that can get an adapter: names of the weight and of the adapter's A
 /// (`down`) and B (`up`), and the adapter target of each fused part of the weight, in order
 /// (attention gates count as queries).
-struct AdaptableWeight {
+struct LoraAdaptableWeight {
   std::string_view weight, down, up;
-  std::array<std::optional<AdapterTarget>, 4> parts;
+  std::array<std::optional<LoraTargetProduct>, 4> parts;
 };
 /// Returns the table row for a weight name; null if no adapter can be added to that weight.
-const AdaptableWeight* find_adaptable_weight(std::string_view weight);
+const LoraAdaptableWeight* find_adaptable_weight(std::string_view weight);
 
-struct Architecture;
+struct ModelArchitecture;
 struct LayerClass;
 
 /// True if layers of this class contain a matrix product that the model's adapters target; frozen
 /// layers are not excluded.
-bool has_adapter_targets(const Architecture& model, const LayerClass& layer);
+bool has_adapter_targets(const ModelArchitecture& model, const LayerClass& layer);
 
 /// Returns all adapter targets that exist in at least one layer of the model.
-AdapterTargets possible_adapter_targets(const Architecture& model);
+AdapterTargets possible_adapter_targets(const ModelArchitecture& model);
 
 /// Returns the largest rank that adapters on these targets can have: the smallest number of rows or
 /// columns among the target weights.
-std::int64_t largest_adapter_rank(const Architecture& model, const AdapterTargets& targets);
+std::int64_t largest_adapter_rank(const ModelArchitecture& model, const AdapterTargets& targets);
 
 }  // namespace stepwright::model

@@ -4,24 +4,24 @@
 
 namespace stepwright::model {
 
-LayerClass Architecture::default_layer_class() const {
+LayerClass ModelArchitecture::default_layer_class() const {
   return {.feed_forward = experts ? FeedForward::kExperts : FeedForward::kDense};
 }
 
-LayerClass Architecture::described_layer_class(std::int64_t layer) const {
+LayerClass ModelArchitecture::described_layer_class(std::int64_t layer) const {
   if (pattern.empty()) return default_layer_class();
   return pattern.at(std::min(static_cast<std::size_t>(layer), pattern.size() - 1));
 }
 
 namespace {
 
-bool trains(const Architecture& model, std::int64_t layer) {
+bool trains(const ModelArchitecture& model, std::int64_t layer) {
   if (model.frozen.has(layer)) return false;
   return !model.adapters || has_adapter_targets(model, model.described_layer_class(layer));
 }
 
 /// Returns the first layer that trains something; the number of layers if none does.
-std::int64_t lowest_trained(const Architecture& model) {
+std::int64_t lowest_trained(const ModelArchitecture& model) {
   std::int64_t layer = 0;
   while (layer < model.layers && !trains(model, layer)) ++layer;
   return layer;
@@ -29,7 +29,7 @@ std::int64_t lowest_trained(const Architecture& model) {
 
 }  // namespace
 
-LayerClass Architecture::layer_class(std::int64_t layer) const {
+LayerClass ModelArchitecture::layer_class(std::int64_t layer) const {
   LayerClass which = described_layer_class(layer);
   if (!has_frozen_weights()) return which;
   which.frozen = !trains(*this, layer);
@@ -40,12 +40,13 @@ LayerClass Architecture::layer_class(std::int64_t layer) const {
   return which;
 }
 
-bool Architecture::trains_weights_before_layers() const {
+bool ModelArchitecture::trains_weights_before_layers() const {
   if (adapters) return false;
   return !frozen.embedding || (encodes_images() && !(frozen.encoder && frozen.projector));
 }
 
-Architecture with_training_settings_of(Architecture model, const Architecture& other) {
+ModelArchitecture copy_job_settings_to_model(ModelArchitecture model,
+                                             const ModelArchitecture& other) {
   model.dropout = other.dropout;
   model.count_multi_token = other.count_multi_token;
   model.multi_token_weight = other.multi_token_weight;
@@ -59,7 +60,7 @@ Architecture with_training_settings_of(Architecture model, const Architecture& o
   return model;
 }
 
-std::map<LayerClass, std::int64_t> Architecture::layer_counts_by_class() const {
+std::map<LayerClass, std::int64_t> ModelArchitecture::layer_counts_by_class() const {
   std::map<LayerClass, std::int64_t> result;
   for (std::int64_t layer = 0; layer < layers; ++layer) ++result[layer_class(layer)];
   return result;
@@ -71,7 +72,7 @@ RotaryScaling usual_rotary_scaling(RotaryScalingKind kind) {
   return scaling;
 }
 
-std::int64_t Architecture::rotated_pairs_per_head() const {
+std::int64_t ModelArchitecture::rotated_pairs_per_head() const {
   const std::int64_t of = latent ? latent->rope_head_dim : head_dim;
   return static_cast<std::int64_t>(static_cast<double>(of) * rotary_fraction) / 2;
 }

@@ -23,7 +23,7 @@ enum class NormPlacement : std::uint8_t { kBefore, kAfter, kBoth };
 enum class QkNorm : std::uint8_t { kNone, kHead, kEachHead, kWhole, kPlain };
 /// Part of a layer that combines tokens: attention, a recurrent mixer (delta net, Mamba) or a
 /// convolution. kNone: the layer has only a feed-forward.
-enum class Mixer : std::uint8_t {
+enum class TokenMixer : std::uint8_t {
   kAttention,
   kDeltaNet,
   kMamba2,
@@ -39,7 +39,7 @@ enum class PositionEncoding : std::uint8_t { kRope, kLearned, kAlibi, kNone, kSi
 /// approximation by a hyperbolic tangent (GPT-2); kQuickGelu: x sigmoid(1.702 x); kClampedSwiglu:
 /// clamps gates and inputs, then multiplies kQuickGelu of the gates by inputs + 1 (gpt-oss);
 /// kXielu: has two trained numbers (Apertus).
-enum class Activation : std::uint8_t {
+enum class ActivationFunction : std::uint8_t {
   kSilu,
   kGelu,
   kRelu,
@@ -71,12 +71,13 @@ inline constexpr Named<QkNorm> kQkNormNames[] = {{QkNorm::kNone, "none"},
                                                  {QkNorm::kEachHead, "each_head"},
                                                  {QkNorm::kWhole, "whole"},
                                                  {QkNorm::kPlain, "plain"}};
-inline constexpr Named<Mixer> kMixerNames[] = {{Mixer::kAttention, "attention"},
-                                               {Mixer::kDeltaNet, "delta_net"},
-                                               {Mixer::kMamba2, "mamba2"},
-                                               {Mixer::kMamba, "mamba"},
-                                               {Mixer::kShortConvolution, "short_convolution"},
-                                               {Mixer::kNone, "none"}};
+inline constexpr Named<TokenMixer> kMixerNames[] = {
+    {TokenMixer::kAttention, "attention"},
+    {TokenMixer::kDeltaNet, "delta_net"},
+    {TokenMixer::kMamba2, "mamba2"},
+    {TokenMixer::kMamba, "mamba"},
+    {TokenMixer::kShortConvolution, "short_convolution"},
+    {TokenMixer::kNone, "none"}};
 inline constexpr Named<FeedForward> kFeedForwardNames[] = {{FeedForward::kDense, "dense"},
                                                            {FeedForward::kExperts, "experts"},
                                                            {FeedForward::kNone, "none"}};
@@ -88,15 +89,15 @@ inline constexpr Named<PositionEncoding> kPositionNames[] = {
     {PositionEncoding::kAlibi, "alibi"},
     {PositionEncoding::kNone, "none"},
     {PositionEncoding::kSinusoidal, "sinusoidal"}};
-inline constexpr Named<Activation> kActivationNames[] = {
-    {Activation::kSilu, "silu"},
-    {Activation::kGelu, "gelu"},
-    {Activation::kRelu, "relu"},
-    {Activation::kSquaredRelu, "relu2"},
-    {Activation::kGeluTanh, "gelu_tanh"},
-    {Activation::kQuickGelu, "gelu_quick"},
-    {Activation::kClampedSwiglu, "clamped_swiglu"},
-    {Activation::kXielu, "xielu"}};
+inline constexpr Named<ActivationFunction> kActivationNames[] = {
+    {ActivationFunction::kSilu, "silu"},
+    {ActivationFunction::kGelu, "gelu"},
+    {ActivationFunction::kRelu, "relu"},
+    {ActivationFunction::kSquaredRelu, "relu2"},
+    {ActivationFunction::kGeluTanh, "gelu_tanh"},
+    {ActivationFunction::kQuickGelu, "gelu_quick"},
+    {ActivationFunction::kClampedSwiglu, "clamped_swiglu"},
+    {ActivationFunction::kXielu, "xielu"}};
 inline constexpr Named<RotaryScalingKind> kRotaryScalingNames[] = {
     {RotaryScalingKind::kLinear, "linear"},     {RotaryScalingKind::kLlama3, "llama3"},
     {RotaryScalingKind::kDynamic, "dynamic"},   {RotaryScalingKind::kYarn, "yarn"},
@@ -154,7 +155,7 @@ struct LatentAttention {
 };
 
 /// Sizes and routing of a mixture of experts, which replaces the MLP in some layers.
-struct Experts {
+struct MixtureOfExperts {
   std::int64_t count = 0;  ///< Number of routed experts in a layer.
   std::int64_t top_k = 0;  ///< Number of routed experts to which each token is sent.
   std::int64_t ffn = 0;    ///< Intermediate width of one routed expert.
@@ -177,7 +178,7 @@ struct Experts {
   std::int64_t groups = 1;
   std::int64_t top_groups = 1;  ///< Number of expert groups that a token chooses.
   double scale = 1;             ///< Factor on the weighted sum of the routed experts' results.
-  bool operator==(const Experts&) const = default;
+  bool operator==(const MixtureOfExperts&) const = default;
 };
 
 /// Sizes of a recurrent mixer: a short causal convolution, then a state carried along the sequence
@@ -206,7 +207,7 @@ struct RecurrentMixer {
 
   /// Returns the number of key and query heads of a recurrent mixer, which tensor parallelism must
   /// split evenly; 0 if there are none (Mamba's first version, short convolutions).
-  [[nodiscard]] std::int64_t evenly_split_mixer_heads() const {
+  [[nodiscard]] std::int64_t mixer_heads_to_split_evenly() const {
     return state > 0 && step_rank == 0 ? groups : 0;
   }
 };
@@ -223,10 +224,10 @@ enum class LayerGradientFlow : std::uint8_t {
 /// Properties in which layers of one model can differ: mixer, feed-forward, window, ... Layers with
 /// equal values form a class; a model has few classes.
 struct LayerClass {
-  Mixer mixer = Mixer::kAttention;
+  TokenMixer mixer = TokenMixer::kAttention;
   /// Second mixer of the layer, which reads the same input; both results are added (Falcon-H1).
   /// kNone: there is none.
-  Mixer beside = Mixer::kNone;
+  TokenMixer beside = TokenMixer::kNone;
   FeedForward feed_forward = FeedForward::kDense;
   /// Attention window in tokens, the token itself included; 0: full attention.
   std::int64_t window = 0;
@@ -237,7 +238,7 @@ struct LayerClass {
   std::int64_t ffn = 0;        ///< Width of this layer's dense MLP; 0: the model's `ffn`.
   bool bidirectional = false;  ///< True if every token attends to all others, as in an encoder.
   /// True if no weight of the layer is trained and it has no adapters. Derived, like `gradients`,
-  /// from what a job freezes; never set in `Architecture::pattern`.
+  /// from what a job freezes; never set in `ModelArchitecture::pattern`.
   bool frozen = false;
   LayerGradientFlow gradients = LayerGradientFlow::kThrough;
   /// Position of the norms in this layer; nullopt: the model's `norm_placement`.
@@ -245,18 +246,18 @@ struct LayerClass {
   auto operator<=>(const LayerClass&) const = default;
 
   [[nodiscard]] bool has_experts() const { return feed_forward == FeedForward::kExperts; }
-  [[nodiscard]] bool attends() const { return mixer == Mixer::kAttention; }
-  [[nodiscard]] bool has_mixer(Mixer kind) const {
-    return mixer == kind || (kind != Mixer::kNone && beside == kind);
+  [[nodiscard]] bool attends() const { return mixer == TokenMixer::kAttention; }
+  [[nodiscard]] bool has_mixer(TokenMixer kind) const {
+    return mixer == kind || (kind != TokenMixer::kNone && beside == kind);
   }
   /// Returns the layer's recurrent mixer (delta net, Mamba) or convolution; kNone: it has none.
-  [[nodiscard]] Mixer recurrent_mixer_kind() const { return attends() ? beside : mixer; }
+  [[nodiscard]] TokenMixer recurrent_mixer_kind() const { return attends() ? beside : mixer; }
 };
 
 /// A decoder-only model: everything that determines its parameters, operators and messages. Sizes
 /// count elements. Built by `built_in_model`, `read_huggingface_config` or `read_inline_model`,
 /// which also validate it.
-struct Architecture {
+struct ModelArchitecture {
   std::string name = {};
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
@@ -272,7 +273,7 @@ struct Architecture {
   std::int64_t positions = 0;
   /// True if the MLP has a gate (SwiGLU, GeGLU): three matrices instead of two.
   bool gated = true;
-  Activation activation = Activation::kSilu;
+  ActivationFunction activation = ActivationFunction::kSilu;
   Norm norm = Norm::kRms;
   bool norm_bias = false;         ///< True if LayerNorms have a bias vector beside their weight.
   bool norm_weight = true;        ///< False if norms have no weights (OLMo).
@@ -325,7 +326,7 @@ struct Architecture {
   /// memory.
   double dropout = 0.0;
   std::optional<LatentAttention> latent = {};
-  std::optional<Experts> experts = {};
+  std::optional<MixtureOfExperts> experts = {};
   /// Image encoder before the decoder; nullopt: none. Counts of decoder parameters and FLOPs
   /// exclude it.
   std::optional<ImageEncoder> encoder = {};
@@ -379,25 +380,27 @@ struct Architecture {
   /// True if some weights of the model are not trained.
   [[nodiscard]] bool has_frozen_weights() const { return adapters.has_value() || frozen.any(); }
   /// True if training steps include the image encoder.
-  [[nodiscard]] bool encodes_images() const { return encoder && encoder->is_in_training_steps(); }
+  [[nodiscard]] bool encodes_images() const {
+    return encoder && encoder->is_encoder_in_training_step();
+  }
   /// True if a weight used before the first layer (embedding, image encoder or projector) is
   /// trained, so that the backward must reach it.
   [[nodiscard]] bool trains_weights_before_layers() const;
   /// Returns the number of layers of each class, without multi-token-prediction layers.
   [[nodiscard]] std::map<LayerClass, std::int64_t> layer_counts_by_class() const;
   /// Returns the elements of one value head: `head_dim`, or `value_head_dim` of latent attention.
-  [[nodiscard]] std::int64_t value_dim() const {
+  [[nodiscard]] std::int64_t value_head_elements() const {
     return latent ? latent->value_head_dim : head_dim;
   }
   /// True if layers of this class have norms before attention and MLP.
-  [[nodiscard]] bool has_input_norms(const LayerClass& layer) const {
+  [[nodiscard]] bool has_norms_before_attention_and_mlp(const LayerClass& layer) const {
     return layer.norms.value_or(norm_placement) != NormPlacement::kAfter;
   }
   [[nodiscard]] bool norms_results(const LayerClass& layer) const {
     return layer.norms.value_or(norm_placement) != NormPlacement::kBefore;
   }
-  /// Returns the elements of a row that routed experts read: the hidden width, or `Experts::latent`
-  /// if set.
+  /// Returns the elements of a row that routed experts read: the hidden width, or
+  /// `MixtureOfExperts::latent` if set.
   [[nodiscard]] std::int64_t expert_input_width() const {
     return experts && experts->latent > 0 ? experts->latent : hidden;
   }
@@ -413,23 +416,24 @@ struct Architecture {
   [[nodiscard]] bool has_sparse_attention_indexer() const {
     return latent && latent->index_heads > 0;
   }
-  bool operator==(const Architecture&) const = default;
+  bool operator==(const ModelArchitecture&) const = default;
 };
 
 /// Largest allowed value of any model size (hidden, ffn, vocabulary, ...) except the number of
 /// layers.
-inline constexpr std::int64_t kLargestModelSize = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMaxModelDimension = std::int64_t{1} << 40;
 /// Largest allowed number of layers.
-inline constexpr std::int64_t kLargestLayerCount = std::int64_t{1} << 12;
+inline constexpr std::int64_t kMaxModelLayers = std::int64_t{1} << 12;
 
 /// Returns `model` with the settings that a job adds to its model (dropout, multi-token layers,
 /// adapters, frozen parts) copied from `other`.
-Architecture with_training_settings_of(Architecture model, const Architecture& other);
+ModelArchitecture copy_job_settings_to_model(ModelArchitecture model,
+                                             const ModelArchitecture& other);
 
 /// Throws `Error{kInput}` with field, value and rule if model sizes are absurd or contradict each
 /// other (zero, beyond `kLargestModelSize`, heads not a multiple of kv_heads, top_k above count,
 /// 2^62 parameters, ...), so that later counts cannot overflow. `where` (a file or "model") starts
 /// the message.
-void check_model_sizes(const Architecture& model, const std::string& where);
+void check_model_sizes(const ModelArchitecture& model, const std::string& where);
 
 }  // namespace stepwright::model

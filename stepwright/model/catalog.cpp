@@ -17,18 +17,19 @@ namespace {
 
 /// Reads a file of `models/`: the `source` of its sizes, the `model` as jobs have it and, for a
 /// model that reads images, the `config` keys that describe the encoder.
-Architecture read_built_in(const EmbeddedFile& file) {
-  const Document document = Document::parse(file.text, fmt::format("built-in model {}", file.name));
-  const Node root = document.root();
-  root.allow_only({"source", "model", "config"});
+ModelArchitecture read_built_in(const EmbeddedFile& file) {
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(file.text, fmt::format("built-in model {}", file.name));
+  const DocumentNode root = document.root();
+  root.allow_only_keys({"source", "model", "config"});
   static_cast<void>(root.get("source"));
-  Architecture model = read_inline_model(root.get("model"));
+  ModelArchitecture model = read_inline_model(root.get("model"));
   model.name = file.name;
   if (const auto config = root.find("config")) model.encoder = read_image_encoder(*config, model);
   return model;
 }
 
-using Models = std::map<std::string_view, Later<Architecture>>;
+using Models = std::map<std::string_view, Later<ModelArchitecture>>;
 
 Models unread_models() {
   Models models;
@@ -50,7 +51,7 @@ std::vector<std::string_view> built_in_model_names() {
   return embedded_file_names(embedded_models());
 }
 
-std::optional<Architecture> built_in_model(std::string_view name) {
+std::optional<ModelArchitecture> built_in_model(std::string_view name) {
   const auto model = all_models().find(name);
   if (model == all_models().end()) return std::nullopt;
   return model->second.get();

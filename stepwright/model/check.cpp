@@ -18,7 +18,7 @@ constexpr double kMostParameters = 4.6e18;
 
 class Checker {
  public:
-  Checker(const Architecture& model, const std::string& where,
+  Checker(const ModelArchitecture& model, const std::string& where,
           std::span<const ModelFieldName> names)
       : model_(model), where_(where), names_(names) {}
 
@@ -49,19 +49,19 @@ class Checker {
   }
 
   void size(std::string_view field, std::int64_t value, std::int64_t low,
-            std::int64_t high = kLargestModelSize) const {
+            std::int64_t high = kMaxModelDimension) const {
     if (value >= low && value <= high) return;
     rule(false, field, value, fmt::format("{} to {}", low, high));
   }
 
   void width(std::string_view field, std::int64_t value, std::int64_t width_per_head) const {
-    rule(value <= kLargestModelSize / width_per_head, field, value,
-         fmt::format("at most {} with {} elements per head", kLargestModelSize / width_per_head,
+    rule(value <= kMaxModelDimension / width_per_head, field, value,
+         fmt::format("at most {} with {} elements per head", kMaxModelDimension / width_per_head,
                      width_per_head));
   }
 
   void sizes() const {
-    size("layers", model_.layers, 1, kLargestLayerCount);
+    size("layers", model_.layers, 1, kMaxModelLayers);
     size("hidden", model_.hidden, 1);
     size("heads", model_.heads, 1);
     size("kv_heads", model_.kv_heads, 1);
@@ -71,7 +71,7 @@ class Checker {
     size("first_position", model_.first_position, 0);
     size("positions", model_.positions,
          model_.position == PositionEncoding::kLearned ? model_.first_position + 1 : 0);
-    size("multi_token_layers", model_.multi_token_layers, 0, kLargestLayerCount);
+    size("multi_token_layers", model_.multi_token_layers, 0, kMaxModelLayers);
   }
 
   void latent(const LatentAttention& latent) const {
@@ -103,7 +103,7 @@ class Checker {
     rule(model_.heads % model_.kv_heads == 0, "kv_heads", model_.kv_heads,
          fmt::format("a divisor of {} ({})", name("heads"), model_.heads));
     width("heads", model_.heads, model_.head_dim);
-    width("heads", model_.heads, model_.value_dim());
+    width("heads", model_.heads, model_.value_head_elements());
     rule(model_.rotary_fraction > 0 && model_.rotary_fraction <= 1, "rotary_fraction",
          model_.rotary_fraction, "above 0, at most 1");
     if (model_.position != PositionEncoding::kRope) return;
@@ -146,7 +146,7 @@ class Checker {
          "false with norm: rmsnorm");
     rule(!model_.gate_bias || model_.attention_gate, "gate_bias", true,
          "false without attention_gate");
-    rule(model_.activation != Activation::kXielu || (!model_.gated && !model_.experts),
+    rule(model_.activation != ActivationFunction::kXielu || (!model_.gated && !model_.experts),
          "activation", "xielu", "another where gated or with experts");
     rule(!model_.shared_input_norm || model_.parallel_residual, "shared_input_norm", true,
          "false without parallel_residual");
@@ -154,7 +154,7 @@ class Checker {
          "at least 0, below 1");
   }
 
-  void experts(const Experts& experts) const {
+  void experts(const MixtureOfExperts& experts) const {
     size("experts.count", experts.count, 1);
     size("experts.top_k", experts.top_k, 1, experts.count);
     size("experts.ffn", experts.ffn, 1);
@@ -170,15 +170,15 @@ class Checker {
     rule(
         experts.top_k <= open, "experts.top_k", experts.top_k,
         fmt::format("at most the {} experts of experts.top_groups ({})", open, experts.top_groups));
-    rule(!model_.mlp_bias || has_feed_forward(model_, FeedForward::kDense), "mlp_bias", true,
-         "false where every layer has experts, whose biases are experts.bias");
+    rule(!model_.mlp_bias || model_has_feed_forward_kind(model_, FeedForward::kDense), "mlp_bias",
+         true, "false where every layer has experts, whose biases are experts.bias");
     rule(!experts.router_bias || !experts.correction_bias, "experts.router_bias", true,
          "false with experts.correction_bias");
   }
 
   void layers() const {
     if (model_.pattern.empty()) return;
-    const bool mixed = has_feed_forward(model_, FeedForward::kExperts);
+    const bool mixed = model_has_feed_forward_kind(model_, FeedForward::kExperts);
     per_layer(mixed ? "experts.dense_layers" : "layers", model_.pattern.size());
     rule(!model_.experts || mixed, "experts.dense_layers", model_.layers,
          "at least one layer with experts");
@@ -193,12 +193,13 @@ class Checker {
     size("layers.ffn", layer.ffn, 0);
     rule(layer.window == 0 || layer.attends(), "window", layer.window,
          "0 in a layer that does not attend");
-    rule(layer.beside == Mixer::kNone || (layer.attends() && layer.beside != Mixer::kAttention),
+    rule(layer.beside == TokenMixer::kNone ||
+             (layer.attends() && layer.beside != TokenMixer::kAttention),
          "layers.beside", name_of(kMixerNames, layer.beside),
          "none, or beside attention one that carries a state");
     rule(!layer.chunked || layer.window > 0, "layers.chunked", true, "false without a window");
-    rule(layer.mixer != Mixer::kNone || layer.feed_forward != FeedForward::kNone, "layers.mixer",
-         "none", "another where feed_forward is none");
+    rule(layer.mixer != TokenMixer::kNone || layer.feed_forward != FeedForward::kNone,
+         "layers.mixer", "none", "another where feed_forward is none");
   }
 
   void state_mixer() const {
@@ -209,7 +210,7 @@ class Checker {
     size("state_mixer.head_dim", mixer.head_dim, 1);
     size("state_mixer.groups", mixer.groups, 1);
     size("state_mixer.state", mixer.state,
-         model_.state_mixer && has_mixer(model_, Mixer::kShortConvolution) ? 0 : 1);
+         model_.state_mixer && model_has_mixer_kind(model_, TokenMixer::kShortConvolution) ? 0 : 1);
     size("state_mixer.kernel", mixer.kernel, 1, 64);
     size("state_mixer.chunk", mixer.chunk, 1);
     rule(mixer.heads % mixer.groups == 0, "state_mixer.groups", mixer.groups,
@@ -232,9 +233,9 @@ class Checker {
          fmt::format("one entry per layer ({})", model_.layers));
   }
 
-  static double elements(const std::vector<Parameter>& list) {
+  static double elements(const std::vector<ModelParameter>& list) {
     double sum = 0;
-    for (const Parameter& parameter : list) {
+    for (const ModelParameter& parameter : list) {
       sum += static_cast<double>(parameter.rows) * static_cast<double>(parameter.columns) *
              static_cast<double>(parameter.copies);
     }
@@ -253,18 +254,18 @@ class Checker {
          fmt::format("fewer than {:.3g} in all", kMostParameters));
   }
 
-  const Architecture& model_;
+  const ModelArchitecture& model_;
   const std::string& where_;
   std::span<const ModelFieldName> names_;
 };
 
 }  // namespace
 
-void check_model_sizes(const Architecture& model, const std::string& where) {
+void check_model_sizes(const ModelArchitecture& model, const std::string& where) {
   check_model_sizes(model, where, {});
 }
 
-void check_model_sizes(const Architecture& model, const std::string& where,
+void check_model_sizes(const ModelArchitecture& model, const std::string& where,
                        std::span<const ModelFieldName> names) {
   Checker(model, where, names).run();
 }

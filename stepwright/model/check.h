@@ -19,7 +19,7 @@ struct ModelFieldName {
 /// Throws like `check_model_sizes(model, where)` if sizes are absurd or contradict each other, but
 /// names fields as the file that was read spells them; fields missing in `names` keep their inline
 /// names.
-void check_model_sizes(const Architecture& model, const std::string& where,
+void check_model_sizes(const ModelArchitecture& model, const std::string& where,
                        std::span<const ModelFieldName> names);
 
 }  // namespace stepwright::model

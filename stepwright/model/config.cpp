@@ -24,7 +24,7 @@ std::string name_of_file(const std::filesystem::path& path) {
 }
 
 /// Returns the last part of the path in `_name_or_path`; if absent, a name from the file's path.
-std::string name_of(const Document& document) {
+std::string name_of(const YamlJsonDocument& document) {
   if (const auto given = document.root().find("_name_or_path"); given && given->is_scalar()) {
     std::string text = read_name(*given, kLongestPath);
     while (text.ends_with('/')) text.pop_back();
@@ -32,7 +32,7 @@ std::string name_of(const Document& document) {
     if (const std::string fault = invalid_name_reason(text); !fault.empty()) given->fail(fault);
     if (!text.empty()) return text;
   }
-  std::string name = name_of_file(document.name());
+  std::string name = name_of_file(document.document_name());
   if (const std::string fault = invalid_name_reason(name); !fault.empty()) {
     document.root().fail("the file gives the model its name, which " + fault);
   }
@@ -41,8 +41,8 @@ std::string name_of(const Document& document) {
 
 /// Returns why a type is not supported, if a reason is known, and adds that code which comes with
 /// the model is never run.
-std::string reason_for(const std::string& word, Node config) {
-  std::string reason = fmt::format("'{}' is not supported", printable(word));
+std::string reason_for(const std::string& word, DocumentNode config) {
+  std::string reason = fmt::format("'{}' is not supported", one_line_printable_text(word));
   for (const RefusedModelType& refused : refused_model_types()) {
     if (refused.model_type != word) continue;
     reason += fmt::format(" ({}; {} of the same sizes may stand in for it)", refused.reason,
@@ -54,8 +54,8 @@ std::string reason_for(const std::string& word, Node config) {
   return reason;
 }
 
-const ModelConfigFamily& family_of(Node config) {
-  const Node type = config.get("model_type");
+const ModelConfigFamily& family_of(DocumentNode config) {
+  const DocumentNode type = config.get("model_type");
   const std::string word = type.text();
   std::vector<std::string_view> known;
   for (const ModelConfigFamily& family : model_config_families()) {
@@ -70,15 +70,16 @@ const ModelConfigFamily& family_of(Node config) {
 
 }  // namespace
 
-Architecture read_huggingface_config(const Document& document, std::vector<std::string>* notes) {
-  const Node root = document.root();
+ModelArchitecture read_huggingface_config(const YamlJsonDocument& document,
+                                          std::vector<std::string>* notes) {
+  const DocumentNode root = document.root();
   const auto nested = root.find("text_config");
   const bool multimodal = nested && nested->is_mapping();
-  const Node config = multimodal ? *nested : root;
+  const DocumentNode config = multimodal ? *nested : root;
   const ModelConfigFamily& family = family_of(config);
-  const ConfigFields fields(config, multimodal ? std::optional(root) : std::nullopt);
-  Architecture model = family.read(fields);
-  const bool is_usual = model.rotary_base == Architecture{}.rotary_base;
+  const ConfigJsonReader fields(config, multimodal ? std::optional(root) : std::nullopt);
+  ModelArchitecture model = family.read(fields);
+  const bool is_usual = model.rotary_base == ModelArchitecture{}.rotary_base;
   const double base = is_usual ? family.rotary_base : model.rotary_base;
   if (model.position == PositionEncoding::kRope) read_rotary_base_and_scaling(fields, base, model);
   model.name = name_of(document);
@@ -87,7 +88,7 @@ Architecture read_huggingface_config(const Document& document, std::vector<std::
   // contradict each other.
   std::vector<std::string> said;
   note_unread_keys(fields, family.model_type, config, model, notes != nullptr ? *notes : said);
-  check_model_sizes(model, config.where(), family.names);
+  check_model_sizes(model, config.file_position_text(), family.names);
   return model;
 }
 

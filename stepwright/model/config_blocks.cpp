@@ -22,17 +22,17 @@ constexpr ModelFieldName kNames[] = {{"layers", "num_hidden_layers"},
 
 }  // namespace
 
-std::span<const ModelFieldName> usual_names() { return kNames; }
+std::span<const ModelFieldName> usual_model_config_keys() { return kNames; }
 
-std::int64_t kv_heads(const ConfigFields& fields, std::int64_t heads, std::int64_t fallback) {
+std::int64_t kv_heads(const ConfigJsonReader& fields, std::int64_t heads, std::int64_t fallback) {
   const auto found = fields.find({"num_key_value_heads"});
-  if (found && !found->is_null()) return found->integer(1, kLargestModelSize);
+  if (found && !found->is_null()) return found->integer(1, kMaxModelDimension);
   return found || fallback == 0 ? heads : fallback;
 }
 
-std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
+std::int64_t head_dim(const ConfigJsonReader& fields, const ModelArchitecture& model,
                       std::int64_t fallback) {
-  if (const auto given = fields.value("head_dim")) return given->integer(1, kLargestModelSize);
+  if (const auto given = fields.value("head_dim")) return given->integer(1, kMaxModelDimension);
   if (fallback > 0 && !fields.find({"head_dim"})) return fallback;
   if (model.hidden % model.heads != 0) {
     fields.fail(
@@ -43,9 +43,10 @@ std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
   return model.hidden / model.heads;
 }
 
-Architecture read_common_config_keys(const ConfigFields& fields, ModelConfigDefaults defaults) {
-  Architecture model;
-  model.layers = fields.size({"num_hidden_layers"}, kLargestLayerCount);
+ModelArchitecture read_common_config_keys(const ConfigJsonReader& fields,
+                                          ModelConfigDefaults defaults) {
+  ModelArchitecture model;
+  model.layers = fields.size({"num_hidden_layers"}, kMaxModelLayers);
   model.hidden = fields.size({"hidden_size"});
   model.heads = fields.size({"num_attention_heads"});
   model.kv_heads = kv_heads(fields, model.heads, defaults.kv_heads);
@@ -54,49 +55,54 @@ Architecture read_common_config_keys(const ConfigFields& fields, ModelConfigDefa
   }
   model.vocabulary = fields.size({"vocab_size"});
   model.positions = fields.size_or("max_position_embeddings", defaults.positions);
-  model.activation = fields.activation("hidden_act", defaults.activation);
+  model.activation = fields.read_activation_function("hidden_act", defaults.activation);
   model.norm_epsilon = fields.read_number_or("rms_norm_eps", defaults.norm_epsilon, 0, 1);
-  model.tied = fields.tied(defaults.tied);
+  model.tied = fields.read_tied_embeddings_flag(defaults.tied);
   return model;
 }
 
-Architecture read_llama_like_model(const ConfigFields& fields, ModelConfigDefaults defaults) {
-  Architecture model = read_common_config_keys(fields, defaults);
+ModelArchitecture read_llama_like_model(const ConfigJsonReader& fields,
+                                        ModelConfigDefaults defaults) {
+  ModelArchitecture model = read_common_config_keys(fields, defaults);
   model.head_dim = head_dim(fields, model, defaults.head_dim);
   return model;
 }
 
-void add_uncounted_model_part(std::string_view what, Architecture& model) {
+void add_uncounted_model_part(std::string_view what, ModelArchitecture& model) {
   if (!model.beyond.empty()) model.beyond += ", ";
   model.beyond += what;
 }
 
-void note_qkv_clipping(const ConfigFields& fields, Architecture& model) {
+void note_qkv_clipping(const ConfigJsonReader& fields, ModelArchitecture& model) {
   if (fields.read_number_or("clip_qkv", 0, 0, 1e12) > 0) {
     add_uncounted_model_part("queries, keys and values are clipped", model);
   }
 }
 
-void note_norms_after_rotary(Architecture& model) {
+void note_norms_after_rotary(ModelArchitecture& model) {
   add_uncounted_model_part("queries and keys are normed behind their rotation", model);
 }
 
-void note_mixer_activation(const ConfigFields& fields, std::string_view key, Architecture& model) {
-  const bool silu = fields.activation(key, Activation::kSilu) == Activation::kSilu;
+void note_unusual_mixer_activation(const ConfigJsonReader& fields, std::string_view key,
+                                   ModelArchitecture& model) {
+  const bool silu =
+      fields.read_activation_function(key, ActivationFunction::kSilu) == ActivationFunction::kSilu;
   if (!silu && has_recurrent_mixer(model))
     add_uncounted_model_part("another activation than silu in mixers", model);
 }
 
-void add_attention_biases(const ConfigFields& fields, Architecture& model, bool fallback) {
+void read_attention_biases(const ConfigJsonReader& fields, ModelArchitecture& model,
+                           bool fallback) {
   model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", fallback);
 }
 
-void add_qwen3_attention(const ConfigFields& fields, Architecture& model) {
+void set_qwen3_attention(const ConfigJsonReader& fields, ModelArchitecture& model) {
   model.qk_norm = QkNorm::kHead;
-  add_attention_biases(fields, model);
+  read_attention_biases(fields, model);
 }
 
-void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model) {
+void read_granite_scales(const ConfigJsonReader& fields, double attention,
+                         ModelArchitecture& model) {
   constexpr double kLargestScale = 1e6;
   model.embedding_scale = fields.read_number_or("embedding_multiplier", 1, 0, kLargestScale);
   model.residual_scale = fields.read_number_or("residual_multiplier", 1, 0, kLargestScale);

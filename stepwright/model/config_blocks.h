@@ -10,7 +10,7 @@
 namespace stepwright::model {
 
 /// Returns the model fields with their usual keys in config.json files, for error messages.
-std::span<const ModelFieldName> usual_names();
+std::span<const ModelFieldName> usual_model_config_keys();
 
 /// Values for keys that a config.json lacks: the defaults of its family's configuration class in
 /// transformers.
@@ -20,44 +20,49 @@ struct ModelConfigDefaults {
   double norm_epsilon = 1e-6;
   std::int64_t head_dim = 0;  ///< Default elements of a head; 0: hidden_size / num_attention_heads.
   bool tied = false;
-  Activation activation = Activation::kSilu;
+  ActivationFunction activation = ActivationFunction::kSilu;
   /// True if all layers have experts, so that the file needs no `intermediate_size`.
   bool only_experts = false;
 };
 
 /// Reads the number of key and value heads (`num_key_value_heads`). Null: `heads`; absent:
 /// `fallback`, or `heads` if `fallback` is 0.
-std::int64_t kv_heads(const ConfigFields& fields, std::int64_t heads, std::int64_t fallback);
+std::int64_t kv_heads(const ConfigJsonReader& fields, std::int64_t heads, std::int64_t fallback);
 /// Reads the elements of a head (`head_dim`). Null: hidden_size / num_attention_heads; absent:
 /// `fallback`, or that quotient if `fallback` is 0.
-std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
+std::int64_t head_dim(const ConfigJsonReader& fields, const ModelArchitecture& model,
                       std::int64_t fallback = 0);
 
 /// Reads the config.json keys that most model families share, as a model with RMSNorm, gated MLP,
 /// rotary positions and grouped queries. The caller must set `head_dim`.
-Architecture read_common_config_keys(const ConfigFields& fields, ModelConfigDefaults defaults);
+ModelArchitecture read_common_config_keys(const ConfigJsonReader& fields,
+                                          ModelConfigDefaults defaults);
 /// Reads a model with RMSNorm, gated MLP, rotary positions and grouped queries, `head_dim`
 /// included. Rotary positions cover whole heads; like most families, it ignores a rotated share in
 /// the file.
-Architecture read_llama_like_model(const ConfigFields& fields, ModelConfigDefaults defaults);
+ModelArchitecture read_llama_like_model(const ConfigJsonReader& fields,
+                                        ModelConfigDefaults defaults);
 /// Appends the name of a computation that model fields cannot express to `model.beyond`.
-void add_uncounted_model_part(std::string_view what, Architecture& model);
+void add_uncounted_model_part(std::string_view what, ModelArchitecture& model);
 /// Adds a remark to `model.beyond` if the file has a bound by which queries, keys and values are
 /// clipped.
-void note_qkv_clipping(const ConfigFields& fields, Architecture& model);
+void note_qkv_clipping(const ConfigJsonReader& fields, ModelArchitecture& model);
 /// Adds a remark to `model.beyond` that queries and keys are normed after their rotation (HunYuan).
-void note_norms_after_rotary(Architecture& model);
+void note_norms_after_rotary(ModelArchitecture& model);
 /// Adds a remark to `model.beyond` if `key` names another activation than SiLU, which recurrent
 /// mixers are assumed to use.
-void note_mixer_activation(const ConfigFields& fields, std::string_view key, Architecture& model);
+void note_unusual_mixer_activation(const ConfigJsonReader& fields, std::string_view key,
+                                   ModelArchitecture& model);
 /// Reads `attention_bias` and applies it to all four projections of attention (query, key, value,
 /// output).
-void add_attention_biases(const ConfigFields& fields, Architecture& model, bool fallback = false);
+void read_attention_biases(const ConfigJsonReader& fields, ModelArchitecture& model,
+                           bool fallback = false);
 /// Sets Qwen3's attention: a norm of each query and key head, and biases if `attention_bias` says
 /// so.
-void add_qwen3_attention(const ConfigFields& fields, Architecture& model);
+void set_qwen3_attention(const ConfigJsonReader& fields, ModelArchitecture& model);
 /// Reads Granite's factors on token embeddings, residual additions and attention scores, and its
 /// divisor of the logits. `attention`: factor on scores if the file has none.
-void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model);
+void read_granite_scales(const ConfigJsonReader& fields, double attention,
+                         ModelArchitecture& model);
 
 }  // namespace stepwright::model

@@ -10,9 +10,9 @@ namespace {
 
 /// Sets which layers attend: those that the file's `layer_types` list or, without a list, every
 /// fourth. The others are delta nets.
-void read_delta_layers(const ConfigFields& fields, Architecture& model) {
+void read_delta_layers(const ConfigJsonReader& fields, ModelArchitecture& model) {
   const FeedForward behind = model.experts ? FeedForward::kExperts : FeedForward::kDense;
-  const LayerClass delta{.mixer = Mixer::kDeltaNet, .feed_forward = behind};
+  const LayerClass delta{.mixer = TokenMixer::kDeltaNet, .feed_forward = behind};
   const LayerClass attention{.feed_forward = behind};
   std::vector<LayerClass> layers;
   if (const auto types = fields.value("layer_types")) {
@@ -28,17 +28,17 @@ void read_delta_layers(const ConfigFields& fields, Architecture& model) {
   const std::vector<LayerClass> placed =
       model_layer_classes(model);  // Keeps which layers have experts.
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].feed_forward = placed[i].feed_forward;
-  set_layer_pattern(model, std::move(layers));
+  set_layer_class_pattern(model, std::move(layers));
 }
 
 /// Sets gated delta nets and gated attention (Qwen3-Next): `head_dim` 256, a quarter of it rotated.
-void add_delta_net(const ConfigFields& fields, Architecture& model) {
+void add_delta_net(const ConfigJsonReader& fields, ModelArchitecture& model) {
   model.head_dim = head_dim(fields, model, 256);
-  model.rotary_fraction = fields.rotary_fraction(0.25);
+  model.rotary_fraction = fields.read_rotary_share_of_head(0.25);
   model.norm_unit_offset = true;
   model.qk_norm = QkNorm::kHead;
   model.attention_gate = true;
-  add_attention_biases(fields, model);
+  read_attention_biases(fields, model);
   model.state_mixer = RecurrentMixer{.heads = fields.size_or("linear_num_value_heads", 32),
                                      .head_dim = fields.size_or("linear_value_head_dim", 128),
                                      .groups = fields.size_or("linear_num_key_heads", 16),
@@ -46,27 +46,28 @@ void add_delta_net(const ConfigFields& fields, Architecture& model) {
                                      .kernel = fields.size_or("linear_conv_kernel_dim", 4),
                                      .normed = true};
   read_delta_layers(fields, model);
-  note_mixer_activation(fields, "hidden_act", model);
+  note_unusual_mixer_activation(fields, "hidden_act", model);
   if (!has_recurrent_mixer(model)) model.state_mixer.reset();
 }
 
 /// Reads experts whose weights add up to 1, and a shared expert behind a gate.
-void add_gated_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
+void add_gated_experts(const ConfigJsonReader& fields, MixtureOfExperts fallback,
+                       ModelArchitecture& model) {
   fallback.shared_ffn = fields.size_or("shared_expert_intermediate_size", 512, 0);
   fallback.shared_gate = fallback.shared_ffn > 0;
   read_qwen_experts(fields, fallback, model);
   if (model.experts) model.experts->normalize_top_k = fields.flag("norm_topk_prob", true);
 }
 
-Architecture read_qwen3_next(const ConfigFields& fields) {
-  Architecture model = read_common_config_keys(fields, {.positions = 32768, .kv_heads = 2});
+ModelArchitecture read_qwen3_next(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_common_config_keys(fields, {.positions = 32768, .kv_heads = 2});
   add_gated_experts(fields, {.count = 512, .top_k = 10, .ffn = 512}, model);
   add_delta_net(fields, model);
   return model;
 }
 
-Architecture read_qwen3_5_moe(const ConfigFields& fields) {
-  Architecture model =
+ModelArchitecture read_qwen3_5_moe(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
       read_common_config_keys(fields, {.positions = 32768, .kv_heads = 2, .only_experts = true});
   add_gated_experts(fields, {.count = 256, .top_k = 8, .ffn = 512}, model);
   if (!model.experts) fields.fail("num_experts must be at least 1");
@@ -76,11 +77,11 @@ Architecture read_qwen3_5_moe(const ConfigFields& fields) {
 
 /// Reads OLMo's hybrid: norms are on the results of layers that attend, and before the other
 /// layers.
-Architecture read_olmo_hybrid(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(fields, {.positions = 65536});
+ModelArchitecture read_olmo_hybrid(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_llama_like_model(fields, {.positions = 65536});
   model.qk_norm = QkNorm::kWhole;
   model.norm_placement = NormPlacement::kAfter;
-  add_attention_biases(fields, model);
+  read_attention_biases(fields, model);
   RecurrentMixer mixer{.heads = fields.size_or("linear_num_value_heads", model.heads),
                        .groups = fields.size_or("linear_num_key_heads", model.heads),
                        .kernel = fields.size_or("linear_conv_kernel_dim", 4),
@@ -93,8 +94,8 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
   for (LayerClass& layer : layers) {
     if (!layer.attends()) layer.norms = NormPlacement::kBefore;
   }
-  set_layer_pattern(model, std::move(layers));
-  note_mixer_activation(fields, "hidden_act", model);
+  set_layer_class_pattern(model, std::move(layers));
+  note_unusual_mixer_activation(fields, "hidden_act", model);
   if (!has_recurrent_mixer(model)) {
     model.state_mixer.reset();
     return model;
@@ -106,15 +107,15 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
   return model;
 }
 
-Architecture read_qwen3_5(const ConfigFields& fields) {
-  Architecture model = read_common_config_keys(fields, {.positions = 32768, .kv_heads = 4});
+ModelArchitecture read_qwen3_5(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_common_config_keys(fields, {.positions = 32768, .kv_heads = 4});
   add_delta_net(fields, model);
   return model;
 }
 
 /// Returns the width of the gated MLP that transformers derives from the width in the file
 /// (`Lfm2MLP`).
-std::int64_t lfm2_ffn(const ConfigFields& fields, std::int64_t ffn) {
+std::int64_t lfm2_ffn(const ConfigJsonReader& fields, std::int64_t ffn) {
   if (!fields.flag("block_auto_adjust_ff_dim", true)) return ffn;
   const double multiplier = fields.read_number_or("block_ffn_dim_multiplier", 1, 0, 1e6);
   const std::int64_t multiple = fields.size_or("block_multiple_of", 256);
@@ -123,7 +124,7 @@ std::int64_t lfm2_ffn(const ConfigFields& fields, std::int64_t ffn) {
 }
 
 /// Makes the layers that do not attend short convolutions; the feed-forwards stay as they are.
-void add_convolutions(const ConfigFields& fields, Architecture& model) {
+void add_convolutions(const ConfigJsonReader& fields, ModelArchitecture& model) {
   model.head_dim = model.hidden / model.heads;
   model.norm_epsilon = fields.read_number_or("norm_eps", 1e-5, 0, 1);
   model.qk_norm = QkNorm::kHead;
@@ -133,7 +134,7 @@ void add_convolutions(const ConfigFields& fields, Architecture& model) {
                                      .convolution_bias = bias,
                                      .bias = bias};
   std::vector<LayerClass> mixers(static_cast<std::size_t>(model.layers));
-  const LayerClass convolution{.mixer = Mixer::kShortConvolution};
+  const LayerClass convolution{.mixer = TokenMixer::kShortConvolution};
   if (const auto types = fields.value("layer_types")) {
     check_one_entry_per_layer(*types, model);
     mixers = listed_layer_classes(*types, {{"conv", convolution}, {"full_attention", {}}});
@@ -145,37 +146,37 @@ void add_convolutions(const ConfigFields& fields, Architecture& model) {
   }
   std::vector<LayerClass> layers = model_layer_classes(model);
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].mixer = mixers[i].mixer;
-  set_layer_pattern(model, std::move(layers));
+  set_layer_class_pattern(model, std::move(layers));
   if (!has_recurrent_mixer(model)) model.state_mixer.reset();
 }
 
-Architecture read_lfm2(const ConfigFields& fields) {
-  Architecture model =
+ModelArchitecture read_lfm2(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
       read_common_config_keys(fields, {.positions = 128000, .kv_heads = 8, .tied = true});
   model.ffn = lfm2_ffn(fields, model.ffn);
   add_convolutions(fields, model);
   return model;
 }
 
-Architecture read_lfm2_moe(const ConfigFields& fields) {
+ModelArchitecture read_lfm2_moe(const ConfigJsonReader& fields) {
   const bool tied = fields.flag("tie_embedding", true);
-  Architecture model =
+  ModelArchitecture model =
       read_common_config_keys(fields, {.positions = 128000, .kv_heads = 8, .tied = tied});
   model.experts = read_sigmoid_routed_experts(fields, {.count = 32, .top_k = 4, .ffn = 1792}, 0);
   model.experts->correction_bias = fields.flag("use_expert_bias", true);
   const std::int64_t first = fields.size_or("num_dense_layers", 2, 0);
-  mark_dense_layers(model, [first](std::int64_t layer) { return layer < first; });
+  replace_experts_by_dense_mlp(model, [first](std::int64_t layer) { return layer < first; });
   add_convolutions(fields, model);
   return model;
 }
 
 const ModelConfigFamily kDeltaFamilies[] = {
-    {"lfm2", read_lfm2, usual_names(), 1e6},
-    {"lfm2_moe", read_lfm2_moe, usual_names(), 1e6},
-    {"olmo_hybrid", read_olmo_hybrid, usual_names()},
-    {"qwen3_5_moe_text", read_qwen3_5_moe, usual_names()},
-    {"qwen3_5_text", read_qwen3_5, usual_names()},
-    {"qwen3_next", read_qwen3_next, usual_names()},
+    {"lfm2", read_lfm2, usual_model_config_keys(), 1e6},
+    {"lfm2_moe", read_lfm2_moe, usual_model_config_keys(), 1e6},
+    {"olmo_hybrid", read_olmo_hybrid, usual_model_config_keys()},
+    {"qwen3_5_moe_text", read_qwen3_5_moe, usual_model_config_keys()},
+    {"qwen3_5_text", read_qwen3_5, usual_model_config_keys()},
+    {"qwen3_next", read_qwen3_next, usual_model_config_keys()},
 };
 
 }  // namespace

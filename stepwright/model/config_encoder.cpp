@@ -79,13 +79,13 @@ Projector two_layers(std::int64_t in, std::int64_t inner, std::int64_t out, bool
   return {.parameters = matrices + (bias ? inner + out : 0), .matrices = matrices};
 }
 
-std::int64_t width(const ConfigFields& fields, std::initializer_list<std::string_view> keys,
+std::int64_t width(const ConfigJsonReader& fields, std::initializer_list<std::string_view> keys,
                    std::int64_t fallback) {
   return fields.size_or(keys, fallback, 1, kLargestWidth);
 }
 
 /// Reads a side of an image or a patch in pixels: a number, or a list of two equal ones.
-std::int64_t side(const ConfigFields& fields, std::string_view key, std::int64_t fallback) {
+std::int64_t side(const ConfigJsonReader& fields, std::string_view key, std::int64_t fallback) {
   const auto found = fields.value(key);
   if (!found) return fallback;
   if (!found->is_sequence()) return found->integer(1, kLargestWidth);
@@ -101,7 +101,7 @@ struct TowerDefaults {
   std::int64_t hidden, layers, ffn, image, patch;
 };
 
-Tower usual_tower(const ConfigFields& vision, const TowerDefaults& usual) {
+Tower usual_tower(const ConfigJsonReader& vision, const TowerDefaults& usual) {
   Tower t{
       .layers = vision.size_or({"num_hidden_layers", "depth"}, usual.layers, 1, kMostEncoderLayers),
       .hidden = width(vision, {"hidden_size"}, usual.hidden),
@@ -114,7 +114,7 @@ Tower usual_tower(const ConfigFields& vision, const TowerDefaults& usual) {
   return t;
 }
 
-Tower clip_tower(const ConfigFields& vision) {
+Tower clip_tower(const ConfigJsonReader& vision) {
   Tower t = usual_tower(vision, {768, 12, 3072, 224, 32});
   t.patch_bias = false;
   t.summaries = 1;
@@ -125,7 +125,7 @@ Tower clip_tower(const ConfigFields& vision) {
 
 /// Reads SigLIP's tower, which ends with a norm and, unless `vision_use_head` is false, a pooling
 /// head.
-Tower siglip_tower(const ConfigFields& vision) {
+Tower siglip_tower(const ConfigJsonReader& vision) {
   Tower t = usual_tower(vision, {768, 12, 3072, 224, 16});
   t.outer_norms = 1;
   if (vision.flag("vision_use_head", true)) {
@@ -136,13 +136,13 @@ Tower siglip_tower(const ConfigFields& vision) {
   return t;
 }
 
-Tower idefics3_tower(const ConfigFields& vision) {
+Tower idefics3_tower(const ConfigJsonReader& vision) {
   Tower t = usual_tower(vision, {1152, 12, 3072, 224, 32});
   t.outer_norms = 1;
   return t;
 }
 
-Tower pixtral_tower(const ConfigFields& vision) {
+Tower pixtral_tower(const ConfigJsonReader& vision) {
   Tower t = usual_tower(vision, {1024, 24, 4096, 1024, 16});
   t.gated = true;
   t.norm = 1;
@@ -152,7 +152,7 @@ Tower pixtral_tower(const ConfigFields& vision) {
   return t;
 }
 
-Tower internvl_tower(const ConfigFields& vision) {
+Tower internvl_tower(const ConfigJsonReader& vision) {
   Tower t = usual_tower(vision, {1024, 24, 4096, 448, 14});
   t.qkv_bias = vision.flag("attention_bias", false);
   t.summaries = 1;
@@ -169,7 +169,7 @@ Tower internvl_tower(const ConfigFields& vision) {
 
 /// Reads Llama 4's tower, behind whose layers pixels are shuffled into fewer, wider rows for an
 /// MLP.
-Tower llama4_tower(const ConfigFields& vision) {
+Tower llama4_tower(const ConfigJsonReader& vision) {
   Tower t = usual_tower(vision, {768, 34, 5632, 448, 14});
   t.patch_bias = false;
   t.summaries = 1;
@@ -182,7 +182,7 @@ Tower llama4_tower(const ConfigFields& vision) {
 }
 
 /// Reads a tower of Qwen's models, which take images of any size, in pairs of frames.
-Tower tower_of_any_size(const ConfigFields& vision, const TowerDefaults& usual) {
+Tower tower_of_any_size(const ConfigJsonReader& vision, const TowerDefaults& usual) {
   Tower t = usual_tower(vision, usual);
   t.patch *= width(vision, {"temporal_patch_size"}, 2);
   t.patches = t.positions = 0;
@@ -191,7 +191,7 @@ Tower tower_of_any_size(const ConfigFields& vision, const TowerDefaults& usual) 
 
 /// Returns a projector that merges a square of neighbouring patches into one row, norms it with
 /// `normed` numbers and takes it through an MLP to the decoder's width.
-Projector merger(const ConfigFields& vision, std::int64_t hidden, std::int64_t out,
+Projector merger(const ConfigJsonReader& vision, std::int64_t hidden, std::int64_t out,
                  std::int64_t normed) {
   const std::int64_t edge = width(vision, {"spatial_merge_size"}, 2);
   const std::int64_t wide = edge * edge * hidden;
@@ -201,7 +201,7 @@ Projector merger(const ConfigFields& vision, std::int64_t hidden, std::int64_t o
   return p;
 }
 
-Tower qwen2_vl_tower(const ConfigFields& vision) {
+Tower qwen2_vl_tower(const ConfigJsonReader& vision) {
   Tower t = tower_of_any_size(vision, {1280, 32, 5120, 224, 14});
   t.hidden = width(vision, {"embed_dim"}, 1280);
   t.ffn = static_cast<std::int64_t>(vision.read_number_or("mlp_ratio", 4, 0.01, 100) *
@@ -210,7 +210,7 @@ Tower qwen2_vl_tower(const ConfigFields& vision) {
   return t;
 }
 
-Tower qwen2_5_vl_tower(const ConfigFields& vision) {
+Tower qwen2_5_vl_tower(const ConfigJsonReader& vision) {
   Tower t = tower_of_any_size(vision, {3584, 32, 3420, 224, 14});
   t.gated = true;
   t.norm = 1;
@@ -223,7 +223,7 @@ Tower qwen2_5_vl_tower(const ConfigFields& vision) {
   return t;
 }
 
-Tower qwen3_vl_tower(const ConfigFields& vision) {
+Tower qwen3_vl_tower(const ConfigJsonReader& vision) {
   Tower t = tower_of_any_size(vision, {1152, 27, 4304, 224, 16});
   t.positions = width(vision, {"num_position_embeddings"}, 2304);
   return t;
@@ -231,7 +231,7 @@ Tower qwen3_vl_tower(const ConfigFields& vision) {
 
 struct TowerKind {
   std::string_view model_type;
-  Tower (*read)(const ConfigFields& vision);
+  Tower (*read)(const ConfigJsonReader& vision);
 };
 constexpr TowerKind kTowers[] = {{"clip_vision_model", clip_tower},
                                  {"siglip_vision_model", siglip_tower},
@@ -256,14 +256,14 @@ constexpr TowerKind kTowers[] = {{"clip_vision_model", clip_tower},
 
 /// Everything that the size of a projector is derived from.
 struct Between {
-  const ConfigFields& config;
-  const ConfigFields& vision;
+  const ConfigJsonReader& config;
+  const ConfigJsonReader& vision;
   const Tower& tower;
   std::int64_t out;  ///< Width of the decoder's rows.
 };
 
 /// Returns how many layers of the tower the projector reads: 1, or the length of a list.
-std::int64_t feature_layers(const ConfigFields& config) {
+std::int64_t feature_layers(const ConfigJsonReader& config) {
   const auto layers = config.value("vision_feature_layer");
   return layers && layers->is_sequence() ? static_cast<std::int64_t>(layers->size()) : 1;
 }
@@ -391,18 +391,19 @@ const Kind* known(std::span<const Kind> kinds, const std::string& word) {
   return found == kinds.end() ? nullptr : &*found;
 }
 
-std::string word_of(const ConfigFields& fields, std::string_view fallback) {
+std::string word_of(const ConfigJsonReader& fields, std::string_view fallback) {
   const auto type = fields.value("model_type");
   return type ? read_name(*type) : std::string(fallback);
 }
 
 }  // namespace
 
-std::optional<ImageEncoder> read_image_encoder(Node config, const Architecture& decoder) {
+std::optional<ImageEncoder> read_image_encoder(DocumentNode config,
+                                               const ModelArchitecture& decoder) {
   const auto nested = config.find("vision_config");
   if (!nested || !nested->is_mapping()) return std::nullopt;
-  const ConfigFields fields(config, std::nullopt);
-  const ConfigFields vision(*nested, std::nullopt);
+  const ConfigJsonReader fields(config, std::nullopt);
+  const ConfigJsonReader vision(*nested, std::nullopt);
   ImageEncoder encoder{.name = word_of(vision, "a tower without a model_type")};
   const auto* tower = known<TowerKind>(kTowers, encoder.name);
   const auto* projector = known<ProjectorKind>(kProjectors, word_of(fields, ""));

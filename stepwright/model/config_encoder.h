@@ -11,6 +11,7 @@ namespace stepwright::model {
 /// keys, with the sizes that transformers builds (models/*/modeling_*.py); nullopt if the file has
 /// none. An unknown kind of tower or projector is named and gets 0 parameters. Fails with `kInput`
 /// on wrong values.
-std::optional<ImageEncoder> read_image_encoder(Node config, const Architecture& decoder);
+std::optional<ImageEncoder> read_image_encoder(DocumentNode config,
+                                               const ModelArchitecture& decoder);
 
 }  // namespace stepwright::model

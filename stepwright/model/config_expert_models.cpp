@@ -10,18 +10,18 @@
 namespace stepwright::model {
 namespace {
 
-Architecture read_mixtral(const ConfigFields& fields) {
-  Architecture model =
+ModelArchitecture read_mixtral(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
       read_llama_like_model(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
-  model.experts = Experts{.count = fields.size_or({"num_local_experts", "num_experts"}, 8),
-                          .top_k = fields.size_or("num_experts_per_tok", 2),
-                          .ffn = model.ffn};
+  model.experts = MixtureOfExperts{.count = fields.size_or({"num_local_experts", "num_experts"}, 8),
+                                   .top_k = fields.size_or("num_experts_per_tok", 2),
+                                   .ffn = model.ffn};
   read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 0, model);
   return model;
 }
 
-Architecture read_qwen2_moe(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(fields, {.positions = 32768, .kv_heads = 16});
+ModelArchitecture read_qwen2_moe(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_llama_like_model(fields, {.positions = 32768, .kv_heads = 16});
   model.qkv_bias = fields.flag("qkv_bias", true);
   const std::int64_t shared = fields.size_or("shared_expert_intermediate_size", 5632, 0);
   read_qwen_experts(
@@ -32,18 +32,18 @@ Architecture read_qwen2_moe(const ConfigFields& fields) {
   return model;
 }
 
-Architecture read_qwen3_moe(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(fields, {.positions = 32768, .kv_heads = 4});
-  add_qwen3_attention(fields, model);
+ModelArchitecture read_qwen3_moe(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_llama_like_model(fields, {.positions = 32768, .kv_heads = 4});
+  set_qwen3_attention(fields, model);
   read_qwen_experts(fields, {.count = 128, .top_k = 8, .ffn = 768}, model);
   read_attention_windows(fields, AttentionWindowRule::kSwitched, 4096, model);
   return model;
 }
 
-Architecture read_qwen3_vl_moe(const ConfigFields& fields) {
-  Architecture model =
+ModelArchitecture read_qwen3_vl_moe(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
       read_llama_like_model(fields, {.positions = 128000, .kv_heads = 16, .tied = true});
-  add_qwen3_attention(fields, model);
+  set_qwen3_attention(fields, model);
   read_qwen_experts(fields, {.count = 60, .top_k = 4, .ffn = 1408}, model);
   if (model.experts) model.experts->normalize_top_k = true;
   return model;
@@ -51,9 +51,10 @@ Architecture read_qwen3_vl_moe(const ConfigFields& fields) {
 
 /// Sets OLMo's experts, which are `intermediate_size` wide, and one norm over all heads of queries
 /// and one of keys.
-void add_olmo_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
+void add_olmo_experts(const ConfigJsonReader& fields, MixtureOfExperts fallback,
+                      ModelArchitecture& model) {
   model.qk_norm = QkNorm::kWhole;
-  add_attention_biases(fields, model);
+  read_attention_biases(fields, model);
   fallback.count = fields.size_or({"num_experts", "num_local_experts"}, fallback.count);
   fallback.top_k = fields.size_or("num_experts_per_tok", fallback.top_k);
   fallback.ffn = model.ffn;
@@ -61,58 +62,59 @@ void add_olmo_experts(const ConfigFields& fields, Experts fallback, Architecture
   model.experts = fallback;
 }
 
-Architecture read_olmoe(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(fields, {.positions = 4096, .norm_epsilon = 1e-5});
+ModelArchitecture read_olmoe(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
+      read_llama_like_model(fields, {.positions = 4096, .norm_epsilon = 1e-5});
   note_qkv_clipping(fields, model);
   add_olmo_experts(fields, {.count = 64, .top_k = 8}, model);
   return model;
 }
 
-Architecture read_flex_olmo(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(fields, {.positions = 4096});
+ModelArchitecture read_flex_olmo(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_llama_like_model(fields, {.positions = 4096});
   model.norm_placement = NormPlacement::kAfter;
   add_olmo_experts(fields, {.count = 7, .top_k = 5}, model);
   return model;
 }
 
-Architecture read_granitemoe(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(fields, {.positions = 2048});
-  add_attention_biases(fields, model);
-  add_granite_scales(fields, 1, model);
-  model.experts = Experts{.count = fields.size_or("num_local_experts", 8),
-                          .top_k = fields.size_or("num_experts_per_tok", 2),
-                          .ffn = model.ffn};
+ModelArchitecture read_granitemoe(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_llama_like_model(fields, {.positions = 2048});
+  read_attention_biases(fields, model);
+  read_granite_scales(fields, 1, model);
+  model.experts = MixtureOfExperts{.count = fields.size_or("num_local_experts", 8),
+                                   .top_k = fields.size_or("num_experts_per_tok", 2),
+                                   .ffn = model.ffn};
   return model;
 }
 
-Architecture read_granitemoeshared(const ConfigFields& fields) {
-  Architecture model = read_granitemoe(fields);
+ModelArchitecture read_granitemoeshared(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_granitemoe(fields);
   model.experts->shared_ffn = fields.size_or("shared_intermediate_size", 0, 0);
   return model;
 }
 
 /// Reads Granite's MoE with sliding windows: attention sinks (a trained logit per head), and
 /// windows in three of four layers.
-Architecture read_granitemoe_swa(const ConfigFields& fields) {
-  Architecture model = read_granitemoeshared(fields);
+ModelArchitecture read_granitemoe_swa(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_granitemoeshared(fields);
   model.sinks = true;
   read_attention_windows(fields, [](std::int64_t layer) { return layer % 4 != 0; }, 128, model);
   return model;
 }
 
 /// Reads PhiMoE, whose LayerNorm has biases.
-Architecture read_phimoe(const ConfigFields& fields) {
-  Architecture model =
+ModelArchitecture read_phimoe(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
       read_llama_like_model(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
-  fields.mark_keys_read({"original_max_position_embeddings"});
+  fields.mark_config_keys_used({"original_max_position_embeddings"});
   model.norm = Norm::kLayer;
   model.norm_bias = true;
-  add_attention_biases(fields, model);
+  read_attention_biases(fields, model);
   model.head_bias = fields.flag("lm_head_bias", false);
-  model.experts = Experts{.count = fields.size_or("num_local_experts", 16),
-                          .top_k = 2,
-                          .ffn = model.ffn,
-                          .normalize_top_k = false};
+  model.experts = MixtureOfExperts{.count = fields.size_or("num_local_experts", 16),
+                                   .top_k = 2,
+                                   .ffn = model.ffn,
+                                   .normalize_top_k = false};
   add_uncounted_model_part("experts are weighed among those that come near them", model);
   if (fields.size_or("num_experts_per_tok", 2) != 2) {
     fields.value("num_experts_per_tok")->fail_unsupported("a number but 2: its router takes two");
@@ -122,40 +124,42 @@ Architecture read_phimoe(const ConfigFields& fields) {
 }
 
 /// Reads gpt-oss: biases everywhere, attention sinks, a window in every other layer.
-Architecture read_gpt_oss(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(
+ModelArchitecture read_gpt_oss(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_llama_like_model(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 64});
-  model.activation = Activation::kClampedSwiglu;
-  add_attention_biases(fields, model, true);
+  model.activation = ActivationFunction::kClampedSwiglu;
+  read_attention_biases(fields, model, true);
   model.sinks = true;
-  note_clamped_gate_bounds(fields, model);
-  if (!fields.rotary_settings()) {
+  note_unusual_gate_clamp(fields, model);
+  if (!fields.rotary_embedding_settings()) {
     model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn,
                                          .factor = 32,
                                          .high_frequency = 32,
                                          .original_positions = 4096,
                                          .rounded = false};
   }
-  model.experts = Experts{.count = fields.size_or({"num_local_experts", "num_experts"}, 128),
-                          .top_k = fields.size_or("num_experts_per_tok", 4),
-                          .ffn = model.ffn,
-                          .bias = true,
-                          .router_bias = true};
+  model.experts =
+      MixtureOfExperts{.count = fields.size_or({"num_local_experts", "num_experts"}, 128),
+                       .top_k = fields.size_or("num_experts_per_tok", 4),
+                       .ffn = model.ffn,
+                       .bias = true,
+                       .router_bias = true};
   read_attention_windows(fields, [](std::int64_t layer) { return layer % 2 == 0; }, 128, model);
   return model;
 }
 
 /// Reads Mellum, whose layers with a window have a rotary base of their own.
-Architecture read_mellum(const ConfigFields& fields) {
-  Architecture model =
+ModelArchitecture read_mellum(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
       read_llama_like_model(fields, {.positions = 131072, .kv_heads = 4, .head_dim = 128});
-  model.rotary_fraction = fields.rotary_fraction(1);
-  add_qwen3_attention(fields, model);
-  model.experts = Experts{.count = fields.size_or({"num_experts", "num_local_experts"}, 64),
-                          .top_k = fields.size_or("num_experts_per_tok", 8),
-                          .ffn = fields.size_or("moe_intermediate_size", 896),
-                          .normalize_top_k = fields.flag("norm_topk_prob", true)};
-  mark_listed_dense_layers(fields, 0, model);
+  model.rotary_fraction = fields.read_rotary_share_of_head(1);
+  set_qwen3_attention(fields, model);
+  model.experts =
+      MixtureOfExperts{.count = fields.size_or({"num_experts", "num_local_experts"}, 64),
+                       .top_k = fields.size_or("num_experts_per_tok", 8),
+                       .ffn = fields.size_or("moe_intermediate_size", 896),
+                       .normalize_top_k = fields.flag("norm_topk_prob", true)};
+  replace_experts_in_listed_dense_layers(fields, 0, model);
   read_attention_windows(fields, [](std::int64_t) { return false; }, 1024, model);
   if (!fields.value("rope_parameters")) model.window_rotary_base = 1e4;
   model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 0, 0);
@@ -163,44 +167,45 @@ Architecture read_mellum(const ConfigFields& fields) {
 }
 
 /// Returns experts of width `intermediate_size`, of which `shared` are shared by all tokens.
-Experts wide_experts(const Architecture& model, std::int64_t count, std::int64_t top_k,
-                     std::int64_t shared) {
+MixtureOfExperts wide_experts(const ModelArchitecture& model, std::int64_t count,
+                              std::int64_t top_k, std::int64_t shared) {
   return {.count = count, .top_k = top_k, .ffn = model.ffn, .shared_ffn = shared * model.ffn};
 }
 
 constexpr std::int64_t kMostShared = 1024;  // Most shared experts of a layer.
 
-Architecture read_aria(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(fields, {.positions = 2048});
-  add_attention_biases(fields, model);
+ModelArchitecture read_aria(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_llama_like_model(fields, {.positions = 2048});
+  read_attention_biases(fields, model);
   model.experts =
       wide_experts(model, fields.size_or("moe_num_experts", 8), fields.size_or("moe_topk", 2),
                    fields.size_or({"moe_num_shared_experts"}, 2, 0, kMostShared));
-  fields.refuse_if_true("mlp_bias", "biases of the shared experts");
-  if (model.activation != Activation::kSilu && model.experts->shared_ffn > 0) {
+  fields.refuse_model_if_flag_is_true("mlp_bias", "biases of the shared experts");
+  if (model.activation != ActivationFunction::kSilu && model.experts->shared_ffn > 0) {
     add_uncounted_model_part("routed experts with silu beside others", model);
   }
-  model.activation = Activation::kSilu;
+  model.activation = ActivationFunction::kSilu;
   return model;
 }
 
 /// Reads a number, or a list that repeats one number for all layers; 1 if absent.
-std::int64_t same_in_layers(const ConfigFields& fields,
+std::int64_t same_in_layers(const ConfigJsonReader& fields,
                             std::initializer_list<std::string_view> spellings) {
   const auto found = fields.find(spellings);
   if (!found || !found->is_sequence()) return fields.size_or(spellings, 1);
-  const std::int64_t common = found->size() > 0 ? found->at(0).integer(1, kLargestModelSize) : 1;
+  const std::int64_t common = found->size() > 0 ? found->at(0).integer(1, kMaxModelDimension) : 1;
   for (std::size_t i = 0; i < found->size(); ++i) {
-    if (found->at(i).integer(1, kLargestModelSize) == common) continue;
+    if (found->at(i).integer(1, kMaxModelDimension) == common) continue;
     found->fail_unsupported("numbers of experts that differ between layers");
   }
   return common;
 }
 
-Architecture read_hunyuan_moe(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+ModelArchitecture read_hunyuan_moe(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
+      read_llama_like_model(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
-  add_attention_biases(fields, model);
+  read_attention_biases(fields, model);
   model.experts = wide_experts(model, same_in_layers(fields, {"num_experts", "num_local_experts"}),
                                same_in_layers(fields, {"moe_topk", "num_experts_per_tok"}), 1);
   note_norms_after_rotary(model);
@@ -209,24 +214,24 @@ Architecture read_hunyuan_moe(const ConfigFields& fields) {
 
 /// Reads Ernie's MoE: experts in every `moe_layer_interval`-th layer between a first and a last
 /// one.
-Architecture read_ernie_moe(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(
+ModelArchitecture read_ernie_moe(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_llama_like_model(
       fields, {.positions = 131072, .kv_heads = 4, .norm_epsilon = 1e-5, .tied = true});
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = fields.flag("use_bias", false);
   if (model.mlp_bias) fields.value("use_bias")->fail_unsupported("biases of the shared experts");
   const std::int64_t width = fields.size_or("moe_intermediate_size", 1536);
-  model.experts =
-      Experts{.count = fields.size_or({"moe_num_experts", "num_experts"}, 64),
-              .top_k = fields.size_or({"moe_k", "num_experts_per_tok"}, 6),
-              .ffn = width,
-              .shared_ffn = width * fields.size_or({"moe_num_shared_experts"}, 2, 0, kMostShared),
-              .correction_bias = true};
+  model.experts = MixtureOfExperts{
+      .count = fields.size_or({"moe_num_experts", "num_experts"}, 64),
+      .top_k = fields.size_or({"moe_k", "num_experts_per_tok"}, 6),
+      .ffn = width,
+      .shared_ffn = width * fields.size_or({"moe_num_shared_experts"}, 2, 0, kMostShared),
+      .correction_bias = true};
   const std::int64_t first = fields.size_or("moe_layer_start_index", 1, 0);
   const auto end = fields.value("moe_layer_end_index");
-  const std::int64_t given = end ? end->integer(-1, kLargestLayerCount) : -1;
+  const std::int64_t given = end ? end->integer(-1, kMaxModelLayers) : -1;
   const std::int64_t last = given < 0 ? model.layers - 1 : given;
   const std::int64_t every = fields.size_or("moe_layer_interval", 1);
-  mark_dense_layers(model, [=](std::int64_t layer) {
+  replace_experts_by_dense_mlp(model, [=](std::int64_t layer) {
     return (layer + 1) % every != 0 || layer < first || layer > last;
   });
   return model;
@@ -238,11 +243,11 @@ constexpr ModelFieldName kDbrxNames[] = {
     {"experts.top_k", "moe_top_k"}};
 
 /// Reads DBRX: LayerNorm without biases; attention and experts have nested mappings.
-Architecture read_dbrx(const ConfigFields& fields) {
-  const ConfigFields attention = fields.nested("attn_config");
-  const ConfigFields feed_forward = fields.nested("ffn_config");
-  Architecture model;
-  model.layers = fields.size({"n_layers", "num_hidden_layers"}, kLargestLayerCount);
+ModelArchitecture read_dbrx(const ConfigJsonReader& fields) {
+  const ConfigJsonReader attention = fields.reader_of_nested_config("attn_config");
+  const ConfigJsonReader feed_forward = fields.reader_of_nested_config("ffn_config");
+  ModelArchitecture model;
+  model.layers = fields.size({"n_layers", "num_hidden_layers"}, kMaxModelLayers);
   model.hidden = fields.size({"d_model", "hidden_size"});
   model.heads = fields.size({"n_heads", "num_attention_heads"});
   model.kv_heads = attention.size_or("kv_n_heads", 1);
@@ -253,19 +258,20 @@ Architecture read_dbrx(const ConfigFields& fields) {
   model.rotary_base = attention.read_number_or("rope_theta", model.rotary_base, 0, 1e12);
   note_qkv_clipping(attention, model);
   const auto normalized = feed_forward.find({"moe_normalize_expert_weights"});
-  model.experts = Experts{.count = feed_forward.size_or("moe_num_experts", 4),
-                          .top_k = feed_forward.size_or("moe_top_k", 1),
-                          .ffn = feed_forward.size_or("ffn_hidden_size", 3584),
-                          .normalize_top_k = !normalized || !normalized->is_null()};
+  model.experts = MixtureOfExperts{.count = feed_forward.size_or("moe_num_experts", 4),
+                                   .top_k = feed_forward.size_or("moe_top_k", 1),
+                                   .ffn = feed_forward.size_or("ffn_hidden_size", 3584),
+                                   .normalize_top_k = !normalized || !normalized->is_null()};
   if (feed_forward.value("ffn_act_fn")) {
-    model.activation = feed_forward.nested("ffn_act_fn").activation("name", Activation::kSilu);
+    model.activation = feed_forward.reader_of_nested_config("ffn_act_fn")
+                           .read_activation_function("name", ActivationFunction::kSilu);
   }
   return model;
 }
 
 /// Reads Command-R's MoE: one norm feeds both branches, and one of these has experts.
-Architecture read_cohere2_moe(const ConfigFields& fields) {
-  Architecture model =
+ModelArchitecture read_cohere2_moe(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
       read_llama_like_model(fields, {.positions = 8192, .head_dim = 128, .tied = true});
   if (!fields.value("rms_norm_eps")) {
     model.norm = Norm::kLayer;
@@ -273,7 +279,7 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
   }
   model.parallel_residual = model.shared_input_norm = true;
   model.logit_scale = fields.read_number_or("logit_scale", 0.0625, 0, 1e6);
-  add_attention_biases(fields, model);
+  read_attention_biases(fields, model);
   model.experts = wide_experts(model, fields.size_or("num_experts", 8),
                                fields.size_or("num_experts_per_tok", 2),
                                fields.size_or({"num_shared_experts"}, 0, 0, kMostShared));
@@ -288,7 +294,7 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
   }
   model.ffn = fields.size_or("prefix_dense_intermediate_size", model.ffn);
   const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
-  mark_listed_dense_layers(fields, first, model);
+  replace_experts_in_listed_dense_layers(fields, first, model);
   const std::int64_t prefix = fields.size_or("prefix_dense_sliding_window_pattern", 1);
   const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
   read_attention_windows(
@@ -297,7 +303,7 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
         return i < first ? (i + 1) % prefix != 0 : (i - first + 1) % every != 0;
       },
       4096, model);
-  limit_rotary_to_layers(model, [prefix](const LayerClass& layer, std::int64_t) {
+  turn_off_rotary_outside_layers(model, [prefix](const LayerClass& layer, std::int64_t) {
     return layer.window > 0 || (!layer.has_experts() && prefix == 1);
   });
   return model;
@@ -305,7 +311,8 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
 
 /// Returns 1 for each layer with rotary positions. Layers with a 0 in `no_rope_layers` have none;
 /// if that list is empty, every fourth layer has none.
-std::vector<std::uint8_t> llama4_rotated(const ConfigFields& fields, const Architecture& model) {
+std::vector<std::uint8_t> llama4_rotated(const ConfigJsonReader& fields,
+                                         const ModelArchitecture& model) {
   const std::int64_t every = fields.size_or("no_rope_layer_interval", 4);
   std::vector<std::uint8_t> rotated;
   for (std::int64_t i = 0; i < model.layers; ++i) rotated.push_back((i + 1) % every != 0 ? 1 : 0);
@@ -319,7 +326,7 @@ std::vector<std::uint8_t> llama4_rotated(const ConfigFields& fields, const Archi
 }
 
 /// Sets Llama 4's layers: rotated layers attend within chunks, unless `layer_types` differs.
-void read_llama4_layers(const ConfigFields& fields, Architecture& model) {
+void read_llama4_layers(const ConfigJsonReader& fields, ModelArchitecture& model) {
   const std::vector<std::uint8_t> rotated = llama4_rotated(fields, model);
   const auto chunk = fields.find({"attention_chunk_size"});
   const std::int64_t window =
@@ -339,15 +346,15 @@ void read_llama4_layers(const ConfigFields& fields, Architecture& model) {
     layers[i].chunked = seen.chunked;
     layers[i].rotated = rotated[i] != 0;
   }
-  set_layer_pattern(model, std::move(layers));
+  set_layer_class_pattern(model, std::move(layers));
 }
 
 /// Reads Llama 4: experts of width `intermediate_size` with one shared expert, and dense MLPs of
 /// width `intermediate_size_mlp`.
-Architecture read_llama4(const ConfigFields& fields) {
-  Architecture model = read_llama_like_model(
+ModelArchitecture read_llama4(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_llama_like_model(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
-  add_attention_biases(fields, model);
+  read_attention_biases(fields, model);
   if (fields.flag("use_qk_norm", true)) model.qk_norm = QkNorm::kPlain;
   model.experts = wide_experts(model, fields.size_or("num_local_experts", 16),
                                fields.size_or("num_experts_per_tok", 1), 1);
@@ -360,7 +367,7 @@ Architecture read_llama4(const ConfigFields& fields) {
   for (std::size_t i = 0; listed && i < listed->size(); ++i) {
     sparse.insert(listed->at(i).integer(0, model.layers - 1));
   }
-  mark_dense_layers(model, [&](std::int64_t layer) {
+  replace_experts_by_dense_mlp(model, [&](std::int64_t layer) {
     return listed ? !sparse.contains(layer) : (layer + 1) % every != 0;
   });
   read_llama4_layers(fields, model);
@@ -372,28 +379,28 @@ Architecture read_llama4(const ConfigFields& fields) {
 }
 
 const ModelConfigFamily kExpertFamilies[] = {
-    {"aria_text", read_aria, usual_names()},
-    {"cohere2_moe", read_cohere2_moe, usual_names()},
+    {"aria_text", read_aria, usual_model_config_keys()},
+    {"cohere2_moe", read_cohere2_moe, usual_model_config_keys()},
     {"dbrx", read_dbrx, kDbrxNames},
-    {"ernie4_5_moe", read_ernie_moe, usual_names(), 5e5},
-    {"hunyuan_v1_moe", read_hunyuan_moe, usual_names()},
-    {"llama4_text", read_llama4, usual_names(), 5e5},
-    {"mellum", read_mellum, usual_names(), 5e5},
-    {"flex_olmo", read_flex_olmo, usual_names(), 5e5},
-    {"granitemoe", read_granitemoe, usual_names()},
-    {"gpt_oss", read_gpt_oss, usual_names(), 150000},
-    {"granitemoe_swa", read_granitemoe_swa, usual_names()},
-    {"phimoe", read_phimoe, usual_names(), 1e6},
-    {"granitemoeshared", read_granitemoeshared, usual_names()},
-    {"mixtral", read_mixtral, usual_names(), 1e6},
-    {"olmoe", read_olmoe, usual_names()},
-    {"qwen2_moe", read_qwen2_moe, usual_names()},
-    {"qwen3_vl_moe_text", read_qwen3_vl_moe, usual_names(), 5e5},
-    {"qwen3_moe", read_qwen3_moe, usual_names()},
+    {"ernie4_5_moe", read_ernie_moe, usual_model_config_keys(), 5e5},
+    {"hunyuan_v1_moe", read_hunyuan_moe, usual_model_config_keys()},
+    {"llama4_text", read_llama4, usual_model_config_keys(), 5e5},
+    {"mellum", read_mellum, usual_model_config_keys(), 5e5},
+    {"flex_olmo", read_flex_olmo, usual_model_config_keys(), 5e5},
+    {"granitemoe", read_granitemoe, usual_model_config_keys()},
+    {"gpt_oss", read_gpt_oss, usual_model_config_keys(), 150000},
+    {"granitemoe_swa", read_granitemoe_swa, usual_model_config_keys()},
+    {"phimoe", read_phimoe, usual_model_config_keys(), 1e6},
+    {"granitemoeshared", read_granitemoeshared, usual_model_config_keys()},
+    {"mixtral", read_mixtral, usual_model_config_keys(), 1e6},
+    {"olmoe", read_olmoe, usual_model_config_keys()},
+    {"qwen2_moe", read_qwen2_moe, usual_model_config_keys()},
+    {"qwen3_vl_moe_text", read_qwen3_vl_moe, usual_model_config_keys(), 5e5},
+    {"qwen3_moe", read_qwen3_moe, usual_model_config_keys()},
 };
 
 }  // namespace
 
-std::span<const ModelConfigFamily> softmax_expert_families() { return kExpertFamilies; }
+std::span<const ModelConfigFamily> softmax_router_model_families() { return kExpertFamilies; }
 
 }  // namespace stepwright::model

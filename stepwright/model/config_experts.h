@@ -9,16 +9,17 @@ namespace stepwright::model {
 
 /// Reads Qwen's mixture of experts: every decoder_sparse_step-th layer has experts (num_experts or
 /// num_local_experts), except those in mlp_only_layers. `fallback`: values of absent keys.
-void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architecture& model);
+void read_qwen_experts(const ConfigJsonReader& fields, MixtureOfExperts fallback,
+                       ModelArchitecture& model);
 
 /// Reads a mixture of experts with DeepSeek-V3's routing: sigmoid scores, a load-balancing bias,
 /// groups of experts, and `shared` shared experts. `fallback`: values of absent keys; a `count` or
 /// `top_k` of 0 in it means that the file must have the key.
-Experts read_sigmoid_routed_experts(const ConfigFields& fields, Experts fallback,
-                                    std::int64_t shared);
+MixtureOfExperts read_sigmoid_routed_experts(const ConfigJsonReader& fields,
+                                             MixtureOfExperts fallback, std::int64_t shared);
 
 /// Adds a remark to `model.beyond` if the file's clamped gates have another slope or bound than
 /// gpt-oss, whose values are assumed.
-void note_clamped_gate_bounds(const ConfigFields& fields, Architecture& model);
+void note_unusual_gate_clamp(const ConfigJsonReader& fields, ModelArchitecture& model);
 
 }  // namespace stepwright::model

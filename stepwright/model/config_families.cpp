@@ -8,9 +8,9 @@ namespace {
 std::vector<ModelConfigFamily> joined() {
   std::vector<ModelConfigFamily> all;
   for (const auto& families :
-       {dense_model_families(), gemma_families(), gpt2_model_families(), softmax_expert_families(),
-        sigmoid_expert_families(), latent_attention_families(), mamba_families(),
-        delta_net_families()}) {
+       {dense_model_families(), gemma_model_families(), gpt2_model_families(),
+        softmax_router_model_families(), sigmoid_router_model_families(),
+        latent_attention_families(), mamba_families(), delta_net_families()}) {
     all.insert(all.end(), families.begin(), families.end());
   }
   std::ranges::sort(all, {}, &ModelConfigFamily::model_type);

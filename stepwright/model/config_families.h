@@ -13,7 +13,7 @@ namespace stepwright::model {
 /// How config.json files of one `model_type` are read: the reader, its key names and defaults.
 struct ModelConfigFamily {
   std::string_view model_type;
-  Architecture (*read)(const ConfigFields& fields);
+  ModelArchitecture (*read)(const ConfigJsonReader& fields);
   /// Model fields with their keys in this family's files, for error messages.
   std::span<const ModelFieldName> names;
   /// Rotary base (theta) if the file states none and the reader sets none.
@@ -27,13 +27,13 @@ const std::vector<ModelConfigFamily>& model_config_families();
 /// Returns the families of dense Llama-like models.
 std::span<const ModelConfigFamily> dense_model_families();
 /// Returns the Gemma families, whose norms multiply by 1 + weight and whose logits are soft-capped.
-std::span<const ModelConfigFamily> gemma_families();
+std::span<const ModelConfigFamily> gemma_model_families();
 std::span<const ModelConfigFamily>
 gpt2_model_families();  ///< Returns the families of GPT-2-like models.
 /// Returns the mixture-of-experts families with softmax routers.
-std::span<const ModelConfigFamily> softmax_expert_families();
+std::span<const ModelConfigFamily> softmax_router_model_families();
 /// Returns the mixture-of-experts families with sigmoid routers.
-std::span<const ModelConfigFamily> sigmoid_expert_families();
+std::span<const ModelConfigFamily> sigmoid_router_model_families();
 /// Returns the families with latent attention (DeepSeek).
 std::span<const ModelConfigFamily> latent_attention_families();
 /// Returns the families with Mamba layers, alone or beside attention layers.

@@ -20,61 +20,64 @@ namespace stepwright::model {
 /// Reader of a `config.json` that follows transformers: null mostly means "absent". A wrong value
 /// fails with `kInput` at its line. All copies record in one shared set which keys were asked for,
 /// so that unused keys can be reported.
-class ConfigFields : public OptionalFields<ConfigFields> {
+class ConfigJsonReader : public OptionalFields<ConfigJsonReader> {
  public:
   /// Reads from `config`, the language model's mapping. `outer`: the whole file if `config` is its
   /// `text_config`; nullopt: `config` is the whole file.
-  ConfigFields(Node config, std::optional<Node> outer) : config_(config), outer_(outer) {}
+  ConfigJsonReader(DocumentNode config, std::optional<DocumentNode> outer)
+      : language_model_config_(config), outer_(outer) {}
 
   /// Returns the value of the first of several alternative keys that the file has (null included);
   /// nullopt: it has none.
-  [[nodiscard]] std::optional<Node> find(std::initializer_list<std::string_view> spellings) const;
+  [[nodiscard]] std::optional<DocumentNode> find(
+      std::initializer_list<std::string_view> spellings) const;
   /// Returns the value of a key; nullopt if the key is absent or its value is null.
-  [[nodiscard]] std::optional<Node> value(std::string_view key) const;
+  [[nodiscard]] std::optional<DocumentNode> value(std::string_view key) const;
   /// Marks keys as used without reading them, because another key decides or repeats their meaning.
-  void mark_keys_read(std::initializer_list<std::string_view> keys) const;
+  void mark_config_keys_used(std::initializer_list<std::string_view> keys) const;
   /// Returns the language model's keys that no reader has asked for, with their values, in file
   /// order.
-  [[nodiscard]] std::vector<std::pair<std::string, Node>> unread() const;
+  [[nodiscard]] std::vector<std::pair<std::string, DocumentNode>> unread_config_keys() const;
   /// Returns the keys that readers asked for but that the language model's mapping lacks, sorted.
-  [[nodiscard]] std::vector<std::string> absent() const;
+  [[nodiscard]] std::vector<std::string> absent_requested_keys() const;
 
   /// Returns a reader of the mapping under `key`; fails if the key is absent.
-  [[nodiscard]] ConfigFields nested(std::string_view key) const;
+  [[nodiscard]] ConfigJsonReader reader_of_nested_config(std::string_view key) const;
   /// Reads a required size from the first of several alternative keys that the file has.
   [[nodiscard]] std::int64_t size(std::initializer_list<std::string_view> spellings,
-                                  std::int64_t high = kLargestModelSize) const;
+                                  std::int64_t high = kMaxModelDimension) const;
 
   using OptionalFields::size_or;
   /// Reads a size from the first of several alternative keys with a value; `fallback` if none has
   /// one.
   [[nodiscard]] std::int64_t size_or(std::initializer_list<std::string_view> spellings,
                                      std::int64_t fallback, std::int64_t low = 1,
-                                     std::int64_t high = kLargestModelSize) const;
+                                     std::int64_t high = kMaxModelDimension) const;
 
   /// Reads `tie_word_embeddings`; outside a `text_config` it overrides the one inside. `fallback`
   /// if absent.
-  [[nodiscard]] bool tied(bool fallback) const;
+  [[nodiscard]] bool read_tied_embeddings_flag(bool fallback) const;
   /// Reads an activation function by its name in transformers; `fallback` if absent. Fails with
   /// `kUnsupported` for an unknown name.
-  [[nodiscard]] Activation activation(std::string_view key, Activation fallback) const;
+  [[nodiscard]] ActivationFunction read_activation_function(std::string_view key,
+                                                            ActivationFunction fallback) const;
   /// Returns the mapping with rotary settings: `rope_scaling`, else `rope_parameters` (transformers
   /// 5); nullopt if the file has neither.
-  [[nodiscard]] std::optional<Node> rotary_settings() const;
+  [[nodiscard]] std::optional<DocumentNode> rotary_embedding_settings() const;
   /// Reads the share of a head that rotary positions rotate: partial_rotary_factor (top level, in
   /// `rope_parameters`, or per layer type), or GPT-NeoX's rotary_pct; `fallback` if absent.
-  [[nodiscard]] double rotary_fraction(double fallback) const;
+  [[nodiscard]] double read_rotary_share_of_head(double fallback) const;
   /// Reads the soft cap of attention scores or logits from `key`; 0 for null (no cap); `fallback`
   /// if absent.
-  [[nodiscard]] double read_soft_cap(std::string_view key, double fallback) const;
+  [[nodiscard]] double read_logit_soft_cap(std::string_view key, double fallback) const;
   /// Fails with `kUnsupported` if the key's flag is true; `why` becomes the reason in the message.
-  void refuse_if_true(std::string_view key, std::string_view why) const;
+  void refuse_model_if_flag_is_true(std::string_view key, std::string_view why) const;
   /// Throws `kInput` with `message`, located at the start of the language model's mapping.
-  [[noreturn]] void fail(const std::string& message) const { config_.fail(message); }
+  [[noreturn]] void fail(const std::string& message) const { language_model_config_.fail(message); }
 
  private:
-  Node config_;
-  std::optional<Node> outer_;
+  DocumentNode language_model_config_;
+  std::optional<DocumentNode> outer_;
   std::shared_ptr<std::set<std::string, std::less<>>> asked_ =
       std::make_shared<std::set<std::string, std::less<>>>();
 };

@@ -8,15 +8,17 @@
 namespace stepwright::model {
 namespace {
 
-Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::int64_t positions) {
-  Architecture model = read_llama_like_model(fields, {.positions = positions,
-                                                      .kv_heads = kv_heads,
-                                                      .head_dim = 256,
-                                                      .tied = true,
-                                                      .activation = Activation::kGeluTanh});
+ModelArchitecture read_gemma(const ConfigJsonReader& fields, std::int64_t kv_heads,
+                             std::int64_t positions) {
+  ModelArchitecture model =
+      read_llama_like_model(fields, {.positions = positions,
+                                     .kv_heads = kv_heads,
+                                     .head_dim = 256,
+                                     .tied = true,
+                                     .activation = ActivationFunction::kGeluTanh});
   model.norm_unit_offset = true;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
-  add_attention_biases(fields, model);
+  read_attention_biases(fields, model);
   if (fields.flag("use_bidirectional_attention", false)) {
     add_uncounted_model_part("attention to later tokens",
                              model);  // Prefixes of PaliGemma attend so.
@@ -26,45 +28,48 @@ Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::
 
 /// Reads the scale of scores, one over the root of `query_pre_attn_scalar`, and the caps of scores
 /// and logits; a null cap means no cap.
-void add_caps(const ConfigFields& fields, double attention, double logits, Architecture& model) {
+void add_caps(const ConfigJsonReader& fields, double attention, double logits,
+              ModelArchitecture& model) {
   const double scalar = fields.read_number_or("query_pre_attn_scalar", 256, 1e-6, 1e6);
   if (scalar != static_cast<double>(model.head_dim)) model.attention_scale = 1 / std::sqrt(scalar);
-  model.attention_cap = fields.read_soft_cap("attn_logit_softcapping", attention);
-  model.logit_cap = fields.read_soft_cap("final_logit_softcapping", logits);
+  model.attention_cap = fields.read_logit_soft_cap("attn_logit_softcapping", attention);
+  model.logit_cap = fields.read_logit_soft_cap("final_logit_softcapping", logits);
 }
 
 bool slides_on_even(std::int64_t layer) { return layer % 2 == 0; }
 
 /// Reads Gemma 1, whose first files say `gelu` but mean its tanh approximation.
-Architecture read_gemma1(const ConfigFields& fields) {
-  Architecture model = read_gemma(fields, 16, 8192);
-  if (model.activation == Activation::kGelu) model.activation = Activation::kGeluTanh;
+ModelArchitecture read_gemma1(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_gemma(fields, 16, 8192);
+  if (model.activation == ActivationFunction::kGelu)
+    model.activation = ActivationFunction::kGeluTanh;
   return model;
 }
 
 /// Reads a Gemma whose activation has the key `hidden_activation`; `hidden_act` has no effect.
-Architecture read_capped_gemma(const ConfigFields& fields, std::int64_t positions) {
-  Architecture model = read_gemma(fields, 4, positions);
-  model.activation = fields.activation("hidden_activation", Activation::kGeluTanh);
+ModelArchitecture read_capped_gemma(const ConfigJsonReader& fields, std::int64_t positions) {
+  ModelArchitecture model = read_gemma(fields, 4, positions);
+  model.activation =
+      fields.read_activation_function("hidden_activation", ActivationFunction::kGeluTanh);
   return model;
 }
 
-Architecture read_vaultgemma(const ConfigFields& fields) {
-  Architecture model = read_capped_gemma(fields, 8192);
+ModelArchitecture read_vaultgemma(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_capped_gemma(fields, 8192);
   add_caps(fields, 50, 30, model);
   read_attention_windows(fields, slides_on_even, 4096, model);
   return model;
 }
 
-Architecture read_gemma2(const ConfigFields& fields) {
-  Architecture model = read_vaultgemma(fields);
+ModelArchitecture read_gemma2(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_vaultgemma(fields);
   model.norm_placement = NormPlacement::kBoth;
   return model;
 }
 
-Architecture read_gemma3(const ConfigFields& fields) {
-  Architecture model = read_capped_gemma(fields, 131072);
-  fields.refuse_if_true("use_bidirectional_attention", "attention to later tokens");
+ModelArchitecture read_gemma3(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_capped_gemma(fields, 131072);
+  fields.refuse_model_if_flag_is_true("use_bidirectional_attention", "attention to later tokens");
   add_caps(fields, 0, 0, model);
   model.norm_placement = NormPlacement::kBoth;
   model.qk_norm = QkNorm::kHead;
@@ -80,14 +85,14 @@ Architecture read_gemma3(const ConfigFields& fields) {
 }
 
 const ModelConfigFamily kGemmaFamilies[] = {
-    {"gemma", read_gemma1, usual_names()},
-    {"gemma2", read_gemma2, usual_names()},
-    {"gemma3_text", read_gemma3, usual_names(), 1e6},
-    {"vaultgemma", read_vaultgemma, usual_names()},
+    {"gemma", read_gemma1, usual_model_config_keys()},
+    {"gemma2", read_gemma2, usual_model_config_keys()},
+    {"gemma3_text", read_gemma3, usual_model_config_keys(), 1e6},
+    {"vaultgemma", read_vaultgemma, usual_model_config_keys()},
 };
 
 }  // namespace
 
-std::span<const ModelConfigFamily> gemma_families() { return kGemmaFamilies; }
+std::span<const ModelConfigFamily> gemma_model_families() { return kGemmaFamilies; }
 
 }  // namespace stepwright::model

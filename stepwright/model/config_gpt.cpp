@@ -32,23 +32,23 @@ struct GptKeys {
   std::int64_t usual_positions = 2048;
   PositionEncoding position = PositionEncoding::kLearned;
   std::string_view activation = "activation_function";
-  Activation usual_activation = Activation::kGelu;
+  ActivationFunction usual_activation = ActivationFunction::kGelu;
   double norm_epsilon = 1e-5;
 };
 
-std::int64_t size_of(const ConfigFields& fields, const Spellings& keys,
-                     std::int64_t high = kLargestModelSize) {
+std::int64_t size_of(const ConfigJsonReader& fields, const Spellings& keys,
+                     std::int64_t high = kMaxModelDimension) {
   return fields.size({keys[0], keys[1]}, high);
 }
 
 /// Reads GPT-2's blocks: LayerNorm, biases, MLPs without gates, as many key heads as query heads.
-Architecture read_gpt(const ConfigFields& fields, const GptKeys& keys) {
-  Architecture model;
+ModelArchitecture read_gpt(const ConfigJsonReader& fields, const GptKeys& keys) {
+  ModelArchitecture model;
   model.gated = false;
   model.norm = Norm::kLayer;
   model.norm_bias = true;
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = true;
-  model.layers = size_of(fields, keys.layers, kLargestLayerCount);
+  model.layers = size_of(fields, keys.layers, kMaxModelLayers);
   model.hidden = size_of(fields, keys.hidden);
   model.heads = model.kv_heads = size_of(fields, keys.heads);
   if (model.hidden % model.heads != 0) {
@@ -60,46 +60,46 @@ Architecture read_gpt(const ConfigFields& fields, const GptKeys& keys) {
   model.vocabulary = fields.size({"vocab_size"});
   model.positions = fields.size_or(keys.positions, keys.usual_positions);
   model.position = keys.position;
-  model.activation = fields.activation(keys.activation, keys.usual_activation);
+  model.activation = fields.read_activation_function(keys.activation, keys.usual_activation);
   model.norm_epsilon = fields.read_number_or("layer_norm_epsilon", keys.norm_epsilon, 0, 1);
-  model.tied = fields.tied(true);
+  model.tied = fields.read_tied_embeddings_flag(true);
   return model;
 }
 
-void set_biases(Architecture& model, bool all) {
+void set_biases(ModelArchitecture& model, bool all) {
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = all;
 }
 
 /// Reads the sizes under GPT-2's key names.
-Architecture read_gpt2_sizes(const ConfigFields& fields) {
-  Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
-                                         .hidden = {"n_embd", "hidden_size"},
-                                         .heads = {"n_head", "num_attention_heads"},
-                                         .ffn = "n_inner",
-                                         .positions = "n_positions",
-                                         .usual_activation = Activation::kGeluTanh});
+ModelArchitecture read_gpt2_sizes(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
+                                              .hidden = {"n_embd", "hidden_size"},
+                                              .heads = {"n_head", "num_attention_heads"},
+                                              .ffn = "n_inner",
+                                              .positions = "n_positions",
+                                              .usual_activation = ActivationFunction::kGeluTanh});
   model.positions = fields.size({"n_positions", "max_position_embeddings"});
   return model;
 }
 
 /// Sets the factor on scores to 1 if `scale_attn_weights` is false; else it is one over the root of
 /// the head width.
-void read_score_scale(const ConfigFields& fields, Architecture& model) {
+void read_score_scale(const ConfigJsonReader& fields, ModelArchitecture& model) {
   if (!fields.flag("scale_attn_weights", true)) model.attention_scale = 1;
 }
 
-Architecture read_gpt2(const ConfigFields& fields) {
-  fields.refuse_if_true("add_cross_attention", "cross attention");
-  fields.refuse_if_true("scale_attn_by_inverse_layer_idx",
-                        "attention scaled by the layer's number");
-  Architecture model = read_gpt2_sizes(fields);
+ModelArchitecture read_gpt2(const ConfigJsonReader& fields) {
+  fields.refuse_model_if_flag_is_true("add_cross_attention", "cross attention");
+  fields.refuse_model_if_flag_is_true("scale_attn_by_inverse_layer_idx",
+                                      "attention scaled by the layer's number");
+  ModelArchitecture model = read_gpt2_sizes(fields);
   read_score_scale(fields, model);
   return model;
 }
 
-Architecture read_gpt_bigcode(const ConfigFields& fields) {
-  fields.refuse_if_true("add_cross_attention", "cross attention");
-  Architecture model = read_gpt2_sizes(fields);
+ModelArchitecture read_gpt_bigcode(const ConfigJsonReader& fields) {
+  fields.refuse_model_if_flag_is_true("add_cross_attention", "cross attention");
+  ModelArchitecture model = read_gpt2_sizes(fields);
   read_score_scale(fields, model);
   if (fields.flag("multi_query", true)) model.kv_heads = 1;
   return model;
@@ -107,24 +107,24 @@ Architecture read_gpt_bigcode(const ConfigFields& fields) {
 
 /// Reads GPT-J and CodeGen: attention without biases, one norm for both branches, a bias of the
 /// head.
-Architecture read_gptj(const ConfigFields& fields) {
-  Architecture model = read_gpt2_sizes(fields);
+ModelArchitecture read_gptj(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_gpt2_sizes(fields);
   model.position = PositionEncoding::kRope;
   model.qkv_bias = model.attention_output_bias = false;
   const std::int64_t rotated = fields.size_or("rotary_dim", 64);
   model.rotary_fraction = static_cast<double>(rotated) / static_cast<double>(model.head_dim);
   model.parallel_residual = model.shared_input_norm = true;
   model.head_bias = true;
-  model.tied = fields.tied(false);
+  model.tied = fields.read_tied_embeddings_flag(false);
   return model;
 }
 
 /// Expands pairs [list of words, count] into one word for each layer.
-std::vector<Node> repeated_words(Node pairs, std::int64_t layers) {
-  std::vector<Node> all;
+std::vector<DocumentNode> repeated_words(DocumentNode pairs, std::int64_t layers) {
+  std::vector<DocumentNode> all;
   for (std::size_t i = 0; i < pairs.size() && std::ssize(all) <= layers; ++i) {
-    const Node words = pairs.at(i).at(0);
-    const std::int64_t times = pairs.at(i).at(1).integer(1, kLargestLayerCount);
+    const DocumentNode words = pairs.at(i).at(0);
+    const std::int64_t times = pairs.at(i).at(1).integer(1, kMaxModelLayers);
     for (std::int64_t j = 0; j < times && std::ssize(all) <= layers; ++j) {
       for (std::size_t k = 0; k < words.size(); ++k) all.push_back(words.at(k));
     }
@@ -134,15 +134,15 @@ std::vector<Node> repeated_words(Node pairs, std::int64_t layers) {
 
 /// Returns the window of each layer, 0 or `window_size`, from `attention_layers` (a word for each
 /// layer) or `attention_types`.
-std::vector<std::int64_t> gpt_neo_windows(const ConfigFields& fields, std::int64_t layers) {
+std::vector<std::int64_t> gpt_neo_windows(const ConfigJsonReader& fields, std::int64_t layers) {
   const std::int64_t window = fields.size_or("window_size", 256);
-  std::vector<Node> words;
+  std::vector<DocumentNode> words;
   const auto listed = fields.value("attention_layers");
   const auto types = fields.value("attention_types");
   for (std::size_t i = 0; listed && i < listed->size(); ++i) words.push_back(listed->at(i));
   if (!listed && types) words = repeated_words(*types, layers);
   std::vector<std::int64_t> windows;
-  for (const Node& word : words) windows.push_back(word.text() == "local" ? window : 0);
+  for (const DocumentNode& word : words) windows.push_back(word.text() == "local" ? window : 0);
   for (std::int64_t i = 0; !listed && !types && i < layers; ++i) {
     windows.push_back(i % 2 == 0 ? 0 : window);
   }
@@ -154,38 +154,39 @@ std::vector<std::int64_t> gpt_neo_windows(const ConfigFields& fields, std::int64
 }
 
 /// Reads GPT-Neo, which does not scale attention scores.
-Architecture read_gpt_neo(const ConfigFields& fields) {
-  Architecture model = read_gpt(fields, {.layers = {"num_layers", "num_hidden_layers"},
-                                         .heads = {"num_heads", "num_attention_heads"},
-                                         .usual_activation = Activation::kGeluTanh});
+ModelArchitecture read_gpt_neo(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_gpt(fields, {.layers = {"num_layers", "num_hidden_layers"},
+                                              .heads = {"num_heads", "num_attention_heads"},
+                                              .usual_activation = ActivationFunction::kGeluTanh});
   model.qkv_bias = false;
   model.attention_scale = 1;
-  set_layer_windows(model, gpt_neo_windows(fields, model.layers));
+  set_layer_attention_windows(model, gpt_neo_windows(fields, model.layers));
   return model;
 }
 
 /// Reads BLOOM, whose file has no keys for positions and MLP width: both are derived.
-Architecture read_bloom(const ConfigFields& fields) {
-  fields.refuse_if_true("apply_residual_connection_post_layernorm", "residuals behind the norms");
-  Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
-                                         .hidden = {"hidden_size", "n_embed"},
-                                         .heads = {"n_head", "num_attention_heads"},
-                                         .position = PositionEncoding::kAlibi});
+ModelArchitecture read_bloom(const ConfigJsonReader& fields) {
+  fields.refuse_model_if_flag_is_true("apply_residual_connection_post_layernorm",
+                                      "residuals behind the norms");
+  ModelArchitecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
+                                              .hidden = {"hidden_size", "n_embed"},
+                                              .heads = {"n_head", "num_attention_heads"},
+                                              .position = PositionEncoding::kAlibi});
   model.ffn = 4 * model.hidden;
   model.positions = 0;
   model.embedding_norm = true;
-  model.activation = Activation::kGeluTanh;
+  model.activation = ActivationFunction::kGeluTanh;
   return model;
 }
 
 /// Returns the number of key and value heads as `FalconAttention` derives it.
-std::int64_t falcon_kv_heads(const ConfigFields& fields, std::int64_t heads) {
+std::int64_t falcon_kv_heads(const ConfigJsonReader& fields, std::int64_t heads) {
   if (fields.flag("new_decoder_architecture", false)) return fields.size_or("num_kv_heads", heads);
   return fields.flag("multi_query", true) ? 1 : heads;
 }
 
-Architecture read_falcon(const ConfigFields& fields) {
-  Architecture model = read_gpt(
+ModelArchitecture read_falcon(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_gpt(
       fields,
       {.ffn = "ffn_hidden_size", .position = PositionEncoding::kRope, .activation = "activation"});
   model.kv_heads = falcon_kv_heads(fields, model.heads);
@@ -203,18 +204,18 @@ Architecture read_falcon(const ConfigFields& fields) {
 
 /// Reads MPT, which transformers always builds without biases, with ALiBi and with MLPs four times
 /// as wide as the model, whatever the file says.
-Architecture read_mpt(const ConfigFields& fields) {
-  Architecture model = read_gpt(fields, {.layers = {"n_layers", "num_hidden_layers"},
-                                         .hidden = {"d_model", "hidden_size"},
-                                         .heads = {"n_heads", "num_attention_heads"},
-                                         .positions = "max_seq_len",
-                                         .position = PositionEncoding::kAlibi});
+ModelArchitecture read_mpt(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_gpt(fields, {.layers = {"n_layers", "num_hidden_layers"},
+                                              .hidden = {"d_model", "hidden_size"},
+                                              .heads = {"n_heads", "num_attention_heads"},
+                                              .positions = "max_seq_len",
+                                              .position = PositionEncoding::kAlibi});
   model.ffn = 4 * model.hidden;
-  model.activation = Activation::kGelu;
+  model.activation = ActivationFunction::kGelu;
   model.norm_bias = false;
   set_biases(model, false);
   if (fields.value("attn_config")) {
-    const ConfigFields attention = fields.nested("attn_config");
+    const ConfigJsonReader attention = fields.reader_of_nested_config("attn_config");
     model.attention_scale = attention.read_number_or("softmax_scale", 0, 0, 1e6);
     note_qkv_clipping(attention, model);
   }
@@ -224,40 +225,40 @@ Architecture read_mpt(const ConfigFields& fields) {
 /// Rows of the position table before the row of the first token.
 constexpr std::int64_t kUnusedPositions = 2;
 
-void skip_positions(Architecture& model) {
+void skip_positions(ModelArchitecture& model) {
   model.first_position = kUnusedPositions;
   model.positions += kUnusedPositions;
 }
 
-Architecture read_opt(const ConfigFields& fields) {
-  Architecture model = read_gpt(
-      fields, {.ffn = "ffn_dim", .usual_ffn = 3072, .usual_activation = Activation::kRelu});
+ModelArchitecture read_opt(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_gpt(
+      fields, {.ffn = "ffn_dim", .usual_ffn = 3072, .usual_activation = ActivationFunction::kRelu});
   if (fields.size_or("word_embed_proj_dim", model.hidden) != model.hidden) {
     fields.value("word_embed_proj_dim")->fail_unsupported("tables narrower than the layers");
   }
   if (!fields.flag("do_layer_norm_before", true)) {
     fields.value("do_layer_norm_before")->fail_unsupported("norms behind the residual sums");
   }
-  fields.refuse_if_true("_remove_final_layer_norm", "no final norm");
+  fields.refuse_model_if_flag_is_true("_remove_final_layer_norm", "no final norm");
   skip_positions(model);
   set_biases(model, fields.flag("enable_bias", true));
   model.norm_weight = fields.flag("layer_norm_elementwise_affine", true);
   return model;
 }
 
-void scale_embedding(const ConfigFields& fields, Architecture& model) {
+void scale_embedding(const ConfigJsonReader& fields, ModelArchitecture& model) {
   if (!fields.flag("scale_embedding", true)) return;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
 }
 
-Architecture read_xglm(const ConfigFields& fields) {
-  fields.refuse_if_true("add_cross_attention", "cross attention");
-  Architecture model = read_gpt(fields, {.layers = {"num_layers", "num_hidden_layers"},
-                                         .hidden = {"d_model", "hidden_size"},
-                                         .heads = {"attention_heads", "num_attention_heads"},
-                                         .ffn = "ffn_dim",
-                                         .usual_ffn = 4096,
-                                         .position = PositionEncoding::kSinusoidal});
+ModelArchitecture read_xglm(const ConfigJsonReader& fields) {
+  fields.refuse_model_if_flag_is_true("add_cross_attention", "cross attention");
+  ModelArchitecture model = read_gpt(fields, {.layers = {"num_layers", "num_hidden_layers"},
+                                              .hidden = {"d_model", "hidden_size"},
+                                              .heads = {"attention_heads", "num_attention_heads"},
+                                              .ffn = "ffn_dim",
+                                              .usual_ffn = 4096,
+                                              .position = PositionEncoding::kSinusoidal});
   model.first_position = kUnusedPositions;
   // Chosen so that the longest wavelength is that of base 10000.
   const double waves = std::max(2.0, std::floor(static_cast<double>(model.hidden) / 2));
@@ -266,35 +267,35 @@ Architecture read_xglm(const ConfigFields& fields) {
   return model;
 }
 
-Architecture read_biogpt(const ConfigFields& fields) {
-  Architecture model =
+ModelArchitecture read_biogpt(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
       read_gpt(fields, {.usual_ffn = 4096, .usual_positions = 1024, .activation = "hidden_act"});
   skip_positions(model);
   scale_embedding(fields, model);
   return model;
 }
 
-Architecture read_ctrl(const ConfigFields& fields) {
-  Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
-                                         .hidden = {"n_embd", "hidden_size"},
-                                         .heads = {"n_head", "num_attention_heads"},
-                                         .ffn = "dff",
-                                         .usual_ffn = 8192,
-                                         .positions = "n_positions",
-                                         .usual_positions = 256,
-                                         .position = PositionEncoding::kSinusoidal,
-                                         .norm_epsilon = 1e-6});
+ModelArchitecture read_ctrl(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
+                                              .hidden = {"n_embd", "hidden_size"},
+                                              .heads = {"n_head", "num_attention_heads"},
+                                              .ffn = "dff",
+                                              .usual_ffn = 8192,
+                                              .positions = "n_positions",
+                                              .usual_positions = 256,
+                                              .position = PositionEncoding::kSinusoidal,
+                                              .norm_epsilon = 1e-6});
   if (model.norm_epsilon != 1e-6)
     add_uncounted_model_part("norms of layers by an epsilon of 1e-6", model);
-  model.activation = Activation::kRelu;
+  model.activation = ActivationFunction::kRelu;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   model.head_bias = true;
   return model;
 }
 
 /// Reads GPT-2's blocks under Llama's key names: sizes, rotary positions, LayerNorm with a bias.
-Architecture read_biased(const ConfigFields& fields, ModelConfigDefaults defaults) {
-  Architecture model = read_common_config_keys(fields, defaults);
+ModelArchitecture read_biased(const ConfigJsonReader& fields, ModelConfigDefaults defaults) {
+  ModelArchitecture model = read_common_config_keys(fields, defaults);
   model.head_dim = head_dim(fields, model, defaults.head_dim);
   model.gated = false;
   model.norm = Norm::kLayer;
@@ -304,30 +305,32 @@ Architecture read_biased(const ConfigFields& fields, ModelConfigDefaults default
   return model;
 }
 
-Architecture read_gpt_neox(const ConfigFields& fields) {
-  Architecture model = read_biased(fields, {.positions = 2048, .activation = Activation::kGelu});
+ModelArchitecture read_gpt_neox(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
+      read_biased(fields, {.positions = 2048, .activation = ActivationFunction::kGelu});
   model.kv_heads = model.heads;
   model.head_dim = head_dim(fields, model);
-  model.rotary_fraction = fields.rotary_fraction(0.25);
+  model.rotary_fraction = fields.read_rotary_share_of_head(0.25);
   model.parallel_residual = fields.flag("use_parallel_residual", true);
-  add_attention_biases(fields, model, true);
+  read_attention_biases(fields, model, true);
   return model;
 }
 
-Architecture read_starcoder2(const ConfigFields& fields) {
-  Architecture model = read_biased(
-      fields,
-      {.positions = 4096, .kv_heads = 2, .tied = true, .activation = Activation::kGeluTanh});
+ModelArchitecture read_starcoder2(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_biased(fields, {.positions = 4096,
+                                                 .kv_heads = 2,
+                                                 .tied = true,
+                                                 .activation = ActivationFunction::kGeluTanh});
   model.norm_epsilon = fields.read_number_or("norm_epsilon", 1e-5, 0, 1);
   set_biases(model, fields.flag("use_bias", true));
   read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 0, model);
   return model;
 }
 
-Architecture read_phi(const ConfigFields& fields) {
-  Architecture model =
-      read_biased(fields, {.positions = 2048, .activation = Activation::kGeluTanh});
-  model.rotary_fraction = fields.rotary_fraction(0.5);
+ModelArchitecture read_phi(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
+      read_biased(fields, {.positions = 2048, .activation = ActivationFunction::kGeluTanh});
+  model.rotary_fraction = fields.read_rotary_share_of_head(0.5);
   model.parallel_residual = model.shared_input_norm = true;
   model.head_bias = true;
   if (fields.flag("qk_layernorm", false)) {
@@ -337,10 +340,10 @@ Architecture read_phi(const ConfigFields& fields) {
   return model;
 }
 
-Architecture read_persimmon(const ConfigFields& fields) {
-  Architecture model =
-      read_biased(fields, {.positions = 16384, .activation = Activation::kSquaredRelu});
-  model.rotary_fraction = fields.rotary_fraction(0.5);
+ModelArchitecture read_persimmon(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
+      read_biased(fields, {.positions = 16384, .activation = ActivationFunction::kSquaredRelu});
+  model.rotary_fraction = fields.read_rotary_share_of_head(0.5);
   if (fields.flag("qk_layernorm", true)) {
     model.qk_norm = QkNorm::kHead;
     model.qk_norm_bias = true;
@@ -348,18 +351,18 @@ Architecture read_persimmon(const ConfigFields& fields) {
   return model;
 }
 
-Architecture read_jais2(const ConfigFields& fields) {
-  Architecture model =
-      read_biased(fields, {.positions = 8192, .activation = Activation::kSquaredRelu});
-  add_attention_biases(fields, model, true);
+ModelArchitecture read_jais2(const ConfigJsonReader& fields) {
+  ModelArchitecture model =
+      read_biased(fields, {.positions = 8192, .activation = ActivationFunction::kSquaredRelu});
+  read_attention_biases(fields, model, true);
   model.mlp_bias = fields.flag("mlp_bias", true);
   return model;
 }
 
-Architecture read_stablelm(const ConfigFields& fields) {
-  Architecture model = read_biased(fields, {.positions = 4096});
+ModelArchitecture read_stablelm(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_biased(fields, {.positions = 4096});
   model.gated = true;
-  model.rotary_fraction = fields.rotary_fraction(0.25);
+  model.rotary_fraction = fields.read_rotary_share_of_head(0.25);
   model.qkv_bias = fields.flag("use_qkv_bias", false);
   model.attention_output_bias = model.mlp_bias = false;
   if (fields.flag("qk_layernorm", false)) model.qk_norm = QkNorm::kEachHead;
@@ -368,24 +371,24 @@ Architecture read_stablelm(const ConfigFields& fields) {
 }
 
 const ModelConfigFamily kGptFamilies[] = {
-    {"biogpt", read_biogpt, usual_names()},
-    {"bloom", read_bloom, usual_names()},
+    {"biogpt", read_biogpt, usual_model_config_keys()},
+    {"bloom", read_bloom, usual_model_config_keys()},
     {"codegen", read_gptj, kGpt2Names},
     {"ctrl", read_ctrl, kGpt2Names},
-    {"falcon", read_falcon, usual_names()},
+    {"falcon", read_falcon, usual_model_config_keys()},
     {"gpt2", read_gpt2, kGpt2Names},
     {"gpt_bigcode", read_gpt_bigcode, kGpt2Names},
-    {"gpt_neo", read_gpt_neo, usual_names()},
-    {"gpt_neox", read_gpt_neox, usual_names()},
+    {"gpt_neo", read_gpt_neo, usual_model_config_keys()},
+    {"gpt_neox", read_gpt_neox, usual_model_config_keys()},
     {"gptj", read_gptj, kGpt2Names},
-    {"jais2", read_jais2, usual_names()},
-    {"mpt", read_mpt, usual_names()},
-    {"opt", read_opt, usual_names()},
-    {"persimmon", read_persimmon, usual_names()},
-    {"phi", read_phi, usual_names()},
-    {"stablelm", read_stablelm, usual_names()},
-    {"starcoder2", read_starcoder2, usual_names()},
-    {"xglm", read_xglm, usual_names()},
+    {"jais2", read_jais2, usual_model_config_keys()},
+    {"mpt", read_mpt, usual_model_config_keys()},
+    {"opt", read_opt, usual_model_config_keys()},
+    {"persimmon", read_persimmon, usual_model_config_keys()},
+    {"phi", read_phi, usual_model_config_keys()},
+    {"stablelm", read_stablelm, usual_model_config_keys()},
+    {"starcoder2", read_starcoder2, usual_model_config_keys()},
+    {"xglm", read_xglm, usual_model_config_keys()},
 };
 
 }  // namespace

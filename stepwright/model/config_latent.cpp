@@ -12,7 +12,7 @@ namespace {
 /// Reads DeepSeek's router. By default, as in DeepseekV3Config, sigmoid scores with a correction
 /// bias choose among the best groups of experts. A `topk_method` of `greedy` has neither bias nor
 /// groups.
-void read_deepseek_router(const ConfigFields& fields, Experts& experts) {
+void read_deepseek_router(const ConfigJsonReader& fields, MixtureOfExperts& experts) {
   const auto method = fields.value("topk_method");
   const std::string word = method ? method->text() : "noaux_tc";
   const auto scoring = fields.value("scoring_func");
@@ -27,23 +27,24 @@ void read_deepseek_router(const ConfigFields& fields, Experts& experts) {
 }
 
 /// Reads DeepSeek's experts. `n_routed_experts: null`, as in published files, means no experts.
-void read_deepseek_experts(const ConfigFields& fields, Architecture& model) {
+void read_deepseek_experts(const ConfigJsonReader& fields, ModelArchitecture& model) {
   const auto count = fields.find({"n_routed_experts", "num_local_experts"});
   if (count && count->is_null()) return;
-  Experts experts{.count = count ? count->integer(1, kLargestModelSize) : 256,
-                  .top_k = fields.size_or("num_experts_per_tok", 8),
-                  .ffn = fields.size_or("moe_intermediate_size", 2048)};
+  MixtureOfExperts experts{.count = count ? count->integer(1, kMaxModelDimension) : 256,
+                           .top_k = fields.size_or("num_experts_per_tok", 8),
+                           .ffn = fields.size_or("moe_intermediate_size", 2048)};
   const auto shared = fields.find({"n_shared_experts"});
   const bool none = shared && shared->is_null();
   const std::int64_t shared_count = none     ? 0
-                                    : shared ? shared->integer(0, kLargestModelSize / experts.ffn)
+                                    : shared ? shared->integer(0, kMaxModelDimension / experts.ffn)
                                              : 1;
   experts.shared_ffn = shared_count * experts.ffn;
   read_deepseek_router(fields, experts);
   model.experts = experts;
   const std::int64_t first = fields.size_or("first_k_dense_replace", 3, 0);
   const std::int64_t every = fields.size_or("moe_layer_freq", 1);
-  mark_dense_layers(model, [&](std::int64_t layer) { return layer < first || layer % every != 0; });
+  replace_experts_by_dense_mlp(
+      model, [&](std::int64_t layer) { return layer < first || layer % every != 0; });
 }
 
 struct LatentDefaults {
@@ -55,14 +56,15 @@ struct LatentDefaults {
 };
 
 /// Reads latent attention and dense MLPs.
-Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults& defaults) {
-  fields.refuse_if_true("attention_bias", "biases in latent attention");
-  Architecture model = read_common_config_keys(fields, {.positions = defaults.positions,
-                                                        .norm_epsilon = defaults.norm_epsilon,
-                                                        .tied = defaults.tied});
+ModelArchitecture read_latent_model(const ConfigJsonReader& fields,
+                                    const LatentDefaults& defaults) {
+  fields.refuse_model_if_flag_is_true("attention_bias", "biases in latent attention");
+  ModelArchitecture model = read_common_config_keys(fields, {.positions = defaults.positions,
+                                                             .norm_epsilon = defaults.norm_epsilon,
+                                                             .tied = defaults.tied});
   // Latent attention has no groups of queries: the key num_key_value_heads has no effect.
   model.kv_heads = model.heads;
-  fields.mark_keys_read({"head_dim", "qk_head_dim", "rope_interleave"});
+  fields.mark_config_keys_used({"head_dim", "qk_head_dim", "rope_interleave"});
   LatentAttention latent;
   const auto query_rank = fields.find({"q_lora_rank"});
   latent.query_rank = query_rank && query_rank->is_null()
@@ -82,8 +84,8 @@ Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults&
   return model;
 }
 
-Architecture read_deepseek_v3(const ConfigFields& fields) {
-  Architecture model = read_latent_model(fields, {});
+ModelArchitecture read_deepseek_v3(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_latent_model(fields, {});
   model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 1, 0);
   read_deepseek_experts(fields, model);
   return model;
@@ -91,37 +93,37 @@ Architecture read_deepseek_v3(const ConfigFields& fields) {
 
 /// Reads DeepSeek-V2, whose router takes a softmax over all experts; if the file says so, it first
 /// chooses groups of experts.
-Architecture read_deepseek_v2(const ConfigFields& fields) {
-  Architecture model = read_latent_model(fields, {.positions = 2048});
+ModelArchitecture read_deepseek_v2(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_latent_model(fields, {.positions = 2048});
   model.mlp_bias = fields.flag("mlp_bias", false);
   if (model.mlp_bias) fields.value("mlp_bias")->fail_unsupported("biases of the MLPs");
-  Experts experts{.count = fields.size_or({"n_routed_experts", "num_experts"}, 64),
-                  .top_k = fields.size({"num_experts_per_tok"}),
-                  .ffn = fields.size_or("moe_intermediate_size", 1407),
-                  .normalize_top_k = fields.flag("norm_topk_prob", false),
-                  .groups = fields.size_or("n_group", 1),
-                  .top_groups = fields.size_or("topk_group", 1),
-                  .scale = fields.read_number_or("routed_scaling_factor", 1, 0, 1e6)};
+  MixtureOfExperts experts{.count = fields.size_or({"n_routed_experts", "num_experts"}, 64),
+                           .top_k = fields.size({"num_experts_per_tok"}),
+                           .ffn = fields.size_or("moe_intermediate_size", 1407),
+                           .normalize_top_k = fields.flag("norm_topk_prob", false),
+                           .groups = fields.size_or("n_group", 1),
+                           .top_groups = fields.size_or("topk_group", 1),
+                           .scale = fields.read_number_or("routed_scaling_factor", 1, 0, 1e6)};
   experts.shared_ffn = experts.ffn * fields.size_or("n_shared_experts", 2, 0);
   model.experts = experts;
   const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
-  mark_dense_layers(model, [&](std::int64_t layer) { return layer < first; });
+  replace_experts_by_dense_mlp(model, [&](std::int64_t layer) { return layer < first; });
   return model;
 }
 
-Architecture read_glm4_moe_lite(const ConfigFields& fields) {
-  Architecture model = read_latent_model(
+ModelArchitecture read_glm4_moe_lite(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_latent_model(
       fields, {.positions = 202752,
                .norm_epsilon = 1e-5,
                .latent = {.query_rank = 768, .nope_head_dim = 192, .value_head_dim = 256}});
   model.experts =
       read_sigmoid_routed_experts(fields, {.count = 64, .top_k = 4, .ffn = 1536, .scale = 1.8}, 1);
-  mark_listed_dense_layers(fields, 1, model);
+  replace_experts_in_listed_dense_layers(fields, 1, model);
   return model;
 }
 
 /// Adds an indexer to every layer (DeepSeek-V3.2, GLM-5).
-void add_indexer(const ConfigFields& fields, std::int64_t heads, Architecture& model) {
+void add_indexer(const ConfigJsonReader& fields, std::int64_t heads, ModelArchitecture& model) {
   if (model.latent->query_rank == 0) {
     fields.value("q_lora_rank")->fail("must be a rank: an indexer reads the rows of queries");
   }
@@ -135,7 +137,8 @@ void add_indexer(const ConfigFields& fields, std::int64_t heads, Architecture& m
 }
 
 /// Adds the experts of DeepSeek-V3 to all layers after three dense ones.
-void add_v3_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
+void add_v3_experts(const ConfigJsonReader& fields, MixtureOfExperts fallback,
+                    ModelArchitecture& model) {
   model.mlp_bias = fields.flag("mlp_bias", false);
   if (model.mlp_bias) fields.value("mlp_bias")->fail_unsupported("biases of the MLPs");
   fallback.count = 256;
@@ -143,19 +146,20 @@ void add_v3_experts(const ConfigFields& fields, Experts fallback, Architecture& 
   fallback.ffn = 2048;
   fallback.scale = 2.5;
   model.experts = read_sigmoid_routed_experts(fields, fallback, 1);
-  mark_listed_dense_layers(fields, fields.size_or("first_k_dense_replace", 3, 0), model);
+  replace_experts_in_listed_dense_layers(fields, fields.size_or("first_k_dense_replace", 3, 0),
+                                         model);
   model.multi_token_layers = fields.size_or("num_nextn_predict_layers", 0, 0);
 }
 
-Architecture read_deepseek_v32(const ConfigFields& fields) {
-  Architecture model = read_latent_model(fields, {.positions = 163840});
+ModelArchitecture read_deepseek_v32(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_latent_model(fields, {.positions = 163840});
   add_v3_experts(fields, {.groups = 8, .top_groups = 4}, model);
   add_indexer(fields, 64, model);
   return model;
 }
 
-Architecture read_glm_moe_dsa(const ConfigFields& fields) {
-  Architecture model = read_latent_model(
+ModelArchitecture read_glm_moe_dsa(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_latent_model(
       fields, {.positions = 202752,
                .norm_epsilon = 1e-5,
                .latent = {.query_rank = 2048, .nope_head_dim = 192, .value_head_dim = 256}});
@@ -172,20 +176,20 @@ Architecture read_glm_moe_dsa(const ConfigFields& fields) {
   return model;
 }
 
-Architecture read_youtu(const ConfigFields& fields) {
+ModelArchitecture read_youtu(const ConfigJsonReader& fields) {
   return read_latent_model(fields, {.positions = 131072, .tied = true});
 }
 
 /// Reads MiniCPM3, which scales embedded tokens, branches and logits (muP).
-Architecture read_minicpm3(const ConfigFields& fields) {
-  Architecture model = read_latent_model(fields, {.positions = 32768,
-                                                  .norm_epsilon = 1e-5,
-                                                  .tied = true,
-                                                  .latent = {.query_rank = 768,
-                                                             .kv_rank = 256,
-                                                             .nope_head_dim = 64,
-                                                             .rope_head_dim = 32,
-                                                             .value_head_dim = 0}});
+ModelArchitecture read_minicpm3(const ConfigJsonReader& fields) {
+  ModelArchitecture model = read_latent_model(fields, {.positions = 32768,
+                                                       .norm_epsilon = 1e-5,
+                                                       .tied = true,
+                                                       .latent = {.query_rank = 768,
+                                                                  .kv_rank = 256,
+                                                                  .nope_head_dim = 64,
+                                                                  .rope_head_dim = 32,
+                                                                  .value_head_dim = 0}});
   model.mlp_bias = fields.flag("mlp_bias", false);
   constexpr double kLargestScale = 1e6;
   model.embedding_scale = fields.read_number_or("scale_emb", 12, 0, kLargestScale);
@@ -197,13 +201,13 @@ Architecture read_minicpm3(const ConfigFields& fields) {
 }
 
 const ModelConfigFamily kLatentFamilies[] = {
-    {"deepseek_v2", read_deepseek_v2, usual_names()},
-    {"deepseek_v3", read_deepseek_v3, usual_names()},
-    {"deepseek_v32", read_deepseek_v32, usual_names()},
-    {"glm4_moe_lite", read_glm4_moe_lite, usual_names()},
-    {"glm_moe_dsa", read_glm_moe_dsa, usual_names()},
-    {"minicpm3", read_minicpm3, usual_names()},
-    {"youtu", read_youtu, usual_names()},
+    {"deepseek_v2", read_deepseek_v2, usual_model_config_keys()},
+    {"deepseek_v3", read_deepseek_v3, usual_model_config_keys()},
+    {"deepseek_v32", read_deepseek_v32, usual_model_config_keys()},
+    {"glm4_moe_lite", read_glm4_moe_lite, usual_model_config_keys()},
+    {"glm_moe_dsa", read_glm_moe_dsa, usual_model_config_keys()},
+    {"minicpm3", read_minicpm3, usual_model_config_keys()},
+    {"youtu", read_youtu, usual_model_config_keys()},
 };
 
 }  // namespace

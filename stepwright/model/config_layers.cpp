@@ -13,19 +13,19 @@ namespace {
 
 constexpr std::int64_t kQwenWindowLayers = 28;  // Default of max_window_layers.
 
-LayerClass layer_of(Node word, LayerWords words) {
+LayerClass layer_of(DocumentNode word, LayerWords words) {
   std::vector<std::string_view> known;
   for (const auto& [name, layer] : words) {
     if (word.text() == name) return layer;
     known.push_back(name);
   }
-  word.fail_unsupported(fmt::format("the layer type '{}' (supported: {})", printable(word.text()),
-                                    join_with_commas(known)));
+  word.fail_unsupported(fmt::format("the layer type '{}' (supported: {})",
+                                    one_line_printable_text(word.text()), join_with_commas(known)));
 }
 
 /// Returns 1 for the layers whose entry in a list is `marked`, 0 for those with `other`.
-std::vector<std::uint8_t> marked_layers(Node types, std::string_view marked, std::string_view other,
-                                        const Architecture& model) {
+std::vector<std::uint8_t> marked_layers(DocumentNode types, std::string_view marked,
+                                        std::string_view other, const ModelArchitecture& model) {
   check_one_entry_per_layer(types, model);
   std::vector<std::uint8_t> marks;
   for (const LayerClass& layer :
@@ -35,7 +35,7 @@ std::vector<std::uint8_t> marked_layers(Node types, std::string_view marked, std
   return marks;
 }
 
-std::vector<std::uint8_t> by_rule(const ConfigFields& fields, AttentionWindowRule rule,
+std::vector<std::uint8_t> by_rule(const ConfigJsonReader& fields, AttentionWindowRule rule,
                                   std::int64_t layers) {
   const bool on =
       rule == AttentionWindowRule::kEveryLayer || fields.flag("use_sliding_window", false);
@@ -52,29 +52,29 @@ std::vector<std::uint8_t> by_rule(const ConfigFields& fields, AttentionWindowRul
 }
 
 /// Reads `sliding_window`: `fallback` if absent, 0 if null.
-std::int64_t window_of(const ConfigFields& fields, std::int64_t fallback) {
+std::int64_t window_of(const ConfigJsonReader& fields, std::int64_t fallback) {
   const auto found = fields.find({"sliding_window"});
   if (!found) return fallback;
-  return found->is_null() ? 0 : found->integer(0, kLargestModelSize);
+  return found->is_null() ? 0 : found->integer(0, kMaxModelDimension);
 }
 
 }  // namespace
 
-void check_one_entry_per_layer(Node list, const Architecture& model) {
+void check_one_entry_per_layer(DocumentNode list, const ModelArchitecture& model) {
   if (!list.is_sequence()) list.fail("must be a list of one entry per layer, or null");
   if (list.size() == static_cast<std::size_t>(model.layers)) return;
   list.fail(fmt::format("has {} entries; one per layer ({}) is wanted", list.size(), model.layers));
 }
 
-std::vector<LayerClass> listed_layer_classes(Node list, LayerWords words) {
+std::vector<LayerClass> listed_layer_classes(DocumentNode list, LayerWords words) {
   if (!list.is_sequence()) list.fail("must be a list of one word per layer");
   std::vector<LayerClass> layers;
   for (std::size_t i = 0; i < list.size(); ++i) layers.push_back(layer_of(list.at(i), words));
   return layers;
 }
 
-void read_attention_windows(const ConfigFields& fields, AttentionWindowRule rule,
-                            std::int64_t fallback, Architecture& model) {
+void read_attention_windows(const ConfigJsonReader& fields, AttentionWindowRule rule,
+                            std::int64_t fallback, ModelArchitecture& model) {
   const std::vector<std::uint8_t> marks = by_rule(fields, rule, model.layers);
   read_attention_windows(
       fields, [&](std::int64_t layer) { return marks[static_cast<std::size_t>(layer)] != 0; },
@@ -85,26 +85,26 @@ std::function<bool(std::int64_t)> all_layers_but_every_nth(std::int64_t every) {
   return [every](std::int64_t layer) { return (layer + 1) % every != 0; };
 }
 
-void drop_rotary_without_window(const ConfigFields& fields, Architecture& model) {
+void drop_rotary_without_window(const ConfigJsonReader& fields, ModelArchitecture& model) {
   const auto window = fields.find({"sliding_window"});
   if (window && window->is_null()) return;
-  limit_rotary_to_layers(model,
-                         [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
+  turn_off_rotary_outside_layers(
+      model, [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
 }
 
-void limit_rotary_to_layers(Architecture& model,
-                            const std::function<bool(const LayerClass&, std::int64_t)>& rotated) {
+void turn_off_rotary_outside_layers(
+    ModelArchitecture& model, const std::function<bool(const LayerClass&, std::int64_t)>& rotated) {
   std::vector<LayerClass> layers = model_layer_classes(model);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].rotated = rotated(layers[i], static_cast<std::int64_t>(i));
   }
-  set_layer_pattern(model, std::move(layers));
+  set_layer_class_pattern(model, std::move(layers));
 }
 
-void read_attention_windows(const ConfigFields& fields,
+void read_attention_windows(const ConfigJsonReader& fields,
                             const std::function<bool(std::int64_t)>& rule, std::int64_t fallback,
-                            Architecture& model) {
-  fields.mark_keys_read({"sliding_window", "max_window_layers"});
+                            ModelArchitecture& model) {
+  fields.mark_config_keys_used({"sliding_window", "max_window_layers"});
   const auto types = fields.value("layer_types");
   std::vector<std::uint8_t> slides;
   if (types) slides = marked_layers(*types, "sliding_attention", "full_attention", model);
@@ -117,24 +117,27 @@ void read_attention_windows(const ConfigFields& fields,
   if (window == 0) return;
   std::vector<std::int64_t> windows;
   for (const std::uint8_t slide : slides) windows.push_back(slide != 0 ? window : 0);
-  set_layer_windows(model, windows);
+  set_layer_attention_windows(model, windows);
 }
 
-void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_t)>& is_dense) {
+void replace_experts_by_dense_mlp(ModelArchitecture& model,
+                                  const std::function<bool(std::int64_t)>& is_dense) {
   std::vector<std::uint8_t> marks;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     marks.push_back(is_dense(layer) ? 1 : 0);
   }
   const auto dense = std::ranges::count(marks, 1);
   if (dense == model.layers) model.experts.reset();
-  set_dense_layers(model, marks);
+  assign_dense_mlp_layers(model, marks);
 }
 
-void mark_listed_dense_layers(const ConfigFields& fields, std::int64_t first, Architecture& model) {
+void replace_experts_in_listed_dense_layers(const ConfigJsonReader& fields, std::int64_t first,
+                                            ModelArchitecture& model) {
   const auto types = fields.value("mlp_layer_types");
-  if (!types) return mark_dense_layers(model, [&](std::int64_t layer) { return layer < first; });
+  if (!types)
+    return replace_experts_by_dense_mlp(model, [&](std::int64_t layer) { return layer < first; });
   const std::vector<std::uint8_t> dense = marked_layers(*types, "dense", "sparse", model);
-  mark_dense_layers(
+  replace_experts_by_dense_mlp(
       model, [&](std::int64_t layer) { return dense[static_cast<std::size_t>(layer)] != 0; });
 }
 

@@ -13,13 +13,13 @@
 namespace stepwright::model {
 
 /// Fails unless a list in the file has exactly one entry per layer.
-void check_one_entry_per_layer(Node list, const Architecture& model);
+void check_one_entry_per_layer(DocumentNode list, const ModelArchitecture& model);
 /// Words for kinds of layers in a file ("full_attention", ...), each with the layer class that it
 /// means.
 using LayerWords = std::initializer_list<std::pair<std::string_view, LayerClass>>;
 /// Returns the class of each layer from a file's list of words; fails with `kUnsupported` for an
 /// unknown word.
-std::vector<LayerClass> listed_layer_classes(Node list, LayerWords words);
+std::vector<LayerClass> listed_layer_classes(DocumentNode list, LayerWords words);
 
 /// Rule for which layers have the attention window `sliding_window` if a config.json has no
 /// `layer_types`.
@@ -34,29 +34,31 @@ enum class AttentionWindowRule : std::uint8_t {
 
 /// Reads the attention window of each layer by a family's rule. Must run after the number of layers
 /// and the experts are known. `fallback`: window in tokens if the file has none; 0: no window.
-void read_attention_windows(const ConfigFields& fields, AttentionWindowRule rule,
-                            std::int64_t fallback, Architecture& model);
+void read_attention_windows(const ConfigJsonReader& fields, AttentionWindowRule rule,
+                            std::int64_t fallback, ModelArchitecture& model);
 /// Reads the attention window of each layer. If the file has no `layer_types`, layers for whose
 /// index (from 0) `slides` returns true have the window.
-void read_attention_windows(const ConfigFields& fields,
+void read_attention_windows(const ConfigJsonReader& fields,
                             const std::function<bool(std::int64_t)>& slides, std::int64_t fallback,
-                            Architecture& model);
+                            ModelArchitecture& model);
 /// Returns a predicate on layer indices that is false for every `every`-th layer (the last of each
 /// run) and true for all others.
 std::function<bool(std::int64_t)> all_layers_but_every_nth(std::int64_t every);
 /// Turns off rotary positions in layers without an attention window, unless the file's
 /// `sliding_window` is null.
-void drop_rotary_without_window(const ConfigFields& fields, Architecture& model);
+void drop_rotary_without_window(const ConfigJsonReader& fields, ModelArchitecture& model);
 /// Turns off rotary positions in layers for which `rotated`, given the layer's class and its index,
 /// returns false.
-void limit_rotary_to_layers(Architecture& model,
-                            const std::function<bool(const LayerClass&, std::int64_t)>& rotated);
+void turn_off_rotary_outside_layers(
+    ModelArchitecture& model, const std::function<bool(const LayerClass&, std::int64_t)>& rotated);
 
 /// Gives a dense MLP instead of experts to layers for whose index `is_dense` returns true; removes
 /// `model.experts` if that is all of them.
-void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_t)>& is_dense);
+void replace_experts_by_dense_mlp(ModelArchitecture& model,
+                                  const std::function<bool(std::int64_t)>& is_dense);
 /// Gives a dense MLP instead of experts to the layers that `mlp_layer_types` calls dense; without
 /// that key, to the first `first` layers.
-void mark_listed_dense_layers(const ConfigFields& fields, std::int64_t first, Architecture& model);
+void replace_experts_in_listed_dense_layers(const ConfigJsonReader& fields, std::int64_t first,
+                                            ModelArchitecture& model);
 
 }  // namespace stepwright::model

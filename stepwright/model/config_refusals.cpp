@@ -13,11 +13,12 @@ std::span<const EmbeddedFile> embedded_refusals();
 namespace {
 
 std::vector<RefusedModelType> read_refusals() {
-  const Document document = Document::parse(embedded_refusals().front().text, "refusals.yaml");
-  const Node rows = document.root().get("types");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(embedded_refusals().front().text, "refusals.yaml");
+  const DocumentNode rows = document.root().get("types");
   std::vector<RefusedModelType> types;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Node row = rows.at(i);
+    const DocumentNode row = rows.at(i);
     types.push_back({row.get("type").text(), row.get("reason").text(), row.get("instead").text()});
   }
   return types;

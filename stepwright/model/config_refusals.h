@@ -5,8 +5,8 @@
 
 namespace stepwright::model {
 
-/// A model type of transformers that this program refuses to read, because `Architecture` cannot
-/// express its layers.
+/// A model type of transformers that this program refuses to read, because `ModelArchitecture`
+/// cannot express its layers.
 struct RefusedModelType {
   std::string model_type;
   std::string reason;  ///< Part of the model type's layers that this program cannot express.

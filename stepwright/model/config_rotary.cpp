@@ -17,7 +17,7 @@ struct RotaryNumbers {
   bool operator==(const RotaryNumbers&) const = default;
 };
 
-double number_in(Node rope, std::string_view key, double fallback) {
+double number_in(DocumentNode rope, std::string_view key, double fallback) {
   const auto found = rope.find(key);
   return found && !found->is_null() ? found->number(0, kLargest) : fallback;
 }
@@ -32,8 +32,8 @@ RotaryScalingKind kind_of(const std::string& word, bool lists) {
   return RotaryScalingKind::kOther;
 }
 
-std::vector<double> numbers_of(Node rope, std::string_view key) {
-  const Node list = rope.get(key);
+std::vector<double> numbers_of(DocumentNode rope, std::string_view key) {
+  const DocumentNode list = rope.get(key);
   if (!list.is_sequence()) list.fail("must be a list of numbers");
   std::vector<double> found;
   for (std::size_t i = 0; i < list.size(); ++i) found.push_back(list.at(i).number(0, kLargest));
@@ -41,17 +41,18 @@ std::vector<double> numbers_of(Node rope, std::string_view key) {
 }
 
 /// Reads the original positions; the value at the top of the file overrides the one in `rope`.
-std::int64_t original_positions(const ConfigFields& fields, Node rope, const Architecture& model) {
+std::int64_t original_positions(const ConfigJsonReader& fields, DocumentNode rope,
+                                const ModelArchitecture& model) {
   constexpr std::string_view kKey = "original_max_position_embeddings";
   auto original = fields.value(kKey);
   if (!original) original = rope.find(kKey);
-  if (original && !original->is_null()) return original->integer(1, kLargestModelSize);
+  if (original && !original->is_null()) return original->integer(1, kMaxModelDimension);
   return std::max<std::int64_t>(1, model.positions);
 }
 
 /// Reads the range of turns and the factor on sines and cosines (`_compute_yarn_parameters` of
 /// transformers/modeling_rope_utils.py).
-void read_yarn(Node rope, RotaryScaling& scaling) {
+void read_yarn(DocumentNode rope, RotaryScaling& scaling) {
   scaling.low_frequency = number_in(rope, "beta_slow", 1);
   scaling.high_frequency = number_in(rope, "beta_fast", 32);
   scaling.mscale_all_dim = number_in(rope, "mscale_all_dim", 0);
@@ -63,8 +64,8 @@ void read_yarn(Node rope, RotaryScaling& scaling) {
   scaling.rounded = !rounded || rounded->is_null() || rounded->boolean();
 }
 
-std::optional<RotaryScaling> scaling_in(const ConfigFields& fields, Node rope,
-                                        const Architecture& model) {
+std::optional<RotaryScaling> scaling_in(const ConfigJsonReader& fields, DocumentNode rope,
+                                        const ModelArchitecture& model) {
   auto type = rope.find("rope_type");
   if (!type || type->is_null()) type = rope.find("type");
   if (!type || type->is_null() || type->text() == "default") return std::nullopt;
@@ -94,15 +95,15 @@ std::optional<RotaryScaling> scaling_in(const ConfigFields& fields, Node rope,
 }
 
 /// Returns the mapping of a layer type; nullopt if the file has one mapping for all types.
-std::optional<Node> of_type(Node rope, std::string_view type) {
+std::optional<DocumentNode> of_type(DocumentNode rope, std::string_view type) {
   const auto found = rope.find(type);
   return found && found->is_mapping() ? found : std::nullopt;
 }
 
 /// Reads base and scaling. HunYuan calls a base that `alpha` enlarges once, whatever the sequence
 /// length, `dynamic` (`compute_ntk_alpha_rope_parameters`): it becomes the base, without a scaling.
-RotaryNumbers numbers_in(const ConfigFields& fields, Node mapping, double base,
-                         const Architecture& model) {
+RotaryNumbers numbers_in(const ConfigJsonReader& fields, DocumentNode mapping, double base,
+                         const ModelArchitecture& model) {
   RotaryNumbers numbers{number_in(mapping, "rope_theta", base), scaling_in(fields, mapping, model)};
   const double stretch = number_in(mapping, "alpha", 0);
   const auto turned = static_cast<double>(2 * model.rotated_pairs_per_head());
@@ -111,7 +112,7 @@ RotaryNumbers numbers_in(const ConfigFields& fields, Node mapping, double base,
   return {numbers.base * std::pow(stretch, turned / (turned - 2))};
 }
 
-bool some_layer(const Architecture& model, bool slides) {
+bool some_layer(const ModelArchitecture& model, bool slides) {
   return std::ranges::any_of(model_layer_classes(model), [&](const LayerClass& layer) {
     return layer.attends() && layer.rotated && (layer.window > 0) == slides;
   });
@@ -119,8 +120,8 @@ bool some_layer(const Architecture& model, bool slides) {
 
 /// Reads the numbers of full layers and of layers with a window, which can have a base of their
 /// own.
-void read_two(const ConfigFields& fields, Node full, Node sliding, double base,
-              Architecture& model) {
+void read_two(const ConfigJsonReader& fields, DocumentNode full, DocumentNode sliding, double base,
+              ModelArchitecture& model) {
   const bool both = some_layer(model, false) && some_layer(model, true);
   const RotaryNumbers main =
       numbers_in(fields, some_layer(model, false) ? full : sliding, base, model);
@@ -134,14 +135,14 @@ void read_two(const ConfigFields& fields, Node full, Node sliding, double base,
 
 /// Reads a list with a rotary base for each layer; a layer without one is not rotated (Granite with
 /// windows).
-void read_layer_bases(Node list, Architecture& model) {
+void read_layer_bases(DocumentNode list, ModelArchitecture& model) {
   check_one_entry_per_layer(list, model);
   const std::vector<LayerClass> layers = model_layer_classes(model);
   std::vector<double> bases;
   std::optional<double> full;
   std::optional<double> sliding;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const Node given = list.at(i);
+    const DocumentNode given = list.at(i);
     bases.push_back(given.is_null() ? 0 : given.number(0, kLargest));
     if (bases.back() == 0) continue;
     std::optional<double>& common = layers[i].window > 0 ? sliding : full;
@@ -150,18 +151,18 @@ void read_layer_bases(Node list, Architecture& model) {
     }
     common = bases.back();
   }
-  limit_rotary_to_layers(model, [&](const LayerClass&, std::int64_t i) {
+  turn_off_rotary_outside_layers(model, [&](const LayerClass&, std::int64_t i) {
     return bases[static_cast<std::size_t>(i)] > 0;
   });
   model.rotary_base = full ? *full : sliding.value_or(model.rotary_base);
   if (full && sliding && full != sliding) model.window_rotary_base = *sliding;
 }
 
-void read_common_numbers(const ConfigFields& fields, double base, Architecture& model) {
+void read_common_numbers(const ConfigJsonReader& fields, double base, ModelArchitecture& model) {
   base = fields.read_number_or("rotary_emb_base", base, 0, kLargest);
   base = fields.read_number_or("rope_theta", base, 0, kLargest);
   model.rotary_base = base;
-  const auto rope = fields.rotary_settings();
+  const auto rope = fields.rotary_embedding_settings();
   if (const auto local = fields.value("rope_local_base_freq"); local && some_layer(model, true)) {
     model.window_rotary_base = local->number(0, kLargest);
   }
@@ -182,7 +183,8 @@ void read_common_numbers(const ConfigFields& fields, double base, Architecture& 
 
 }  // namespace
 
-void read_rotary_base_and_scaling(const ConfigFields& fields, double base, Architecture& model) {
+void read_rotary_base_and_scaling(const ConfigJsonReader& fields, double base,
+                                  ModelArchitecture& model) {
   read_common_numbers(fields, base, model);
   if (const auto list = fields.value("layer_rope_theta")) read_layer_bases(*list, model);
 }

@@ -23,19 +23,21 @@ namespace {
 struct Part {
   std::string_view key;
   double off;  ///< The largest value of the key at which the part is absent.
-  bool (*has)(const Architecture& model);
+  bool (*has)(const ModelArchitecture& model);
   std::string_view what;
 };
 
-bool has_experts(const Architecture& model) { return model.experts.has_value(); }
-bool has_latent(const Architecture& model) { return model.latent.has_value(); }
-bool has_sparse_attention_indexer(const Architecture& model) {
+bool has_experts(const ModelArchitecture& model) { return model.experts.has_value(); }
+bool has_latent(const ModelArchitecture& model) { return model.latent.has_value(); }
+bool has_sparse_attention_indexer(const ModelArchitecture& model) {
   return model.latent && model.latent->index_heads > 0;
 }
-bool has_state(const Architecture& model) { return model.state_mixer.has_value(); }
-bool has_query_norms(const Architecture& model) { return model.qk_norm != QkNorm::kNone; }
-bool has_alibi(const Architecture& model) { return model.position == PositionEncoding::kAlibi; }
-bool is_parallel(const Architecture& model) { return model.parallel_residual; }
+bool has_state(const ModelArchitecture& model) { return model.state_mixer.has_value(); }
+bool has_query_norms(const ModelArchitecture& model) { return model.qk_norm != QkNorm::kNone; }
+bool has_alibi(const ModelArchitecture& model) {
+  return model.position == PositionEncoding::kAlibi;
+}
+bool is_parallel(const ModelArchitecture& model) { return model.parallel_residual; }
 
 constexpr Part kParts[] = {
     {"num_local_experts", 1, has_experts, "experts"},
@@ -54,7 +56,7 @@ constexpr Part kParts[] = {
 };
 
 /// True if a value is null, false, 0 or empty, so that it adds nothing to a decoder.
-bool says_nothing(Node node) {
+bool says_nothing(DocumentNode node) {
   if (node.is_null()) return true;
   if (!node.is_scalar()) return node.size() == 0;
   const std::string text = node.text();
@@ -66,11 +68,12 @@ bool says_nothing(Node node) {
 class ShapelessKeys {
  public:
   ShapelessKeys() {
-    const Document document = Document::parse(embedded_keys().front().text, "shapeless_keys.yaml");
-    for (const auto& [section, list] : document.root().members()) {
+    const YamlJsonDocument document =
+        YamlJsonDocument::parse(embedded_keys().front().text, "shapeless_keys.yaml");
+    for (const auto& [section, list] : document.root().mapping_members()) {
       if (section == "source") continue;
       std::vector<std::string>& into = section == "within" ? parts_ : keys_;
-      for (std::string& key : list.texts()) into.push_back(std::move(key));
+      for (std::string& key : list.as_text_list()) into.push_back(std::move(key));
     }
   }
 
@@ -88,8 +91,8 @@ bool shapes_no_decoder(std::string_view key) {
   return kKeys.has(key);
 }
 
-void refuse_part(std::string_view key, Node node, std::string_view model_type,
-                 const Architecture& model) {
+void refuse_part(std::string_view key, DocumentNode node, std::string_view model_type,
+                 const ModelArchitecture& model) {
   for (const Part& part : kParts) {
     if (part.key != key || !node.is_scalar() || part.has(model)) continue;
     const bool on = node.is_number() ? node.number() > part.off : node.text() == "true";
@@ -99,7 +102,8 @@ void refuse_part(std::string_view key, Node node, std::string_view model_type,
   }
 }
 
-void refuse_misspelt(std::string_view key, Node node, std::span<const std::string> missing) {
+void refuse_misspelt(std::string_view key, DocumentNode node,
+                     std::span<const std::string> missing) {
   // Fewest letters of a key that is compared: shorter words resemble each other by chance.
   constexpr std::size_t kFewest = 8;
   constexpr std::size_t kMostEdits = 2;
@@ -112,34 +116,36 @@ void refuse_misspelt(std::string_view key, Node node, std::span<const std::strin
 
 }  // namespace
 
-std::optional<std::string> custom_code_class(Node config) {
+std::optional<std::string> custom_code_class(DocumentNode config) {
   const auto code = config.find("auto_map");
   if (!code || !code->is_mapping() || code->size() == 0) return std::nullopt;
-  const auto [name, place] = code->members().front();
-  return printable(place.is_scalar() ? place.text() : name);
+  const auto [name, place] = code->mapping_members().front();
+  return one_line_printable_text(place.is_scalar() ? place.text() : name);
 }
 
-void note_unread_keys(const ConfigFields& fields, std::string_view model_type, Node config,
-                      const Architecture& model, std::vector<std::string>& notes) {
+void note_unread_keys(const ConfigJsonReader& fields, std::string_view model_type,
+                      DocumentNode config, const ModelArchitecture& model,
+                      std::vector<std::string>& notes) {
   constexpr std::size_t kMostNamed = 20;
-  const std::vector<std::string> missing = fields.absent();
+  const std::vector<std::string> missing = fields.absent_requested_keys();
   std::string unread;
   std::size_t count = 0;
-  for (const auto& [key, node] : fields.unread()) {
+  for (const auto& [key, node] : fields.unread_config_keys()) {
     if (shapes_no_decoder(key) || says_nothing(node)) continue;
     refuse_part(key, node, model_type, model);
     refuse_misspelt(key, node, missing);
-    if (++count <= kMostNamed) unread += (unread.empty() ? "" : ", ") + printable(key);
+    if (++count <= kMostNamed)
+      unread += (unread.empty() ? "" : ", ") + one_line_printable_text(key);
   }
   if (count > kMostNamed) unread += fmt::format(" and {} more", count - kMostNamed);
   if (!unread.empty()) {
     notes.push_back(fmt::format("{}: keys that the reader of '{}' does not use: {}.",
-                                printable(config.file(), 1000), model_type, unread));
+                                one_line_printable_text(config.file(), 1000), model_type, unread));
   }
   if (const auto code = custom_code_class(config)) {
     notes.push_back(fmt::format(
         "{}: its own code (auto_map: {}) is never run; read as the '{}' of transformers.",
-        printable(config.file(), 1000), *code, model_type));
+        one_line_printable_text(config.file(), 1000), *code, model_type));
   }
 }
 

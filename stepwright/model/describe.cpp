@@ -11,14 +11,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::int64_t layers_with_experts(const Architecture& model) {
+std::int64_t layers_with_experts(const ModelArchitecture& model) {
   std::int64_t sum = 0;
   for (const auto& [layer, layers] : model.layer_counts_by_class())
     sum += layer.has_experts() ? layers : 0;
   return sum;
 }
 
-Json experts_of(const Architecture& model) {
+Json experts_of(const ModelArchitecture& model) {
   return {{"count", model.experts->count},
           {"top_k", model.experts->top_k},
           {"ffn", model.experts->ffn},
@@ -26,7 +26,7 @@ Json experts_of(const Architecture& model) {
           {"layers", layers_with_experts(model)}};
 }
 
-Json windows_in(const Architecture& model) {
+Json windows_in(const ModelArchitecture& model) {
   const std::vector<std::int64_t> windows = attention_windows_of_layers(model);
   const auto full = std::ranges::count(windows, 0);
   return {{"largest", std::ranges::max(windows)},
@@ -34,12 +34,13 @@ Json windows_in(const Architecture& model) {
 }
 
 /// Counts the layers that have each mixer.
-Json mixers_of(const Architecture& model) {
+Json mixers_of(const ModelArchitecture& model) {
   Json json = Json::object();
   for (const auto& [mixer, name] : kMixerNames) {
     std::int64_t sum = 0;
     for (const auto& [layer, layers] : model.layer_counts_by_class()) {
-      if (layer.mixer == mixer || (mixer != Mixer::kNone && layer.beside == mixer)) sum += layers;
+      if (layer.mixer == mixer || (mixer != TokenMixer::kNone && layer.beside == mixer))
+        sum += layers;
     }
     if (sum > 0) json[std::string(name)] = sum;
   }
@@ -66,7 +67,7 @@ Json encoder_of(const ImageEncoder& encoder) {
 
 }  // namespace
 
-Json model_list_entry_json(const Architecture& model, std::int64_t length) {
+Json model_list_entry_json(const ModelArchitecture& model, std::int64_t length) {
   Json json = Json::object();
   json["name"] = model.name;
   json["parameters"] = count_parameters(model);

@@ -47,8 +47,8 @@ ImageEncoder encoder_with_patches(ImageEncoder encoder, std::int64_t patches) {
   return encoder;
 }
 
-Architecture encoder_tower_model(const ImageEncoder& encoder) {
-  Architecture tower;
+ModelArchitecture encoder_tower_model(const ImageEncoder& encoder) {
+  ModelArchitecture tower;
   tower.name = encoder.name;
   tower.layers = encoder.layers;
   tower.hidden = encoder.hidden;
@@ -56,7 +56,7 @@ Architecture encoder_tower_model(const ImageEncoder& encoder) {
   tower.head_dim = encoder.hidden / encoder.heads;
   tower.ffn = encoder.ffn;
   tower.gated = encoder.gated;
-  tower.activation = Activation::kGelu;
+  tower.activation = ActivationFunction::kGelu;
   tower.position = PositionEncoding::kNone;
   const auto layers = static_cast<std::size_t>(encoder.layers);
   tower.pattern.assign(layers, {.window = encoder.window, .bidirectional = true});

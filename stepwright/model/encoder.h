@@ -5,7 +5,7 @@
 
 namespace stepwright::model {
 
-struct Architecture;
+struct ModelArchitecture;
 
 /// An image encoder before a decoder: a tower of transformer layers over image patches, and a
 /// projector into the decoder's hidden width. Counts of the decoder's parameters and FLOPs exclude
@@ -37,7 +37,7 @@ struct ImageEncoder {
   bool operator==(const ImageEncoder&) const = default;
 
   /// True if training steps include the encoder: its sizes are known and sequences contain images.
-  [[nodiscard]] bool is_in_training_steps() const {
+  [[nodiscard]] bool is_encoder_in_training_step() const {
     return parameters > 0 && patches > 0 && images > 0;
   }
 };
@@ -53,7 +53,7 @@ ImageEncoder encoder_with_patches(ImageEncoder encoder, std::int64_t patches);
 
 /// Returns an image encoder's tower as a model with its matrices and norms, without biases and
 /// embedding tables.
-Architecture encoder_tower_model(const ImageEncoder& encoder);
+ModelArchitecture encoder_tower_model(const ImageEncoder& encoder);
 
 /// Forward FLOPs of one image in three parts: tower layers, projector, and `rest` (patch
 /// embedding). They add up to `ImageEncoder::flops`.

@@ -10,9 +10,9 @@ namespace {
 
 /// Returns the FLOPs of one token through the matrices of a list; a token uses `top_k` routed
 /// experts.
-double matrix_flops(const std::vector<Parameter>& list, const Architecture& model) {
+double matrix_flops(const std::vector<ModelParameter>& list, const ModelArchitecture& model) {
   double flops = 0;
-  for (const Parameter& parameter : list) {
+  for (const ModelParameter& parameter : list) {
     if (parameter.vector) continue;
     const std::int64_t met = parameter.expert ? model.experts->top_k : 1;
     flops += 2.0 * static_cast<double>(parameter.rows) * static_cast<double>(parameter.columns) *
@@ -22,52 +22,53 @@ double matrix_flops(const std::vector<Parameter>& list, const Architecture& mode
 }
 
 /// Returns the FLOPs in which an indexer scores all keys for one token and weighs its heads.
-double index_flops(const Architecture& model, std::int64_t length) {
+double index_flops(const ModelArchitecture& model, std::int64_t length) {
   if (!model.has_sparse_attention_indexer()) return 0;
   return 2.0 * static_cast<double>(length) * static_cast<double>(model.latent->index_heads) *
          static_cast<double>(model.latent->index_head_dim + 1);
 }
 
 /// Returns how many keys a token attends to, without the causal mask.
-std::int64_t seen_keys(const Architecture& model, const LayerClass& layer, std::int64_t length) {
+std::int64_t seen_keys(const ModelArchitecture& model, const LayerClass& layer,
+                       std::int64_t length) {
   const std::int64_t reach =
       model.has_sparse_attention_indexer() ? std::min(model.latent->index_top_k, length) : length;
   return layer.window > 0 ? std::min(layer.window, reach) : reach;
 }
 
 /// Returns the FLOPs of one token's attention to one key.
-double flops_of_key(const Architecture& model) {
+double flops_of_key(const ModelArchitecture& model) {
   return 2.0 * static_cast<double>(model.heads) *
-         static_cast<double>(model.head_dim + model.value_dim());
+         static_cast<double>(model.head_dim + model.value_head_elements());
 }
 
 /// Returns the forward FLOPs per token that the causal mask removes from attention, the mean over a
 /// sequence.
-double masked_flops(const Architecture& model, const LayerClass& layer, std::int64_t length) {
+double masked_flops(const ModelArchitecture& model, const LayerClass& layer, std::int64_t length) {
   if (!layer.attends()) return 0;
   const auto keys = static_cast<double>(seen_keys(model, layer, length));
   return keys * (keys - 1) / (2.0 * static_cast<double>(length)) * flops_of_key(model);
 }
 
 /// Returns the FLOPs of one token in a layer's mixer, without its matrices.
-double mixer_flops(const Architecture& model, LayerClass layer, std::int64_t length) {
+double mixer_flops(const ModelArchitecture& model, LayerClass layer, std::int64_t length) {
   double flops = 0;
-  if (layer.recurrent_mixer_kind() != Mixer::kNone) {
+  if (layer.recurrent_mixer_kind() != TokenMixer::kNone) {
     flops = convolution_flops_per_token(*model.state_mixer, layer.recurrent_mixer_kind()) +
-            scan_flops_per_token(*model.state_mixer, layer.recurrent_mixer_kind());
+            recurrent_scan_flops_per_token(*model.state_mixer, layer.recurrent_mixer_kind());
   }
   if (!layer.attends()) return flops;
   return flops + index_flops(model, length) +
          static_cast<double>(seen_keys(model, layer, length)) * flops_of_key(model);
 }
 
-double head_flops(const Architecture& model) {
+double head_flops(const ModelArchitecture& model) {
   return 2.0 * static_cast<double>(model.vocabulary) * static_cast<double>(model.hidden);
 }
 
 }  // namespace
 
-double forward_flops_per_token(const Architecture& model, std::int64_t length) {
+double forward_flops_per_token(const ModelArchitecture& model, std::int64_t length) {
   double flops = head_flops(model);
   for (const auto& [layer, layers] : model.layer_counts_by_class()) {
     flops += static_cast<double>(layers) * (matrix_flops(layer_parameters(model, layer), model) +
@@ -85,15 +86,15 @@ double forward_flops_per_token(const Architecture& model, std::int64_t length) {
 namespace {
 
 /// Returns the forward and backward FLOPs of one token through a model with frozen weights.
-double partly_trained_flops(const Architecture& model, std::int64_t length) {
+double partly_trained_flops(const ModelArchitecture& model, std::int64_t length) {
   const bool frozen_table = model.adapters || (model.tied && model.frozen.embedding);
   double flops = (frozen_table ? 2 : 3) * head_flops(model);
   for (const auto& [layer, layers] : model.layer_counts_by_class()) {
-    std::vector<Parameter> list = layer_parameters(model, layer);
+    std::vector<ModelParameter> list = layer_parameters(model, layer);
     const int backward = layer.gradients == LayerGradientFlow::kAbove ? 0 : 1;
     double each = (1 + backward) * matrix_flops(list, model) +
                   (1 + 2 * backward) * mixer_flops(model, layer, length);
-    std::erase_if(list, [](const Parameter& parameter) { return parameter.frozen; });
+    std::erase_if(list, [](const ModelParameter& parameter) { return parameter.frozen; });
     each += backward * matrix_flops(list, model);
     flops += static_cast<double>(layers) * each;
   }
@@ -102,12 +103,12 @@ double partly_trained_flops(const Architecture& model, std::int64_t length) {
 
 }  // namespace
 
-double training_flops_per_token(const Architecture& model, std::int64_t length) {
+double training_flops_per_token(const ModelArchitecture& model, std::int64_t length) {
   if (model.has_frozen_weights()) return partly_trained_flops(model, length);
   return 3 * forward_flops_per_token(model, length);
 }
 
-double flops_saved_by_causal_mask(const Architecture& model, std::int64_t length) {
+double flops_saved_by_causal_mask(const ModelArchitecture& model, std::int64_t length) {
   double flops = 0;
   for (const auto& [layer, layers] : model.layer_counts_by_class()) {
     const int passes = layer.gradients == LayerGradientFlow::kAbove ? 1 : 3;

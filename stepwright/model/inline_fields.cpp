@@ -4,13 +4,14 @@
 
 namespace stepwright::model {
 
-std::optional<Node> InlineModelReader::value(std::string_view key) const {
+std::optional<DocumentNode> InlineModelReader::value(std::string_view key) const {
   auto found = own_.find(key);
   if (!found && base_) found = base_->find(key);
   return found && !found->is_null() ? found : std::nullopt;
 }
 
-std::optional<InlineModelReader> InlineModelReader::nested(std::string_view key) const {
+std::optional<InlineModelReader> InlineModelReader::reader_of_nested_mapping(
+    std::string_view key) const {
   const auto found = value(key);
   if (!found) return std::nullopt;
   const bool own = own_.find(key).has_value();
@@ -27,7 +28,7 @@ void InlineModelReader::fail_missing_key(std::string_view key, std::string_view 
   own_.fail(fmt::format("the key '{}' is missing{}", key, unless));
 }
 
-bool InlineModelReader::read_flag_or_shared_flag(std::string_view key, std::string_view all) const {
+bool InlineModelReader::read_flag_or_group_flag(std::string_view key, std::string_view all) const {
   for (const auto& source : {std::optional(own_), base_}) {
     for (const std::string_view spelling : {key, all}) {
       const auto found = source ? source->find(spelling) : std::nullopt;

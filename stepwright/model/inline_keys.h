@@ -8,46 +8,47 @@
 
 namespace stepwright::model {
 
-/// One key of an inline model (docs/formats.md, "Inline model"): its name, the member of `Holder`
-/// that it sets, and the allowed range. Absent: the member's default; if that is below `low`, the
-/// key is required.
-template <class Holder>
+/// One key of an inline model (docs/formats.md, "Inline model"): its name, the member of
+/// `InlineModelPart` that it sets, and the allowed range. Absent: the member's default; if that is
+/// below `low`, the key is required.
+template <class InlineModelPart>
 struct ModelKey {
   std::string_view key;
-  std::variant<std::int64_t Holder::*, double Holder::*, bool Holder::*> value;
+  std::variant<std::int64_t InlineModelPart::*, double InlineModelPart::*, bool InlineModelPart::*>
+      value;
   double low = 1;
-  double high = kLargestModelSize;
+  double high = kMaxModelDimension;
 };
 
-inline constexpr ModelKey<Architecture> kNormKeys[] = {
-    {"norm_epsilon", &Architecture::norm_epsilon, 0, 1},
-    {"inner_norm_epsilon", &Architecture::inner_norm_epsilon, 0, 1}};
-inline constexpr ModelKey<Architecture> kRotaryKeys[] = {
-    {"first_position", &Architecture::first_position, 0},
-    {"rotary_fraction", &Architecture::rotary_fraction, 0, 1},
-    {"rotary_base", &Architecture::rotary_base, 0},
-    {"window_rotary_base", &Architecture::window_rotary_base, 0}};
-inline constexpr ModelKey<Architecture> kBlockKeys[] = {
-    {"head_bias", &Architecture::head_bias},
-    {"qk_norm_bias", &Architecture::qk_norm_bias},
-    {"attention_gate", &Architecture::attention_gate},
-    {"gate_bias", &Architecture::gate_bias},
-    {"sinks", &Architecture::sinks},
-    {"norm_weight", &Architecture::norm_weight},
-    {"norm_unit_offset", &Architecture::norm_unit_offset},
-    {"attention_scale", &Architecture::attention_scale, 0},
-    {"attention_cap", &Architecture::attention_cap, 0},
-    {"logit_cap", &Architecture::logit_cap, 0},
-    {"logit_scale", &Architecture::logit_scale, 0},
-    {"embedding_scale", &Architecture::embedding_scale, 0},
-    {"residual_scale", &Architecture::residual_scale, 0},
-    {"embedding_norm", &Architecture::embedding_norm},
-    {"parallel_residual", &Architecture::parallel_residual},
-    {"shared_input_norm", &Architecture::shared_input_norm}};
-inline constexpr ModelKey<Architecture> kMultiTokenKeys[] = {
-    {"multi_token_layers", &Architecture::multi_token_layers, 0},
-    {"count_multi_token", &Architecture::count_multi_token},
-    {"multi_token_weight", &Architecture::multi_token_weight, 0}};
+inline constexpr ModelKey<ModelArchitecture> kNormKeys[] = {
+    {"norm_epsilon", &ModelArchitecture::norm_epsilon, 0, 1},
+    {"inner_norm_epsilon", &ModelArchitecture::inner_norm_epsilon, 0, 1}};
+inline constexpr ModelKey<ModelArchitecture> kRotaryKeys[] = {
+    {"first_position", &ModelArchitecture::first_position, 0},
+    {"rotary_fraction", &ModelArchitecture::rotary_fraction, 0, 1},
+    {"rotary_base", &ModelArchitecture::rotary_base, 0},
+    {"window_rotary_base", &ModelArchitecture::window_rotary_base, 0}};
+inline constexpr ModelKey<ModelArchitecture> kBlockKeys[] = {
+    {"head_bias", &ModelArchitecture::head_bias},
+    {"qk_norm_bias", &ModelArchitecture::qk_norm_bias},
+    {"attention_gate", &ModelArchitecture::attention_gate},
+    {"gate_bias", &ModelArchitecture::gate_bias},
+    {"sinks", &ModelArchitecture::sinks},
+    {"norm_weight", &ModelArchitecture::norm_weight},
+    {"norm_unit_offset", &ModelArchitecture::norm_unit_offset},
+    {"attention_scale", &ModelArchitecture::attention_scale, 0},
+    {"attention_cap", &ModelArchitecture::attention_cap, 0},
+    {"logit_cap", &ModelArchitecture::logit_cap, 0},
+    {"logit_scale", &ModelArchitecture::logit_scale, 0},
+    {"embedding_scale", &ModelArchitecture::embedding_scale, 0},
+    {"residual_scale", &ModelArchitecture::residual_scale, 0},
+    {"embedding_norm", &ModelArchitecture::embedding_norm},
+    {"parallel_residual", &ModelArchitecture::parallel_residual},
+    {"shared_input_norm", &ModelArchitecture::shared_input_norm}};
+inline constexpr ModelKey<ModelArchitecture> kMultiTokenKeys[] = {
+    {"multi_token_layers", &ModelArchitecture::multi_token_layers, 0},
+    {"count_multi_token", &ModelArchitecture::count_multi_token},
+    {"multi_token_weight", &ModelArchitecture::multi_token_weight, 0}};
 inline constexpr ModelKey<RotaryScaling> kScalingKeys[] = {{"factor", &RotaryScaling::factor, 0}};
 /// Which groups of keys a method of rotary scaling has, beside `factor`.
 struct RotaryScalingKeyGroups {
@@ -71,13 +72,13 @@ inline constexpr ModelKey<RotaryScaling> kRotaryScalingKeys[] = {
     {"low_frequency", &RotaryScaling::low_frequency, 0},
     {"high_frequency", &RotaryScaling::high_frequency, 0}};
 /// Additional inline-model keys of the rotary scalings llama3, yarn and longrope.
-inline constexpr ModelKey<RotaryScaling> kOriginalKeys[] = {
+inline constexpr ModelKey<RotaryScaling> kOriginalRotaryScalingKeys[] = {
     {"original_positions", &RotaryScaling::original_positions}};
 /// Additional inline-model keys of the rotary scalings yarn and longrope.
-inline constexpr ModelKey<RotaryScaling> kAmplitudeKeys[] = {
+inline constexpr ModelKey<RotaryScaling> kRotaryAmplitudeKeys[] = {
     {"attention_factor", &RotaryScaling::attention_factor, 0}};
 /// Additional inline-model keys of the rotary scaling yarn alone.
-inline constexpr ModelKey<RotaryScaling> kYarnKeys[] = {
+inline constexpr ModelKey<RotaryScaling> kYarnRotaryScalingKeys[] = {
     {"rounded", &RotaryScaling::rounded},
     {"mscale", &RotaryScaling::mscale, 0},
     {"mscale_all_dim", &RotaryScaling::mscale_all_dim, 0}};
@@ -90,19 +91,20 @@ inline constexpr ModelKey<LatentAttention> kLatentKeys[] = {
     {"index_heads", &LatentAttention::index_heads, 0},
     {"index_head_dim", &LatentAttention::index_head_dim},
     {"index_top_k", &LatentAttention::index_top_k}};
-inline constexpr ModelKey<Experts> kExpertKeys[] = {{"count", &Experts::count},
-                                                    {"top_k", &Experts::top_k},
-                                                    {"ffn", &Experts::ffn},
-                                                    {"shared_ffn", &Experts::shared_ffn, 0},
-                                                    {"latent", &Experts::latent, 0},
-                                                    {"shared_gate", &Experts::shared_gate},
-                                                    {"correction_bias", &Experts::correction_bias},
-                                                    {"normalize_top_k", &Experts::normalize_top_k},
-                                                    {"bias", &Experts::bias},
-                                                    {"router_bias", &Experts::router_bias},
-                                                    {"groups", &Experts::groups},
-                                                    {"top_groups", &Experts::top_groups},
-                                                    {"scale", &Experts::scale, 0}};
+inline constexpr ModelKey<MixtureOfExperts> kExpertKeys[] = {
+    {"count", &MixtureOfExperts::count},
+    {"top_k", &MixtureOfExperts::top_k},
+    {"ffn", &MixtureOfExperts::ffn},
+    {"shared_ffn", &MixtureOfExperts::shared_ffn, 0},
+    {"latent", &MixtureOfExperts::latent, 0},
+    {"shared_gate", &MixtureOfExperts::shared_gate},
+    {"correction_bias", &MixtureOfExperts::correction_bias},
+    {"normalize_top_k", &MixtureOfExperts::normalize_top_k},
+    {"bias", &MixtureOfExperts::bias},
+    {"router_bias", &MixtureOfExperts::router_bias},
+    {"groups", &MixtureOfExperts::groups},
+    {"top_groups", &MixtureOfExperts::top_groups},
+    {"scale", &MixtureOfExperts::scale, 0}};
 inline constexpr ModelKey<RecurrentMixer> kStateMixerKeys[] = {
     {"heads", &RecurrentMixer::heads},
     {"head_dim", &RecurrentMixer::head_dim},

@@ -14,12 +14,12 @@ void write_if(Json& json, const char* key, bool flag) {
   if (flag) json[key] = true;
 }
 
-/// Writes the values that differ from a default `Holder`; with `everything`, all of them.
-template <class Holder, std::size_t kCount>
-void write_keys(Json& json, const ModelKey<Holder> (&keys)[kCount], const Holder& held,
-                bool everything = false) {
-  const Holder unfilled;
-  for (const ModelKey<Holder>& key : keys) {
+/// Writes the values that differ from a default `InlineModelPart`; with `everything`, all of them.
+template <class InlineModelPart, std::size_t kCount>
+void write_keys(Json& json, const ModelKey<InlineModelPart> (&keys)[kCount],
+                const InlineModelPart& held, bool everything = false) {
+  const InlineModelPart unfilled;
+  for (const ModelKey<InlineModelPart>& key : keys) {
     const auto write = [&](auto value) {
       if (everything || held.*value != unfilled.*value) json[key.key] = held.*value;
     };
@@ -28,7 +28,7 @@ void write_keys(Json& json, const ModelKey<Holder> (&keys)[kCount], const Holder
 }
 
 /// True if lists of windows and of dense layers describe all layers completely.
-bool plain_layers(const Architecture& model) {
+bool plain_layers(const ModelArchitecture& model) {
   return std::ranges::all_of(model.pattern, [&](LayerClass layer) {
     layer.window = 0;
     if (model.experts && layer.feed_forward == FeedForward::kExperts) {
@@ -38,7 +38,7 @@ bool plain_layers(const Architecture& model) {
   });
 }
 
-Json layer_runs(const Architecture& model) {
+Json layer_runs(const ModelArchitecture& model) {
   Json runs = Json::array();
   for (std::size_t i = 0; i < model.pattern.size();) {
     const LayerClass& layer = model.pattern[i];
@@ -47,7 +47,7 @@ Json layer_runs(const Architecture& model) {
     Json run{{"count", end - i},
              {"mixer", name_of(kMixerNames, layer.mixer)},
              {"feed_forward", name_of(kFeedForwardNames, layer.feed_forward)}};
-    if (layer.beside != Mixer::kNone) run["beside"] = name_of(kMixerNames, layer.beside);
+    if (layer.beside != TokenMixer::kNone) run["beside"] = name_of(kMixerNames, layer.beside);
     if (layer.norms) run["norms"] = name_of(kNormPlacementNames, *layer.norms);
     write_keys(run, kLayerKeys, layer);
     runs.push_back(std::move(run));
@@ -56,7 +56,7 @@ Json layer_runs(const Architecture& model) {
   return runs;
 }
 
-void write_sizes(Json& json, const Architecture& model) {
+void write_sizes(Json& json, const ModelArchitecture& model) {
   json["name"] = model.name;
   json["layers"] = plain_layers(model) ? Json(model.layers) : layer_runs(model);
   json["hidden"] = model.hidden;
@@ -68,7 +68,7 @@ void write_sizes(Json& json, const Architecture& model) {
   if (model.positions > 0) json["positions"] = model.positions;
 }
 
-void write_biases(Json& json, const Architecture& model) {
+void write_biases(Json& json, const ModelArchitecture& model) {
   if (model.qkv_bias && model.attention_output_bias && model.mlp_bias) {
     json["bias"] = true;
   } else {
@@ -83,15 +83,15 @@ Json scaling_of(const RotaryScaling& scaling) {
   const RotaryScalingKeyGroups parts = scaling_parts(scaling.kind);
   write_keys(json, kScalingKeys, scaling, true);
   if (parts.turns) write_keys(json, kRotaryScalingKeys, scaling, true);
-  if (parts.original) write_keys(json, kOriginalKeys, scaling, true);
-  if (parts.amplitude) write_keys(json, kAmplitudeKeys, scaling);
-  if (parts.yarn) write_keys(json, kYarnKeys, scaling);
+  if (parts.original) write_keys(json, kOriginalRotaryScalingKeys, scaling, true);
+  if (parts.amplitude) write_keys(json, kRotaryAmplitudeKeys, scaling);
+  if (parts.yarn) write_keys(json, kYarnRotaryScalingKeys, scaling);
   if (!scaling.short_factors.empty()) json["short_factors"] = scaling.short_factors;
   if (!scaling.long_factors.empty()) json["long_factors"] = scaling.long_factors;
   return json;
 }
 
-void write_blocks(Json& json, const Architecture& model) {
+void write_blocks(Json& json, const ModelArchitecture& model) {
   json["norm"] = name_of(kNormNames, model.norm);
   if (model.norm == Norm::kLayer) json["norm_bias"] = model.norm_bias;
   if (model.norm_placement != NormPlacement::kBefore) {
@@ -146,7 +146,7 @@ void write_dense_layers(Json& json, const std::vector<std::uint8_t>& is_dense) {
   json["dense_layers"] = std::move(which);
 }
 
-Json experts_keys(const Architecture& model) {
+Json experts_keys(const ModelArchitecture& model) {
   Json json = Json::object();
   write_keys(json, kExpertKeys, *model.experts);
   if (model.experts->scoring != RouterScoring::kSoftmax) {
@@ -158,7 +158,7 @@ Json experts_keys(const Architecture& model) {
 
 }  // namespace
 
-Json inline_model_mapping(const Architecture& model) {
+Json inline_model_mapping(const ModelArchitecture& model) {
   Json json = Json::object();
   write_sizes(json, model);
   write_blocks(json, model);

@@ -7,14 +7,14 @@ namespace stepwright::model {
 namespace {
 
 template <class Holds>
-bool any_layer(const Architecture& model, Holds holds) {
+bool any_layer(const ModelArchitecture& model, Holds holds) {
   if (model.pattern.empty()) return holds(model.default_layer_class());
   return std::ranges::any_of(model.pattern, holds);
 }
 
 }  // namespace
 
-LayerClassIndex layer_order(const Architecture& model) {
+LayerClassIndex layer_order(const ModelArchitecture& model) {
   LayerClassIndex order;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     const LayerClass which = model.layer_class(layer);
@@ -25,7 +25,7 @@ LayerClassIndex layer_order(const Architecture& model) {
   return order;
 }
 
-std::vector<LayerClass> model_layer_classes(const Architecture& model) {
+std::vector<LayerClass> model_layer_classes(const ModelArchitecture& model) {
   std::vector<LayerClass> layers;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     layers.push_back(model.described_layer_class(layer));
@@ -33,20 +33,20 @@ std::vector<LayerClass> model_layer_classes(const Architecture& model) {
   return layers;
 }
 
-void set_layer_pattern(Architecture& model, std::vector<LayerClass> layers) {
+void set_layer_class_pattern(ModelArchitecture& model, std::vector<LayerClass> layers) {
   model.pattern.clear();
   const auto alike = std::ranges::count(layers, model.default_layer_class());
   if (alike != std::ssize(layers) || alike != model.layers) model.pattern = std::move(layers);
 }
 
-std::vector<std::int64_t> attention_windows_of_layers(const Architecture& model) {
+std::vector<std::int64_t> attention_windows_of_layers(const ModelArchitecture& model) {
   std::vector<std::int64_t> windows;
   for (const LayerClass& layer : model.pattern) windows.push_back(layer.window);
   if (std::ranges::count(windows, 0) == std::ssize(windows)) windows.clear();
   return windows;
 }
 
-std::vector<std::uint8_t> dense_layer_flags(const Architecture& model) {
+std::vector<std::uint8_t> dense_layer_flags(const ModelArchitecture& model) {
   std::vector<std::uint8_t> dense;
   for (const LayerClass& layer : model_layer_classes(model)) {
     dense.push_back(layer.feed_forward == FeedForward::kDense ? 1 : 0);
@@ -55,47 +55,49 @@ std::vector<std::uint8_t> dense_layer_flags(const Architecture& model) {
   return dense;
 }
 
-void set_layer_windows(Architecture& model, const std::vector<std::int64_t>& windows) {
+void set_layer_attention_windows(ModelArchitecture& model,
+                                 const std::vector<std::int64_t>& windows) {
   std::vector<LayerClass> layers = model_layer_classes(model);
   layers.resize(std::max(layers.size(), windows.size()));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].window = i < windows.size() ? windows[i] : 0;
   }
-  set_layer_pattern(model, std::move(layers));
+  set_layer_class_pattern(model, std::move(layers));
 }
 
-void set_dense_layers(Architecture& model, const std::vector<std::uint8_t>& is_dense) {
+void assign_dense_mlp_layers(ModelArchitecture& model, const std::vector<std::uint8_t>& is_dense) {
   std::vector<LayerClass> layers = model_layer_classes(model);
   layers.resize(std::max(layers.size(), is_dense.size()));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool dense = i < is_dense.size() && is_dense[i] != 0;
     layers[i].feed_forward = dense ? FeedForward::kDense : FeedForward::kExperts;
   }
-  set_layer_pattern(model, std::move(layers));
+  set_layer_class_pattern(model, std::move(layers));
 }
 
-bool has_default_ffn_layer(const Architecture& model) {
+bool has_default_ffn_layer(const ModelArchitecture& model) {
   return any_layer(model, [](const LayerClass& layer) {
     return layer.feed_forward == FeedForward::kDense && layer.ffn == 0;
   });
 }
 
 bool layer_has_one_branch(const LayerClass& layer) {
-  return layer.mixer == Mixer::kNone || layer.feed_forward == FeedForward::kNone;
+  return layer.mixer == TokenMixer::kNone || layer.feed_forward == FeedForward::kNone;
 }
 
-bool has_mixer(const Architecture& model, Mixer mixer) {
+bool model_has_mixer_kind(const ModelArchitecture& model, TokenMixer mixer) {
   return any_layer(model, [&](const LayerClass& layer) { return layer.has_mixer(mixer); });
 }
 
-bool has_feed_forward(const Architecture& model, FeedForward feed_forward) {
+bool model_has_feed_forward_kind(const ModelArchitecture& model, FeedForward feed_forward) {
   return any_layer(model,
                    [&](const LayerClass& layer) { return layer.feed_forward == feed_forward; });
 }
 
-bool has_recurrent_mixer(const Architecture& model) {
-  return any_layer(
-      model, [](const LayerClass& layer) { return layer.recurrent_mixer_kind() != Mixer::kNone; });
+bool has_recurrent_mixer(const ModelArchitecture& model) {
+  return any_layer(model, [](const LayerClass& layer) {
+    return layer.recurrent_mixer_kind() != TokenMixer::kNone;
+  });
 }
 
 }  // namespace stepwright::model

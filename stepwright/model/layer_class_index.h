@@ -13,36 +13,37 @@ struct LayerClassIndex {
   std::vector<std::size_t> class_of;  ///< For each layer, the index of its class in `classes`.
 };
 
-LayerClassIndex layer_order(const Architecture& model);
+LayerClassIndex layer_order(const ModelArchitecture& model);
 
 /// Returns the class of every layer as the model's file describes it (nothing frozen); `pattern`
 /// may be empty.
-std::vector<LayerClass> model_layer_classes(const Architecture& model);
-/// Sets `Architecture::pattern`; leaves it empty if all layers have the default class, so that
+std::vector<LayerClass> model_layer_classes(const ModelArchitecture& model);
+/// Sets `ModelArchitecture::pattern`; leaves it empty if all layers have the default class, so that
 /// equal models compare equal.
-void set_layer_pattern(Architecture& model, std::vector<LayerClass> layers);
+void set_layer_class_pattern(ModelArchitecture& model, std::vector<LayerClass> layers);
 
 /// Returns each layer's attention window in tokens (0: full attention); empty if all layers are
 /// full.
-std::vector<std::int64_t> attention_windows_of_layers(const Architecture& model);
+std::vector<std::int64_t> attention_windows_of_layers(const ModelArchitecture& model);
 /// Returns 1 for each layer with a dense MLP and 0 for each other one; empty if no layer has a
 /// dense MLP.
-std::vector<std::uint8_t> dense_layer_flags(const Architecture& model);
+std::vector<std::uint8_t> dense_layer_flags(const ModelArchitecture& model);
 /// Sets each layer's attention window in tokens (0: full attention); an empty list: all layers are
 /// full.
-void set_layer_windows(Architecture& model, const std::vector<std::int64_t>& windows);
+void set_layer_attention_windows(ModelArchitecture& model,
+                                 const std::vector<std::int64_t>& windows);
 /// Sets for each layer whether it has a dense MLP (1) or not (0); an empty list: no layer has one.
-void set_dense_layers(Architecture& model, const std::vector<std::uint8_t>& is_dense);
+void assign_dense_mlp_layers(ModelArchitecture& model, const std::vector<std::uint8_t>& is_dense);
 
 /// True if some layer has a dense MLP of the model's own width `ffn` (not a width of its own).
-bool has_default_ffn_layer(const Architecture& model);
+bool has_default_ffn_layer(const ModelArchitecture& model);
 /// True if a layer has only a mixer or only a feed-forward, as in hybrid models (Nemotron-H).
 bool layer_has_one_branch(const LayerClass& layer);
 /// True if at least one layer of the model has this mixer.
-bool has_mixer(const Architecture& model, Mixer mixer);
+bool model_has_mixer_kind(const ModelArchitecture& model, TokenMixer mixer);
 /// True if at least one layer of the model has this kind of feed-forward.
-bool has_feed_forward(const Architecture& model, FeedForward feed_forward);
+bool model_has_feed_forward_kind(const ModelArchitecture& model, FeedForward feed_forward);
 /// True if at least one layer has a recurrent mixer (delta net, Mamba) or a short convolution.
-bool has_recurrent_mixer(const Architecture& model);
+bool has_recurrent_mixer(const ModelArchitecture& model);
 
 }  // namespace stepwright::model

@@ -7,17 +7,17 @@ namespace {
 
 struct LayerLetter {
   char letter;
-  Mixer mixer;
+  TokenMixer mixer;
   FeedForward feed_forward;
 };
-constexpr LayerLetter kLetters[] = {{'M', Mixer::kMamba2, FeedForward::kNone},
-                                    {'*', Mixer::kAttention, FeedForward::kNone},
-                                    {'-', Mixer::kNone, FeedForward::kDense},
-                                    {'E', Mixer::kNone, FeedForward::kExperts}};
+constexpr LayerLetter kLetters[] = {{'M', TokenMixer::kMamba2, FeedForward::kNone},
+                                    {'*', TokenMixer::kAttention, FeedForward::kNone},
+                                    {'-', TokenMixer::kNone, FeedForward::kDense},
+                                    {'E', TokenMixer::kNone, FeedForward::kExperts}};
 
 }  // namespace
 
-std::optional<std::vector<LayerClass>> layers_from_letters(std::string_view letters) {
+std::optional<std::vector<LayerClass>> layers_from_hybrid_pattern(std::string_view letters) {
   std::vector<LayerClass> layers;
   for (const char letter : letters) {
     const auto* known = std::ranges::find(kLetters, letter, &LayerLetter::letter);
@@ -27,7 +27,7 @@ std::optional<std::vector<LayerClass>> layers_from_letters(std::string_view lett
   return layers;
 }
 
-std::optional<char> layer_letter(const LayerClass& layer) {
+std::optional<char> hybrid_layer_letter(const LayerClass& layer) {
   for (const LayerLetter& known : kLetters) {
     if (known.mixer == layer.mixer && known.feed_forward == layer.feed_forward) return known.letter;
   }

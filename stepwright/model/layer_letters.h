@@ -14,10 +14,10 @@ namespace stepwright::model {
 
 /// Returns the layers of a hybrid model from a string with a letter per layer, as in Nemotron-H: M
 /// (Mamba-2), * (attention), - (MLP), E (experts); nullopt if a letter is unknown.
-std::optional<std::vector<LayerClass>> layers_from_letters(std::string_view letters);
+std::optional<std::vector<LayerClass>> layers_from_hybrid_pattern(std::string_view letters);
 
 /// Returns the letter of a hybrid model's layer: M (Mamba-2), * (attention), - (MLP), E (experts);
 /// nullopt if the layer has both mixer and feed-forward, or another mixer.
-std::optional<char> layer_letter(const LayerClass& layer);
+std::optional<char> hybrid_layer_letter(const LayerClass& layer);
 
 }  // namespace stepwright::model

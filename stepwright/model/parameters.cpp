@@ -9,14 +9,14 @@
 namespace stepwright::model {
 namespace {
 
-using Parameters = std::vector<Parameter>;
+using Parameters = std::vector<ModelParameter>;
 
-Parameter norm(std::string_view name, std::int64_t length) {
+ModelParameter norm(std::string_view name, std::int64_t length) {
   return {.name = name, .rows = length, .vector = true, .start = ParameterInitialization::kOnes};
 }
 
-Parameter bias(std::string_view name, std::int64_t length,
-               TensorParallelSplit split = TensorParallelSplit::kReplicated) {
+ModelParameter bias(std::string_view name, std::int64_t length,
+                    TensorParallelSplit split = TensorParallelSplit::kReplicated) {
   return {.name = name,
           .rows = length,
           .split = split,
@@ -24,27 +24,27 @@ Parameter bias(std::string_view name, std::int64_t length,
           .start = ParameterInitialization::kZeros};
 }
 
-Parameter matrix(std::string_view name, std::int64_t rows, std::int64_t columns,
-                 TensorParallelSplit split) {
+ModelParameter matrix(std::string_view name, std::int64_t rows, std::int64_t columns,
+                      TensorParallelSplit split) {
   return {.name = name, .rows = rows, .columns = columns, .split = split};
 }
 
 /// Returns a matrix that projects back into the residual stream.
-Parameter residual_matrix(std::string_view name, std::int64_t rows, std::int64_t columns) {
-  Parameter parameter = matrix(name, rows, columns, TensorParallelSplit::kRow);
+ModelParameter residual_matrix(std::string_view name, std::int64_t rows, std::int64_t columns) {
+  ModelParameter parameter = matrix(name, rows, columns, TensorParallelSplit::kRow);
   parameter.start = ParameterInitialization::kResidual;
   return parameter;
 }
 
 /// Sets the rows of an MLP's first product or of its bias: gate and up are fused if the MLP is
 /// gated.
-Parameter wide(Parameter parameter, const Architecture& model, std::int64_t ffn) {
+ModelParameter wide(ModelParameter parameter, const ModelArchitecture& model, std::int64_t ffn) {
   parameter.rows = ffn * (model.gated ? 2 : 1);
   if (model.gated) parameter.fused = {ffn, ffn};
   return parameter;
 }
 
-void add_norm(Parameters& list, const Architecture& model, std::string_view name,
+void add_norm(Parameters& list, const ModelArchitecture& model, std::string_view name,
               std::string_view bias_of_norm) {
   if (!model.norm_weight) return;
   list.push_back(norm(name, model.hidden));
@@ -53,7 +53,8 @@ void add_norm(Parameters& list, const Architecture& model, std::string_view name
 }
 
 /// Sets the rows of a query or key norm's weight or bias.
-Parameter head_norm(Parameter parameter, const Architecture& model, std::int64_t heads) {
+ModelParameter head_norm(ModelParameter parameter, const ModelArchitecture& model,
+                         std::int64_t heads) {
   const bool one = model.qk_norm == QkNorm::kHead;
   parameter.rows = one ? model.head_dim : heads * model.head_dim;
   parameter.per_head = one;
@@ -63,7 +64,7 @@ Parameter head_norm(Parameter parameter, const Architecture& model, std::int64_t
   return parameter;
 }
 
-void add_head_norms(Parameters& list, const Architecture& model) {
+void add_head_norms(Parameters& list, const ModelArchitecture& model) {
   if (model.qk_norm == QkNorm::kNone || model.qk_norm == QkNorm::kPlain) return;
   list.push_back(head_norm(norm("attention.q_norm", 0), model, model.heads));
   if (model.qk_norm_bias) {
@@ -77,7 +78,7 @@ void add_head_norms(Parameters& list, const Architecture& model) {
 
 /// Adds an indexer's projections, which every tensor rank holds whole (Megatron-LM,
 /// transformer/experimental_attention_variant/dsa.py).
-void add_indexer(Parameters& list, const Architecture& model) {
+void add_indexer(Parameters& list, const ModelArchitecture& model) {
   const LatentAttention& latent = *model.latent;
   list.push_back(matrix("attention.index_q", latent.index_heads * latent.index_head_dim,
                         latent.query_rank, TensorParallelSplit::kReplicated));
@@ -89,7 +90,7 @@ void add_indexer(Parameters& list, const Architecture& model) {
                         TensorParallelSplit::kReplicated));
 }
 
-void add_latent_projections(Parameters& list, const Architecture& model) {
+void add_latent_projections(Parameters& list, const ModelArchitecture& model) {
   const LatentAttention& latent = *model.latent;
   const std::int64_t queries = model.heads * model.head_dim;
   if (latent.query_rank > 0) {
@@ -110,7 +111,7 @@ void add_latent_projections(Parameters& list, const Architecture& model) {
   if (latent.index_heads > 0) add_indexer(list, model);
 }
 
-void add_projections(Parameters& list, const Architecture& model) {
+void add_projections(Parameters& list, const ModelArchitecture& model) {
   const std::int64_t queries = model.heads * model.head_dim;
   const std::int64_t keys = model.kv_heads * model.head_dim;
   const std::int64_t gates = model.attention_gate ? queries : 0;
@@ -124,7 +125,7 @@ void add_projections(Parameters& list, const Architecture& model) {
   add_head_norms(list, model);
 }
 
-void add_attention(Parameters& list, const Architecture& model) {
+void add_attention(Parameters& list, const ModelArchitecture& model) {
   if (model.latent) {
     add_latent_projections(list, model);
   } else {
@@ -135,16 +136,16 @@ void add_attention(Parameters& list, const Architecture& model) {
   if (model.sinks)
     list.push_back(bias("attention.sinks", model.heads, TensorParallelSplit::kColumn));
   list.push_back(
-      residual_matrix("attention.output", model.hidden, model.heads * model.value_dim()));
+      residual_matrix("attention.output", model.hidden, model.heads * model.value_head_elements()));
   if (model.attention_output_bias) list.push_back(bias("attention.output_bias", model.hidden));
 }
 
-void add_mlp(Parameters& list, const Architecture& model, std::int64_t ffn) {
+void add_mlp(Parameters& list, const ModelArchitecture& model, std::int64_t ffn) {
   list.push_back(
       wide(matrix("mlp.fc1", 0, model.hidden, TensorParallelSplit::kColumn), model, ffn));
   if (model.mlp_bias)
     list.push_back(wide(bias("mlp.fc1_bias", 0, TensorParallelSplit::kColumn), model, ffn));
-  if (model.activation == Activation::kXielu) {
+  if (model.activation == ActivationFunction::kXielu) {
     list.push_back(bias("mlp.activation", 2));
     list.back().per_head = true;
   }
@@ -152,14 +153,14 @@ void add_mlp(Parameters& list, const Architecture& model, std::int64_t ffn) {
   if (model.mlp_bias) list.push_back(bias("mlp.fc2_bias", model.hidden));
 }
 
-void add_routed(Parameters& list, const Architecture& model, Parameter parameter) {
+void add_routed(Parameters& list, const ModelArchitecture& model, ModelParameter parameter) {
   parameter.copies = model.experts->count;
   parameter.expert = true;
   list.push_back(parameter);
 }
 
-void add_routed_experts(Parameters& list, const Architecture& model) {
-  const Experts& experts = *model.experts;
+void add_routed_experts(Parameters& list, const ModelArchitecture& model) {
+  const MixtureOfExperts& experts = *model.experts;
   add_routed(
       list, model,
       wide(matrix("experts.fc1", 0, model.expert_input_width(), TensorParallelSplit::kColumn),
@@ -172,8 +173,8 @@ void add_routed_experts(Parameters& list, const Architecture& model) {
   if (experts.bias) add_routed(list, model, bias("experts.fc2_bias", model.expert_input_width()));
 }
 
-void add_experts(Parameters& list, const Architecture& model) {
-  const Experts& experts = *model.experts;
+void add_experts(Parameters& list, const ModelArchitecture& model) {
+  const MixtureOfExperts& experts = *model.experts;
   list.push_back(
       matrix("router.weight", experts.count, model.hidden, TensorParallelSplit::kReplicated));
   if (experts.router_bias) list.push_back(bias("router.weight_bias", experts.count));
@@ -199,12 +200,13 @@ void add_experts(Parameters& list, const Architecture& model) {
   }
 }
 
-void add_mixer(Parameters& list, const Architecture& model, const LayerClass& layer) {
-  if (layer.mixer == Mixer::kNone) return;
-  if (model.has_input_norms(layer)) add_norm(list, model, "norm.attention", "norm.attention_bias");
+void add_mixer(Parameters& list, const ModelArchitecture& model, const LayerClass& layer) {
+  if (layer.mixer == TokenMixer::kNone) return;
+  if (model.has_norms_before_attention_and_mlp(layer))
+    add_norm(list, model, "norm.attention", "norm.attention_bias");
   if (layer.attends()) add_attention(list, model);
-  if (layer.recurrent_mixer_kind() != Mixer::kNone) {
-    for (const Parameter& parameter :
+  if (layer.recurrent_mixer_kind() != TokenMixer::kNone) {
+    for (const ModelParameter& parameter :
          recurrent_mixer_parameters(model, layer.recurrent_mixer_kind())) {
       list.push_back(parameter);
     }
@@ -214,10 +216,10 @@ void add_mixer(Parameters& list, const Architecture& model, const LayerClass& la
   }
 }
 
-void add_feed_forward(Parameters& list, const Architecture& model, const LayerClass& layer) {
+void add_feed_forward(Parameters& list, const ModelArchitecture& model, const LayerClass& layer) {
   if (layer.feed_forward == FeedForward::kNone) return;
-  const bool has_own_norm = !model.shared_input_norm || layer.mixer == Mixer::kNone;
-  if (has_own_norm && model.has_input_norms(layer)) {
+  const bool has_own_norm = !model.shared_input_norm || layer.mixer == TokenMixer::kNone;
+  if (has_own_norm && model.has_norms_before_attention_and_mlp(layer)) {
     add_norm(list, model, "norm.mlp", "norm.mlp_bias");
   }
   if (layer.has_experts()) {
@@ -232,15 +234,15 @@ void add_feed_forward(Parameters& list, const Architecture& model, const LayerCl
 /// the A of each adapted part; B has only the adapted rows of the weight.
 /// If tensor ranks cut the weight by rows, they cut B in the same way and hold A whole; if they cut
 /// the weight by columns, they cut A and hold B whole.
-void add_adapter(Parameters& list, const LoraAdapters& adapters, const Parameter& weight) {
-  const AdaptableWeight* entry = find_adaptable_weight(weight.name);
+void add_adapter(Parameters& list, const LoraAdapters& adapters, const ModelParameter& weight) {
+  const LoraAdaptableWeight* entry = find_adaptable_weight(weight.name);
   if (entry == nullptr) return;
   std::int64_t parts = 0;
-  Parameter up = weight;
+  ModelParameter up = weight;
   up.fused = {};
   up.rows = 0;
   for (std::size_t i = 0; i < entry->parts.size(); ++i) {
-    const auto target = adapter_target_of_part(*entry, weight, i);
+    const auto target = lora_target_of_fused_part(*entry, weight, i);
     if (!target || !adapters.has(*target)) continue;
     const std::int64_t rows = weight.fused[0] > 0 ? weight.fused[i] : weight.rows;
     up.fused[static_cast<std::size_t>(parts++)] = rows;
@@ -248,7 +250,7 @@ void add_adapter(Parameters& list, const LoraAdapters& adapters, const Parameter
   }
   if (parts == 0) return;
   if (parts == 1) up.fused = {};
-  Parameter down = weight;
+  ModelParameter down = weight;
   down.fused = {};
   up.frozen = down.frozen = up.narrow = down.narrow = false;
   up.adapter = down.adapter = true;
@@ -258,7 +260,7 @@ void add_adapter(Parameters& list, const LoraAdapters& adapters, const Parameter
   up.name = entry->up;
   up.columns = adapters.rank;
   up.start = ParameterInitialization::kZeros;
-  Parameter& whole = weight.split == TensorParallelSplit::kRow ? up : down;
+  ModelParameter& whole = weight.split == TensorParallelSplit::kRow ? up : down;
   whole.partial = weight.split != TensorParallelSplit::kReplicated;
   whole.split = TensorParallelSplit::kReplicated;
   list.push_back(down);
@@ -266,11 +268,11 @@ void add_adapter(Parameters& list, const LoraAdapters& adapters, const Parameter
 }
 
 void freeze(Parameters& list) {
-  for (Parameter& parameter : list) parameter.frozen = true;
+  for (ModelParameter& parameter : list) parameter.frozen = true;
 }
 
 /// Marks the frozen parameters of a layer, and adds its adapters.
-void add_training(Parameters& list, const Architecture& model, const LayerClass& layer) {
+void add_training(Parameters& list, const ModelArchitecture& model, const LayerClass& layer) {
   if (!model.has_frozen_weights()) return;
   if (layer.frozen || model.adapters) freeze(list);
   if (!model.adapters) return;
@@ -287,18 +289,18 @@ void add_training(Parameters& list, const Architecture& model, const LayerClass&
 /// Counts the elements of a list; `active_experts`, if given, replaces the number of routed
 /// experts.
 std::int64_t elements(const Parameters& list, std::optional<std::int64_t> active_experts) {
-  return std::accumulate(
-      list.begin(), list.end(), std::int64_t{0}, [&](std::int64_t sum, const Parameter& parameter) {
-        if (!parameter.trained) return sum;
-        const bool cut = parameter.expert && active_experts;
-        return sum +
-               (cut ? parameter.rows * parameter.columns * *active_experts : parameter.elements());
-      });
+  return std::accumulate(list.begin(), list.end(), std::int64_t{0},
+                         [&](std::int64_t sum, const ModelParameter& parameter) {
+                           if (!parameter.trained) return sum;
+                           const bool cut = parameter.expert && active_experts;
+                           return sum + (cut ? parameter.rows * parameter.columns * *active_experts
+                                             : parameter.elements());
+                         });
 }
 
 /// Adds up `of(list)` over the parameter lists of a model.
 template <class Of>
-std::int64_t sum_of_lists(const Architecture& model, Of of) {
+std::int64_t sum_of_lists(const ModelArchitecture& model, Of of) {
   std::int64_t total = of(embedding_parameters(model)) + of(head_parameters(model));
   for (const auto& [layer, layers] : model.layer_counts_by_class()) {
     total += layers * of(layer_parameters(model, layer));
@@ -309,7 +311,7 @@ std::int64_t sum_of_lists(const Architecture& model, Of of) {
   return total;
 }
 
-std::int64_t count(const Architecture& model, std::optional<std::int64_t> active_experts) {
+std::int64_t count(const ModelArchitecture& model, std::optional<std::int64_t> active_experts) {
   return sum_of_lists(model,
                       [&](const Parameters& list) { return elements(list, active_experts); });
 }
@@ -321,7 +323,7 @@ std::string bias_name(std::string_view weight) {
   return std::string(weight) + "_bias";
 }
 
-std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer) {
+std::vector<ModelParameter> layer_parameters(const ModelArchitecture& model, LayerClass layer) {
   Parameters list;
   add_mixer(list, model, layer);
   add_feed_forward(list, model, layer);
@@ -329,7 +331,7 @@ std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass la
   return list;
 }
 
-std::vector<Parameter> embedding_parameters(const Architecture& model) {
+std::vector<ModelParameter> embedding_parameters(const ModelArchitecture& model) {
   Parameters list = {
       matrix("embedding.word", model.vocabulary, model.hidden, TensorParallelSplit::kVocabulary)};
   if (model.position == PositionEncoding::kLearned) {
@@ -341,14 +343,14 @@ std::vector<Parameter> embedding_parameters(const Architecture& model) {
   return list;
 }
 
-std::vector<Parameter> encoder_parameters(const Architecture& model) {
+std::vector<ModelParameter> encoder_parameters(const ModelArchitecture& model) {
   if (!model.encodes_images()) return {};
   const ImageEncoder& encoder = *model.encoder;
   Parameters list;
   std::int64_t rest = encoder.parameters;
   if (encoder.layers > 0) {
-    const Architecture tower = encoder_tower_model(encoder);
-    for (Parameter parameter : layer_parameters(tower, tower.layer_class(0))) {
+    const ModelArchitecture tower = encoder_tower_model(encoder);
+    for (ModelParameter parameter : layer_parameters(tower, tower.layer_class(0))) {
       parameter.split = TensorParallelSplit::kReplicated;
       parameter.copies = encoder.layers;
       rest -= parameter.elements();
@@ -366,7 +368,7 @@ std::vector<Parameter> encoder_parameters(const Architecture& model) {
   return list;
 }
 
-std::vector<Parameter> head_parameters(const Architecture& model) {
+std::vector<ModelParameter> head_parameters(const ModelArchitecture& model) {
   Parameters list;
   add_norm(list, model, "norm.final", "norm.final_bias");
   if (!model.tied) {
@@ -379,29 +381,29 @@ std::vector<Parameter> head_parameters(const Architecture& model) {
   return list;
 }
 
-std::vector<Parameter> multi_token_module_parameters(const Architecture& model) {
+std::vector<ModelParameter> multi_token_module_parameters(const ModelArchitecture& model) {
   Parameters list;
   add_norm(list, model, "multi_token.norm_embedding", "multi_token.norm_embedding_bias");
   add_norm(list, model, "multi_token.norm_hidden", "multi_token.norm_hidden_bias");
   list.push_back(matrix("multi_token.projection", model.hidden, 2 * model.hidden,
                         TensorParallelSplit::kColumn));
-  for (Parameter& parameter : layer_parameters(model, model.layer_class(model.layers - 1))) {
+  for (ModelParameter& parameter : layer_parameters(model, model.layer_class(model.layers - 1))) {
     list.push_back(parameter);
   }
   add_norm(list, model, "multi_token.norm_final", "multi_token.norm_final_bias");
   return list;
 }
 
-std::int64_t count_parameters(const Architecture& model) { return count(model, std::nullopt); }
+std::int64_t count_parameters(const ModelArchitecture& model) { return count(model, std::nullopt); }
 
-std::int64_t count_trained_parameters(const Architecture& model) {
+std::int64_t count_trained_parameters(const ModelArchitecture& model) {
   return sum_of_lists(model, [](Parameters list) {
-    std::erase_if(list, [](const Parameter& parameter) { return parameter.frozen; });
+    std::erase_if(list, [](const ModelParameter& parameter) { return parameter.frozen; });
     return elements(list, std::nullopt);
   });
 }
 
-std::int64_t count_active_parameters(const Architecture& model) {
+std::int64_t count_active_parameters(const ModelArchitecture& model) {
   return count(model, model.experts ? model.experts->top_k : 0);
 }
 

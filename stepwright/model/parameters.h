@@ -33,7 +33,7 @@ enum class ParameterInitialization : std::uint8_t {
 /// One parameter tensor of a layer, stored as [rows, columns] (output, input); vectors have one
 /// column. `copies`: number of routed experts that have it (1: not routed), divided among ranks by
 /// expert parallelism.
-struct Parameter {
+struct ModelParameter {
   std::string_view name;
   std::int64_t rows = 0;
   std::int64_t columns = 1;
@@ -86,12 +86,13 @@ struct Parameter {
 ///   Mamba-2: gates, values, B, C, step sizes; Mamba: values, gates; short convolution: B, C, x),
 ///   mixer.convolution, mixer.select, mixer.select_norm, mixer.step, mixer.step_bias, mixer.decay,
 ///   mixer.skip, mixer.norm, mixer.out.
-std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer);
+std::vector<ModelParameter> layer_parameters(const ModelArchitecture& model, LayerClass layer);
 
 /// Returns the adapter target of the fused part with index `part` (query, key, value, ...) of a
 /// weight; nullopt if there is no such part or no adapter can target it.
-std::optional<AdapterTarget> adapter_target_of_part(const AdaptableWeight& entry,
-                                                    const Parameter& weight, std::size_t part);
+std::optional<LoraTargetProduct> lora_target_of_fused_part(const LoraAdaptableWeight& entry,
+                                                           const ModelParameter& weight,
+                                                           std::size_t part);
 
 /// Returns the name of a weight's bias, whether or not the model has it: "mlp.fc1_bias",
 /// "head.bias".
@@ -99,33 +100,33 @@ std::string bias_name(std::string_view weight);
 
 /// Returns the parameters before the first layer: embedding.word, embedding.position (if positions
 /// are learned), embedding.norm.
-std::vector<Parameter> embedding_parameters(const Architecture& model);
+std::vector<ModelParameter> embedding_parameters(const ModelArchitecture& model);
 
 /// Returns the parameters of the image encoder, stored with the embedding: its layers' matrices and
 /// norms (named like a decoder's, one entry for all layers together), encoder.patches (the rest of
 /// the tower) and encoder.projector. Empty if training steps leave the encoder out.
-std::vector<Parameter> encoder_parameters(const Architecture& model);
+std::vector<ModelParameter> encoder_parameters(const ModelArchitecture& model);
 
 /// Returns the parameters after the last layer: norm.final, head.weight (absent when tied),
 /// head.bias.
-std::vector<Parameter> head_parameters(const Architecture& model);
+std::vector<ModelParameter> head_parameters(const ModelArchitecture& model);
 
 /// Returns the parameters of one multi-token-prediction module (DeepSeek-V3, section 2.2): two
 /// input norms, a projection 2h -> h, one layer like the model's last, and a final norm; it uses
 /// the model's own embedding and head. Names: multi_token.norm_embedding, multi_token.norm_hidden,
 /// multi_token.projection, multi_token.norm_final and the names of the layer.
-std::vector<Parameter> multi_token_module_parameters(const Architecture& model);
+std::vector<ModelParameter> multi_token_module_parameters(const ModelArchitecture& model);
 
 /// Returns the number of all parameters of the model, adapters included; multi-token-prediction
 /// layers only if `count_multi_token`.
-std::int64_t count_parameters(const Architecture& model);
+std::int64_t count_parameters(const ModelArchitecture& model);
 
 /// Returns the number of the model's parameters that are trained (not frozen).
-std::int64_t count_trained_parameters(const Architecture& model);
+std::int64_t count_trained_parameters(const ModelArchitecture& model);
 
 /// Returns the number of parameters that one token uses: only `top_k` of the `count` routed
 /// experts.
-std::int64_t count_active_parameters(const Architecture& model);
+std::int64_t count_active_parameters(const ModelArchitecture& model);
 
 /// Returns the vocabulary padded to a multiple of `tensor`, so that all tensor ranks hold the same
 /// number of rows (Megatron with `--make-vocab-size-divisible-by 1`).

@@ -24,7 +24,7 @@ bool looks_like_path(const std::string& text) {
 
 /// Returns the model name in an id, in lower case as built-in models are named.
 std::string name_in_id(std::string_view id) {
-  std::string name = lower_case(id.substr(id.rfind('/') + 1));
+  std::string name = to_lower_case(id.substr(id.rfind('/') + 1));
   if (name.starts_with("meta-")) name.erase(0, 5);
   return name;
 }
@@ -77,15 +77,16 @@ std::string hint_of_id(std::string_view text) {
 
 /// Reads a model from a file: a `config.json` has the key `model_type` or `text_config`, an inline
 /// model has neither.
-Architecture read_file(const fs::path& path, std::vector<std::string>* notes) {
-  const Document document = Document::load(path);
-  const Node root = document.root();
+ModelArchitecture read_file(const fs::path& path, std::vector<std::string>* notes) {
+  const YamlJsonDocument document = YamlJsonDocument::load(path);
+  const DocumentNode root = document.root();
   if (root.find("model_type") || root.find("text_config"))
     return read_huggingface_config(document, notes);
   return read_inline_model(root);
 }
 
-Architecture read_named(Node node, const fs::path& directory, std::vector<std::string>* notes) {
+ModelArchitecture read_named(DocumentNode node, const fs::path& directory,
+                             std::vector<std::string>* notes) {
   const std::string text = read_name(node, kLongestPath);
   if (auto model = built_in_model(text)) return *std::move(model);
   const fs::path path = directory / text;
@@ -93,12 +94,14 @@ Architecture read_named(Node node, const fs::path& directory, std::vector<std::s
   if (!text.empty() && path_exists(path)) return read_file(path, notes);
   if (const auto known = built_in_model_of_hub_id(text)) {
     if (notes != nullptr) {
-      notes->push_back(fmt::format("{} is taken to be the model {}.", printable(text), *known));
+      notes->push_back(
+          fmt::format("{} is taken to be the model {}.", one_line_printable_text(text), *known));
     }
     return *built_in_model(*known);
   }
   if (looks_like_path(text)) {
-    node.fail(fmt::format("{}: no such file{}", printable(path.string(), 1000), hint_of_id(text)));
+    node.fail(fmt::format("{}: no such file{}", one_line_printable_text(path.string(), 1000),
+                          hint_of_id(text)));
   }
   node.fail(unknown_model_message(text));
 }
@@ -107,8 +110,9 @@ Architecture read_named(Node node, const fs::path& directory, std::vector<std::s
 
 std::string unknown_model_message(std::string_view name) {
   const std::vector<std::string_view> known = built_in_model_names();
-  return fmt::format("no built-in model and no file is called '{}'{}", printable(name),
-                     known_words_text(name, known, "stepwright list models"));
+  return fmt::format("no built-in model and no file is called '{}'{}",
+                     one_line_printable_text(name),
+                     unknown_word_hint_text(name, known, "stepwright list models"));
 }
 
 std::optional<std::string_view> built_in_model_of_hub_id(std::string_view id) {
@@ -126,8 +130,8 @@ std::optional<std::string_view> built_in_model_of_hub_id(std::string_view id) {
   return *found;
 }
 
-Architecture read_job_model(Node node, const std::filesystem::path& directory,
-                            std::vector<std::string>* notes) {
+ModelArchitecture read_job_model(DocumentNode node, const std::filesystem::path& directory,
+                                 std::vector<std::string>* notes) {
   if (node.is_mapping()) return read_inline_model(node);
   if (!node.is_scalar()) {
     node.fail("must be the name of a built-in model, the path of a file, or a mapping");

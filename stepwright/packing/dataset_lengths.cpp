@@ -31,7 +31,8 @@ constexpr std::int64_t kLongestDocument = std::int64_t{1} << 40;
 /// Iterates over the lines of a file; each line is followed by padding that a parser may read.
 class Lines {
  public:
-  explicit Lines(const std::filesystem::path& path) : name_(printable(path.string())), file_(path) {
+  explicit Lines(const std::filesystem::path& path)
+      : name_(one_line_printable_text(path.string())), file_(path) {
     buffer_.resize(kBlock + simdjson::SIMDJSON_PADDING);
     if (fill()) check_start(std::string_view(buffer_.data(), filled_));
     constexpr std::string_view kMark = "\xEF\xBB\xBF";
@@ -100,13 +101,13 @@ class Lines {
       fail(fmt::format("is longer than {} MiB", kLongestLine >> 20));
     }
     buffer_.resize(filled_ + kBlock + simdjson::SIMDJSON_PADDING);
-    const std::size_t got = file_.read(std::span(buffer_).subspan(filled_, kBlock));
+    const std::size_t got = file_.read_file_bytes(std::span(buffer_).subspan(filled_, kBlock));
     filled_ += got;
     return got > 0;
   }
 
   std::string name_;
-  InputFile file_;
+  InputFileReader file_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;   ///< Index of the first unread byte.
   std::size_t filled_ = 0;  ///< Bytes in the buffer.
@@ -164,13 +165,14 @@ class LengthReader {
       }
       said.push_back(key);
       if (key != keys_[level]) continue;
-      if (length) lines_.fail(fmt::format("has the key '{}' twice", printable(key)));
+      if (length) lines_.fail(fmt::format("has the key '{}' twice", one_line_printable_text(key)));
       length = level + 1 == keys_.size() ? length_of(value) : length_below(value, level);
     }
-    if (!length) lines_.fail(fmt::format("has no field '{}'", printable(field_.name)));
+    if (!length)
+      lines_.fail(fmt::format("has no field '{}'", one_line_printable_text(field_.name)));
     std::ranges::sort(said);
     if (const auto twice = std::adjacent_find(said.begin(), said.end()); twice != said.end()) {
-      lines_.fail(fmt::format("has the key '{}' twice", printable(*twice)));
+      lines_.fail(fmt::format("has the key '{}' twice", one_line_printable_text(*twice)));
     }
     return *length;
   }
@@ -191,7 +193,7 @@ class LengthReader {
       default: break;
     }
     lines_.fail(fmt::format("'{}' must be a list of token ids or of turns, a length, or text",
-                            printable(field_.name)));
+                            one_line_printable_text(field_.name)));
   }
 
   /// Returns the length of a list: of token ids, or of the messages of a conversation.
@@ -220,7 +222,8 @@ class LengthReader {
   [[noreturn]] void fail_json() const { lines_.fail_json(line_); }
 
   [[noreturn]] void fail_list() const {
-    lines_.fail(fmt::format("'{}' holds something that is no token id", printable(field_.name)));
+    lines_.fail(fmt::format("'{}' holds something that is no token id",
+                            one_line_printable_text(field_.name)));
   }
 
   /// Returns the characters of a message of a conversation, in `content` (OpenAI) or `value`
@@ -239,8 +242,8 @@ class LengthReader {
       characters += characters_of_content(value);
     }
     if (found.empty()) {
-      lines_.fail(
-          fmt::format("a turn of '{}' has neither content nor value", printable(field_.name)));
+      lines_.fail(fmt::format("a turn of '{}' has neither content nor value",
+                              one_line_printable_text(field_.name)));
     }
     return characters;
   }
@@ -266,7 +269,8 @@ class LengthReader {
     std::int64_t length = 0;
     if (value.get(length) != simdjson::SUCCESS || length < 0 || length > kLongestDocument) {
       lines_.fail(fmt::format("'{}' must be a whole number of tokens from 0 to {}; it is {}",
-                              printable(field_.name), kLongestDocument, printable(given)));
+                              one_line_printable_text(field_.name), kLongestDocument,
+                              one_line_printable_text(given)));
     }
     return length;
   }
@@ -286,7 +290,7 @@ class LengthReader {
     counts_characters_ = true;
     if (field_.characters_per_token <= 0) {
       lines_.fail(fmt::format("'{}' is text: --characters-per-token says how long its tokens are",
-                              printable(field_.name)));
+                              one_line_printable_text(field_.name)));
     }
     return std::llround(std::ceil(static_cast<double>(characters) / field_.characters_per_token));
   }
@@ -301,12 +305,12 @@ class LengthReader {
 
 }  // namespace
 
-DatasetLengths read_dataset_lengths(const std::filesystem::path& path,
-                                    const DocumentLengthField& field) {
+DatasetDocumentLengths read_dataset_lengths(const std::filesystem::path& path,
+                                            const DocumentLengthField& field) {
   Lines lines(path);
   LengthReader reader(field, lines);
   std::unordered_map<std::int64_t, std::int64_t> counts;
-  DatasetLengths made;
+  DatasetDocumentLengths made;
   while (const auto line = lines.next()) {
     if (line->find_first_not_of(" \t\r") == std::string_view::npos) continue;
     const std::int64_t length = reader.length_of(*line);
@@ -320,7 +324,7 @@ DatasetLengths read_dataset_lengths(const std::filesystem::path& path,
   return made;
 }
 
-LengthHistogram reduced_length_histogram(const LengthHistogram& histogram, std::size_t most) {
+LengthHistogram coarsened_length_histogram(const LengthHistogram& histogram, std::size_t most) {
   if (histogram.size() <= most) return histogram;
   const std::size_t run = (histogram.size() + most - 1) / most;
   LengthHistogram fewer;

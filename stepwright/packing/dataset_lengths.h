@@ -16,7 +16,7 @@ struct DocumentLengthField {
 };
 
 /// The lengths of the documents of a data set, in tokens.
-struct DatasetLengths {
+struct DatasetDocumentLengths {
   LengthHistogram histogram;
   std::int64_t empty = 0;  ///< Number of documents of length 0, which are not in the histogram.
   /// True if the length of some document was estimated from its characters.
@@ -27,11 +27,11 @@ struct DatasetLengths {
 /// be a list of token ids, a number of tokens, a text or the messages of a conversation (both
 /// counted in characters). Memory is bounded by the longest line (256 MiB at most). Fails with
 /// `kInput`, naming file and line, for an unreadable file or a wrong line.
-DatasetLengths read_dataset_lengths(const std::filesystem::path& path,
-                                    const DocumentLengthField& field);
+DatasetDocumentLengths read_dataset_lengths(const std::filesystem::path& path,
+                                            const DocumentLengthField& field);
 
 /// Reduces a histogram to at most `most` different lengths by merging neighbouring lengths at their
 /// mean. The number of documents is unchanged.
-LengthHistogram reduced_length_histogram(const LengthHistogram& histogram, std::size_t most);
+LengthHistogram coarsened_length_histogram(const LengthHistogram& histogram, std::size_t most);
 
 }  // namespace stepwright::packing

@@ -13,13 +13,13 @@ constexpr std::string_view kVersion = "lengths/1";
 
 }  // namespace
 
-LengthHistogram read_length_histogram(Node list) {
+LengthHistogram read_length_histogram(DocumentNode list) {
   if (list.is_null() || !list.is_sequence() || list.size() == 0) {
     list.fail("must be a list of [length, count] with at least one of them");
   }
   LengthHistogram histogram;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const Node pair = list.at(i);
+    const DocumentNode pair = list.at(i);
     if (!pair.is_sequence() || pair.size() != 2) pair.fail("must be [length, count]");
     histogram.push_back({pair.at(0).integer(1, kLongest), pair.at(1).number(0, kMostDocuments)});
   }
@@ -29,13 +29,13 @@ LengthHistogram read_length_histogram(Node list) {
 }
 
 LengthHistogram load_length_histogram(const std::filesystem::path& path) {
-  const Document document = Document::load(path);
-  const Node root = document.root();
-  const Node version = root.get("stepwright");
+  const YamlJsonDocument document = YamlJsonDocument::load(path);
+  const DocumentNode root = document.root();
+  const DocumentNode version = root.get("stepwright");
   if (version.text() != kVersion) {
     version.fail(fmt::format("must be {}: `stepwright lengths` writes such files", kVersion));
   }
-  root.allow_only({"stepwright", "histogram"});
+  root.allow_only_keys({"stepwright", "histogram"});
   return read_length_histogram(root.get("histogram"));
 }
 

@@ -27,9 +27,9 @@ double total_tokens(const LengthHistogram& histogram) {
 }
 
 LengthHistogram merge_equal_lengths(LengthHistogram histogram) {
-  std::ranges::sort(histogram, {}, &LengthCount::length);
+  std::ranges::sort(histogram, {}, &DocumentLengthCount::length);
   LengthHistogram made;
-  for (const LengthCount& each : histogram) {
+  for (const DocumentLengthCount& each : histogram) {
     if (each.count <= 0) continue;
     if (!made.empty() && made.back().length == each.length) {
       made.back().count += each.count;

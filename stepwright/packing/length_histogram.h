@@ -6,14 +6,14 @@
 namespace stepwright::packing {
 
 /// A document length, and the number of documents that have it.
-struct LengthCount {
+struct DocumentLengthCount {
   std::int64_t length = 0;  ///< Length of a document in tokens, at least 1.
   double count = 0;  ///< Number of documents with this length, or their share of all documents.
-  bool operator==(const LengthCount&) const = default;
+  bool operator==(const DocumentLengthCount&) const = default;
 };
 
 /// Document lengths of a data set: each length once, in ascending order, with a count above 0.
-using LengthHistogram = std::vector<LengthCount>;
+using LengthHistogram = std::vector<DocumentLengthCount>;
 
 /// Returns the number of documents in a histogram.
 double total_document_count(const LengthHistogram& histogram);

@@ -24,7 +24,7 @@ constexpr double kMost = 1 << 18;
 /// Applies `rule` to documents that are longer than a sequence.
 LengthHistogram within(const LengthHistogram& lengths, LongDocumentPolicy rule, std::int64_t room) {
   LengthHistogram kept;
-  for (const LengthCount& each : lengths) {
+  for (const DocumentLengthCount& each : lengths) {
     if (each.length <= room) {
       kept.push_back(each);
     } else if (rule == LongDocumentPolicy::kTruncate) {
@@ -104,7 +104,7 @@ LengthHistogram coarse(const LengthHistogram& fine) {
   double count = 0;
   double due = share;
   double seen = 0;
-  for (const LengthCount& each : fine) {
+  for (const DocumentLengthCount& each : fine) {
     tokens += static_cast<double>(each.length) * each.count;
     count += each.count;
     seen += static_cast<double>(each.length) * each.count;
@@ -221,7 +221,7 @@ LengthHistogram longest_sequence_distribution(const LengthHistogram& fills, std:
   return longest;
 }
 
-double padding_overhead(const LengthHistogram& documents, std::int64_t multiple) {
+double document_padding_factor(const LengthHistogram& documents, std::int64_t multiple) {
   double padded = 0;
   for (const auto& [length, count] : documents) {
     padded += static_cast<double>((length + multiple - 1) / multiple * multiple) * count;

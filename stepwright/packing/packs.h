@@ -92,7 +92,7 @@ LengthHistogram longest_sequence_distribution(const LengthHistogram& fills, std:
 
 /// Returns the factor by which padding each document to a multiple of `multiple` tokens increases
 /// the number of tokens.
-double padding_overhead(const LengthHistogram& documents, std::int64_t multiple);
+double document_padding_factor(const LengthHistogram& documents, std::int64_t multiple);
 
 /// Returns the number of query-key pairs of a document under a causal mask: n (n + 1) / 2 for n
 /// tokens.

@@ -24,7 +24,7 @@ class Forwards {
       : job_(planned.job),
         plan_(planned.plan),
         cost_(job_),
-        layouts_(cost::group_layouts(job_.cluster, plan::Grid(plan_))) {
+        layouts_(cost::rank_group_network_layouts(job_.cluster, plan::RankGrid(plan_))) {
     plan_.schedule.strands = 1;
   }
 
@@ -67,7 +67,8 @@ class Forwards {
   }
 
   [[nodiscard]] double played_s(std::int64_t batches) const {
-    return simulate::simulate(program(of_batches(batches)), cost_, layouts_, plan_).step_time_s;
+    return simulate::simulate_step_program(program(of_batches(batches)), cost_, layouts_, plan_)
+        .step_time_s;
   }
 
   /// Growth of the seconds of the position with the most work, with more query-key pairs of
@@ -75,10 +76,11 @@ class Forwards {
   [[nodiscard]] simulate::MicroBatchGrowthSeconds slowest() const {
     const step::StepProgram forwards = program(job_);
     const std::vector<double> own = passes(forwards);
-    const std::vector<double> of_pairs = passes(grown(forwards, step::with_scaled_query_key_pairs));
+    const std::vector<double> of_pairs =
+        passes(grown(forwards, step::scale_template_query_key_pairs));
     std::vector<double> of_tokens = own;
     if (step::has_unequal_lengths(job_))
-      of_tokens = passes(grown(forwards, step::with_scaled_tokens));
+      of_tokens = passes(grown(forwards, step::scale_template_tokens));
     const auto most = static_cast<std::size_t>(std::ranges::max_element(own) - own.begin());
     const auto growth = [&](const std::vector<double>& larger) {
       return std::max(0.0, larger[most] - own[most]) / (step::kMicroBatchGrowthFactor - 1);
@@ -88,7 +90,7 @@ class Forwards {
 
   template <class Grow>
   static step::StepProgram grown(step::StepProgram forwards, Grow grow) {
-    for (step::Template& piece : forwards.templates)
+    for (step::OperatorTemplate& piece : forwards.templates)
       piece = grow(std::move(piece), step::kMicroBatchGrowthFactor);
     return forwards;
   }
@@ -98,9 +100,9 @@ class Forwards {
     const simulate::Prices prices =
         simulate::price_operators(forwards, cost_, layouts_, plan_.collectives);
     std::vector<double> all;
-    for (const step::Stage& stage : forwards.stages) {
-      std::map<std::int32_t, const step::Sequence*> of_chunk;
-      for (const step::Sequence& sequence : stage.sequences) {
+    for (const step::PipelineStageProgram& stage : forwards.stages) {
+      std::map<std::int32_t, const step::TemplateSequence*> of_chunk;
+      for (const step::TemplateSequence& sequence : stage.sequences) {
         if (sequence.direction == schedule::Direction::kForward)
           of_chunk[sequence.chunk] = &sequence;
       }
@@ -112,14 +114,14 @@ class Forwards {
     return all;
   }
 
-  static double compute_s(const step::Sequence& sequence, const step::StepProgram& forwards,
+  static double compute_s(const step::TemplateSequence& sequence, const step::StepProgram& forwards,
                           const simulate::Prices& prices) {
     double sum_s = 0;
-    for (const step::Item& item : sequence.items) {
+    for (const step::TemplateSequenceItem& item : sequence.items) {
       const auto which = static_cast<std::size_t>(item.which);
       const std::vector<step::Operator>& operators = forwards.templates[which].operators;
       for (std::size_t i = 0; i < operators.size(); ++i) {
-        if (operators[i].stream == step::Stream::kCompute) sum_s += prices[which][i].seconds;
+        if (operators[i].stream == step::DeviceStream::kCompute) sum_s += prices[which][i].seconds;
       }
     }
     return sum_s;
@@ -130,7 +132,7 @@ class Forwards {
     const plan::Job all = of_batches(batches);
     return simulate::UnevenMicroBatchWaitModel(all,
                                                std::make_shared<simulate::SimulatedScheduleCache>())
-        .of(plan_, slowest())
+        .expected_waits_of_plan(plan_, slowest())
         .waits_s;
   }
 

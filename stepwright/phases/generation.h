@@ -20,11 +20,12 @@ double generated_tokens_per_step(const plan::Job& job);
 
 /// True if the job states how fast sequences are generated (tokens/s or seconds), so that it need
 /// not be estimated.
-bool is_generation_speed_stated(const plan::Rollout& rollout);
+bool is_generation_speed_stated(const plan::RolloutSettings& rollout);
 
 /// Returns the seconds in which `devices` devices generate a step's sequences, at the speed that
 /// the job states: inversely proportional to the number of devices, but at least the time of the
 /// longest sequence. `stated_on`: number of devices for which the job states a time.
-double stated_generation_s(const plan::Job& job, std::int64_t devices, std::int64_t stated_on);
+double generation_seconds_at_stated_speed(const plan::Job& job, std::int64_t devices,
+                                          std::int64_t stated_on);
 
 }  // namespace stepwright::phases

@@ -13,7 +13,8 @@ namespace {
 
 /// Bytes of stored elements.
 double stored_bytes(const plan::Job& job, double elements) {
-  return elements * static_cast<double>(size_bytes(plan::parameter_storage_type(job.precision), 1));
+  return elements *
+         static_cast<double>(bytes_of_elements(plan::parameter_storage_type(job.precision), 1));
 }
 
 /// Generated tokens of the longest sequence of a step.
@@ -47,7 +48,7 @@ class Engine {
   [[nodiscard]] std::int64_t at_once(double room_bytes) const {
     const double each = sequence_kv_cache_bytes(job_.model, prompt_ + answer_) / cache_parts_;
     const double most =
-        std::min(std::ceil(sequences_), static_cast<double>(kMaxConcurrentSequences));
+        std::min(std::ceil(sequences_), static_cast<double>(kMaxConcurrentlyGeneratedSequences));
     const double held = each > 0 ? std::floor(std::max(0.0, room_bytes) / each) : most;
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(most, held)));
   }
@@ -89,14 +90,15 @@ class Engine {
 
 }  // namespace
 
-double sequence_kv_cache_bytes(const model::Architecture& model, double tokens) {
+double sequence_kv_cache_bytes(const model::ModelArchitecture& model, double tokens) {
   constexpr double kBytes = 2;  // bytes of a cached number: 16 bits
   const double of_token =
-      model.latent ? static_cast<double>(model.latent->kv_rank + model.latent->rope_head_dim)
-                   : static_cast<double>(model.kv_heads * (model.head_dim + model.value_dim()));
+      model.latent
+          ? static_cast<double>(model.latent->kv_rank + model.latent->rope_head_dim)
+          : static_cast<double>(model.kv_heads * (model.head_dim + model.value_head_elements()));
   double held = 0;
   for (const auto& [layer, count] : model.layer_counts_by_class()) {
-    if (!layer.has_mixer(model::Mixer::kAttention)) continue;
+    if (!layer.has_mixer(model::TokenMixer::kAttention)) continue;
     const double seen =
         layer.window > 0 ? std::min(tokens, static_cast<double>(layer.window)) : tokens;
     held += static_cast<double>(count) * seen;
@@ -116,14 +118,14 @@ double weight_bytes_read_per_token(const plan::Job& job, double sequences) {
   return stored_bytes(job, all - routed + routed * touched);
 }
 
-GenerationEstimate estimate_generation_time(const plan::Job& job, std::int64_t devices,
-                                            double room_bytes) {
-  GenerationEstimate estimate{.engines = devices / job.method.rollout->tensor};
+RolloutTimeEstimate estimate_generation_time(const plan::Job& job, std::int64_t devices,
+                                             double room_bytes) {
+  RolloutTimeEstimate estimate{.engines = devices / job.method.rollout->tensor};
   const Engine engine(job, estimate.engines);
   const double longest_s = job.method.rollout->longest_s;
   estimate.at_once = engine.at_once(room_bytes);
-  estimate.low_s = std::max(longest_s, engine.seconds(estimate.at_once, kMaxGenerationPeakShare));
-  estimate.high_s = std::max(longest_s, engine.seconds(estimate.at_once, kMinGenerationPeakShare));
+  estimate.low_s = std::max(longest_s, engine.seconds(estimate.at_once, kMaxInferencePeakShare));
+  estimate.high_s = std::max(longest_s, engine.seconds(estimate.at_once, kMinInferencePeakShare));
   estimate.seconds = std::sqrt(estimate.low_s * estimate.high_s);
   return estimate;
 }

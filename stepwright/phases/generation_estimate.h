@@ -8,15 +8,15 @@ namespace stepwright::phases {
 
 /// Assumed range (`kMinGenerationPeakShare` to `kMaxGenerationPeakShare`) of the share of a
 /// device's peak memory bandwidth and FLOP/s that an inference engine reaches. Not measured.
-inline constexpr double kMinGenerationPeakShare = 0.3;
-inline constexpr double kMaxGenerationPeakShare = 0.7;
+inline constexpr double kMinInferencePeakShare = 0.3;
+inline constexpr double kMaxInferencePeakShare = 0.7;
 /// The most sequences that an inference engine generates at once: vLLM's max_num_seqs as verl sets
 /// it (verl 0.9.1 verl/trainer/config/rollout/rollout.yaml).
-inline constexpr std::int64_t kMaxConcurrentSequences = 256;
+inline constexpr std::int64_t kMaxConcurrentlyGeneratedSequences = 256;
 
 /// Estimated time in which inference engines generate a step's sequences, for jobs that state no
 /// measured speed.
-struct GenerationEstimate {
+struct RolloutTimeEstimate {
   double seconds = 0;  ///< Expected seconds: the geometric mean of `low_s` and `high_s`.
   double low_s =
       0;  ///< Seconds if engines reach the share `kMaxGenerationPeakShare` of the device's peaks.
@@ -28,7 +28,7 @@ struct GenerationEstimate {
 
 /// Returns the bytes of the KV cache (or recurrent state) of one sequence after `tokens` tokens,
 /// over all layers.
-double sequence_kv_cache_bytes(const model::Architecture& model, double tokens);
+double sequence_kv_cache_bytes(const model::ModelArchitecture& model, double tokens);
 
 /// Returns the bytes of weights that an inference engine reads to generate one token for each of
 /// `sequences` sequences. Routed experts count only if some sequence chooses them.
@@ -38,7 +38,7 @@ double weight_bytes_read_per_token(const plan::Job& job, double sequences);
 /// memory of each for KV caches. One token for all sequences takes as long as reading weights and
 /// caches, or as computing; prompts are computed first; the longest sequence alone is a lower
 /// bound.
-GenerationEstimate estimate_generation_time(const plan::Job& job, std::int64_t devices,
-                                            double room_bytes);
+RolloutTimeEstimate estimate_generation_time(const plan::Job& job, std::int64_t devices,
+                                             double room_bytes);
 
 }  // namespace stepwright::phases

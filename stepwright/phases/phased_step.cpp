@@ -82,7 +82,7 @@ class Phases {
 
   void add_generation() {
     if (!method_.rollout) return;
-    const plan::Rollout& rollout = *method_.rollout;
+    const plan::RolloutSettings& rollout = *method_.rollout;
     const bool apart = rollout.devices > 0;
     const std::int64_t count = apart ? rollout.devices : devices();
     if (count % rollout.tensor != 0) {
@@ -101,7 +101,7 @@ class Phases {
                     .beside = apart,
                     .peak_bytes = resting + step_.sync.held_bytes};
     if (is_generation_speed_stated(rollout)) {
-      phase.seconds = stated_generation_s(planned_.job, count, stated_on_);
+      phase.seconds = generation_seconds_at_stated_speed(planned_.job, count, stated_on_);
     } else {
       const double room = step_.update.memory.usable_memory_bytes() - phase.peak_bytes;
       estimate_ = estimate_generation_time(planned_.job, count, room);
@@ -115,12 +115,12 @@ class Phases {
   void add_forward(StepPhaseKind kind, const plan::SecondModel& model) {
     StepPhase phase{.kind = kind, .devices = devices()};
     if (model.place == plan::SecondModelPlace::kOther) {
-      const plan::PlannedJob other = resized_plan(planned_, model.devices, key_of(kind));
+      const plan::PlannedJob other = plan_with_device_count(planned_, model.devices, key_of(kind));
       const ForwardPassPrediction forward = predict_forward_passes(other, method_.updates);
       phase.seconds = forward.seconds + sequence_dispatch_s(planned_.job);
       phase.peak_bytes = *std::ranges::max_element(forward.peak_bytes);
       if (kind == StepPhaseKind::kValues)
-        phase.peak_bytes = simulate::predict(other).memory.peak_bytes;
+        phase.peak_bytes = simulate::predict_plan(other).memory.peak_bytes;
       phase.devices = model.devices;
       phase.beside = true;
     } else {
@@ -135,8 +135,8 @@ class Phases {
     double one_s = step_.update.step_time_s();
     phase.peak_bytes = step_.update.memory.peak_bytes;
     if (model.place == plan::SecondModelPlace::kOther) {
-      const simulate::Prediction other =
-          simulate::predict(resized_plan(planned_, model.devices, key_of(kind)));
+      const simulate::PlanPrediction other =
+          simulate::predict_plan(plan_with_device_count(planned_, model.devices, key_of(kind)));
       one_s = other.step_time_s();
       phase.peak_bytes = other.memory.peak_bytes;
       phase.devices = model.devices;
@@ -157,7 +157,7 @@ class Phases {
     step_.phases.push_back({.kind = StepPhaseKind::kWeightSync,
                             .seconds = step_.sync.seconds(),
                             .devices = whole_.devices()});
-    const plan::Rollout& rollout = *method_.rollout;
+    const plan::RolloutSettings& rollout = *method_.rollout;
     if (rollout.devices > 0 || rollout.switch_s <= 0) return;
     step_.phases.push_back(
         {.kind = StepPhaseKind::kSwitch, .seconds = rollout.switch_s, .devices = devices()});
@@ -181,15 +181,15 @@ class Phases {
   }
 
   void add_up() {
-    const double generation = step_.seconds(StepPhaseKind::kGeneration);
-    const double between =
-        step_.seconds(StepPhaseKind::kWeightSync) + step_.seconds(StepPhaseKind::kSwitch);
+    const double generation = step_.seconds_of_phase(StepPhaseKind::kGeneration);
+    const double between = step_.seconds_of_phase(StepPhaseKind::kWeightSync) +
+                           step_.seconds_of_phase(StepPhaseKind::kSwitch);
     const bool overlaps = method_.rollout && method_.rollout->devices > 0 && method_.staleness > 0;
     const auto step_of = [&](double training, double generating) {
       return between + (overlaps ? std::max(generating, training) : generating + training);
     };
     const bool assumed = estimate_.engines > 0;
-    const simulate::Prediction& update = step_.update;
+    const simulate::PlanPrediction& update = step_.update;
     step_.training_s = training_s();
     step_.step_s = step_of(step_.training_s, generation);
     step_.low_s =
@@ -227,8 +227,8 @@ class Phases {
           format_time(estimate_.low_s), format_time(estimate_.high_s),
           count_with_noun(estimate_.engines, "engine"),
           count_with_noun(method_.rollout->tensor, "GPU"),
-          count_with_noun(estimate_.at_once, "sequence"), format_percent(kMinGenerationPeakShare),
-          format_percent(kMaxGenerationPeakShare)));
+          count_with_noun(estimate_.at_once, "sequence"), format_percent(kMinInferencePeakShare),
+          format_percent(kMaxInferencePeakShare)));
     } else if (method_.rollout) {
       notes.emplace_back("How fast sequences are generated is given.");
     }
@@ -251,18 +251,19 @@ class Phases {
   std::int64_t stated_on_;
   ForwardPassPrediction forward_;  ///< Forward of the policy on its own devices.
   /// Estimate of generation; `engines` is 0 if its speed is given or the method has none.
-  GenerationEstimate estimate_;
+  RolloutTimeEstimate estimate_;
 };
 
 }  // namespace
 
-double PhasedStep::seconds(StepPhaseKind kind) const {
+double PhasedStep::seconds_of_phase(StepPhaseKind kind) const {
   const auto found = std::ranges::find(phases, kind, &StepPhase::kind);
   return found == phases.end() ? 0 : found->seconds;
 }
 
-double PhasedStep::tokens() const {
-  return static_cast<double>(method().updates) * step::step_data_tokens(update.planned.job);
+double PhasedStep::trained_tokens_of_step() const {
+  return static_cast<double>(method().updates) *
+         step::trained_data_tokens_per_step(update.planned.job);
 }
 
 bool PhasedStep::fits() const {
@@ -271,23 +272,24 @@ bool PhasedStep::fits() const {
   return update.memory.fits_hosts() && std::ranges::all_of(phases, fits);
 }
 
-double PhasedStep::p_fits() const {
+double PhasedStep::probability_of_fitting() const {
   double most = update.memory.peak_bytes;
   for (const StepPhase& phase : phases) most = std::max(most, phase.peak_bytes);
   const double needed = most + update.memory.uneven_bytes;
-  return memory::memory_fit_probability(needed / update.memory.capacity_bytes,
-                                        memory::memory_error_model(update.planned.job.framework));
+  return memory::memory_fit_probability(
+      needed / update.memory.capacity_bytes,
+      memory::memory_prediction_error_model(update.planned.job.framework));
 }
 
-memory::MemoryFitVerdict PhasedStep::verdict() const {
+memory::MemoryFitVerdict PhasedStep::memory_fit_verdict_of_step() const {
   if (fits()) return memory::MemoryFitVerdict::kFits;
   const double confidence = update.memory.confidence;
   if (!update.memory.fits_hosts() || confidence == 0) return memory::MemoryFitVerdict::kDoesNotFit;
   return std::max(memory::MemoryFitVerdict::kTight,
-                  memory::memory_fit_verdict(p_fits(), confidence));
+                  memory::memory_fit_verdict(probability_of_fitting(), confidence));
 }
 
-double PhasedStep::peak_bytes_beyond_update() const {
+double PhasedStep::peak_bytes_above_policy_update() const {
   double most = update.memory.peak_bytes;
   for (const StepPhase& phase : phases) {
     if (!phase.beside) most = std::max(most, phase.peak_bytes);
@@ -295,7 +297,7 @@ double PhasedStep::peak_bytes_beyond_update() const {
   return most - update.memory.peak_bytes;
 }
 
-PhasedStep predict_phased_step(simulate::Prediction update, const cluster::Cluster& whole,
+PhasedStep predict_phased_step(simulate::PlanPrediction update, const cluster::Cluster& whole,
                                std::int64_t stated_on) {
   PhasedStep step{.update = std::move(update)};
   Phases(step, whole, stated_on).run();
@@ -306,8 +308,9 @@ PhasedStep predict_phased_step(const plan::PlannedJob& planned) {
   const cluster::Cluster& own = planned.job.cluster;
   const auto& rollout = planned.job.method.rollout;
   const std::int64_t beside = rollout ? rollout->devices : 0;
-  const cluster::Cluster whole = beside == 0 ? own : resized_cluster(own, own.devices() + beside);
-  return predict_phased_step(simulate::predict(planned), whole,
+  const cluster::Cluster whole =
+      beside == 0 ? own : cluster_with_device_count(own, own.devices() + beside);
+  return predict_phased_step(simulate::predict_plan(planned), whole,
                              beside == 0 ? own.devices() : beside);
 }
 

@@ -55,10 +55,10 @@ struct StepPhase {
 struct PhasedStep {
   /// Prediction of one policy update; its memory includes the other models (reference, critic) on
   /// the devices.
-  simulate::Prediction update;
+  simulate::PlanPrediction update;
   std::vector<StepPhase> phases;
-  WeightSync sync;       ///< Transfer of the updated weights to the devices that generate.
-  double generated = 0;  ///< Number of tokens that the step generates.
+  PolicyWeightSync sync;  ///< Transfer of the updated weights to the devices that generate.
+  double generated = 0;   ///< Number of tokens that the step generates.
   /// Seconds of all phases except generation, weight transfer and switching.
   double training_s = 0;
   double step_s = 0;
@@ -74,29 +74,29 @@ struct PhasedStep {
   /// not KV caches.
   [[nodiscard]] bool fits() const;
   /// Returns the probability that the phase with the largest peak fits in memory.
-  [[nodiscard]] double p_fits() const;
+  [[nodiscard]] double probability_of_fitting() const;
   /// Returns whether the step fits in memory, with the probability that the job requests.
-  [[nodiscard]] memory::MemoryFitVerdict verdict() const;
+  [[nodiscard]] memory::MemoryFitVerdict memory_fit_verdict_of_step() const;
   /// Returns the seconds of one phase of the step; 0 if the step does not have this phase.
-  [[nodiscard]] double seconds(StepPhaseKind kind) const;
+  [[nodiscard]] double seconds_of_phase(StepPhaseKind kind) const;
   /// Returns the number of tokens that the step trains on; tokens used by several updates count for
   /// each.
-  [[nodiscard]] double tokens() const;
+  [[nodiscard]] double trained_tokens_of_step() const;
   /// Returns the tokens trained per second, divided by the number of all devices, including those
   /// that only generate.
   [[nodiscard]] double tokens_per_s_per_device() const {
-    return tokens() / step_s / static_cast<double>(devices);
+    return trained_tokens_of_step() / step_s / static_cast<double>(devices);
   }
   /// Returns by how many bytes the largest other phase on the training devices exceeds a policy
   /// update; 0: none does.
-  [[nodiscard]] double peak_bytes_beyond_update() const;
+  [[nodiscard]] double peak_bytes_above_policy_update() const;
 };
 
 /// Predicts a step with all phases. Phases on the same devices follow each other; phases on other
 /// devices overlap them, generation only if `staleness` is above 0. `whole`: cluster including
 /// devices that only generate; `stated_on`: number of devices for which the job states a generation
 /// time. Fails with `kInput` if no plan is legal on the devices stated for second models.
-PhasedStep predict_phased_step(simulate::Prediction update, const cluster::Cluster& whole,
+PhasedStep predict_phased_step(simulate::PlanPrediction update, const cluster::Cluster& whole,
                                std::int64_t stated_on);
 
 /// Predicts a step with all phases for a plan that is given without a search; devices that only

@@ -24,7 +24,7 @@ Json totals_json(const PhasedStep& step) {
           {"low_s", step.low_s},
           {"high_s", step.high_s},
           {"training_s", step.training_s},
-          {"tokens", step.tokens()},
+          {"tokens", step.trained_tokens_of_step()},
           {"tokens_per_s_per_device", step.tokens_per_s_per_device()},
           {"devices", step.devices},
           {"training_devices", step.update.planned.job.cluster.devices()},
@@ -61,8 +61,8 @@ Json phased_step_json(const PhasedStep& step) {
                {"updates", step.method().updates}};
   json.update(totals_json(step));
   json["fits"] = step.fits();
-  json["verdict"] = name_of(memory::kFitVerdictNames, step.verdict());
-  json["p_fits"] = step.p_fits();
+  json["verdict"] = name_of(memory::kFitVerdictNames, step.memory_fit_verdict_of_step());
+  json["p_fits"] = step.probability_of_fitting();
   json["peak_memory_bytes"] = static_cast<std::int64_t>(step.peak_bytes);
   json["capacity_bytes"] = static_cast<std::int64_t>(step.update.memory.capacity_bytes);
   json["phases"] = phases_json(step);
@@ -82,7 +82,7 @@ Json device_splits_json(const DevicePoolSplits& splits) {
   Json list = Json::array();
   for (const PhasedStep& step : splits.steps) {
     Json entry = totals_json(step);
-    entry["generation_s"] = step.seconds(StepPhaseKind::kGeneration);
+    entry["generation_s"] = step.seconds_of_phase(StepPhaseKind::kGeneration);
     if (critic_devices(step) > 0) entry["critic_devices"] = critic_devices(step);
     entry["code"] = plan::short_plan_code(step.update.planned.plan);
     list.push_back(std::move(entry));

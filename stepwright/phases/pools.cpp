@@ -31,7 +31,7 @@ std::vector<std::int64_t> training_pools(const cluster::Cluster& cluster) {
 plan::Job with_less_memory(plan::Job job, double bytes) {
   double& limit = job.objective.memory_limit_bytes;
   double& memory = limit > 0 ? limit : job.cluster.device.memory_bytes;
-  memory -= bytes * memory::capacity_bytes(job) / memory::usable_memory_bytes(job);
+  memory -= bytes * memory::device_memory_capacity_bytes(job) / memory::usable_memory_bytes(job);
   return job;
 }
 
@@ -53,12 +53,13 @@ std::optional<PhasedStep> best_step(const plan::Job& job, const cluster::Cluster
       plan::Job own = found.job;
       own.cluster.device = job.cluster.device;
       own.objective = job.objective;
-      PhasedStep step =
-          predict_phased_step(simulate::predict({std::move(own), tuned.plan}), whole, stated_on);
+      PhasedStep step = predict_phased_step(simulate::predict_plan({std::move(own), tuned.plan}),
+                                            whole, stated_on);
       if (!step.fits()) {
-        const double more = step.peak_bytes_beyond_update();
+        const double more = step.peak_bytes_above_policy_update();
         missing = missing == 0 ? more : std::min(missing, more);
-        if (step.verdict() == memory::MemoryFitVerdict::kTight) keep_faster(tight, std::move(step));
+        if (step.memory_fit_verdict_of_step() == memory::MemoryFitVerdict::kTight)
+          keep_faster(tight, std::move(step));
       } else {
         keep_faster(best, std::move(step));
       }
@@ -91,7 +92,7 @@ class Splits {
     }
     // Tight splits come after all that fit.
     std::ranges::stable_sort(found_.steps, {}, [](const PhasedStep& step) {
-      return std::pair(step.verdict(), step.step_s);
+      return std::pair(step.memory_fit_verdict_of_step(), step.step_s);
     });
     return std::move(found_);
   }
@@ -130,7 +131,7 @@ class Splits {
   /// `critic`: devices that train only the critic; 0: it trains on the policy's devices.
   void add(std::int64_t training, std::int64_t critic, bool one_of_many) {
     plan::Job part = job_;
-    plan::Rollout* rollout = part.method.rollout ? &*part.method.rollout : nullptr;
+    plan::RolloutSettings* rollout = part.method.rollout ? &*part.method.rollout : nullptr;
     const std::int64_t generating = all() - training - critic;
     if (rollout != nullptr && generating > 0) {
       if (one_of_many && generating % rollout->tensor != 0) return;
@@ -139,10 +140,10 @@ class Splits {
     if (critic > 0) {
       part.method.critic = {.place = plan::SecondModelPlace::kOther, .devices = critic};
     }
-    part.cluster = resized_cluster(job_.cluster, training);
+    part.cluster = cluster_with_device_count(job_.cluster, training);
     // `predict_phased_step` adds the critic's devices itself.
     const cluster::Cluster whole =
-        critic > 0 ? resized_cluster(job_.cluster, all() - critic) : job_.cluster;
+        critic > 0 ? cluster_with_device_count(job_.cluster, all() - critic) : job_.cluster;
     const std::int64_t stated_on = one_of_many || generating == 0 ? all() : generating;
     try {
       auto step = best_step(part, whole, stated_on, search_);

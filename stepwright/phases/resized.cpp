@@ -8,16 +8,16 @@
 
 namespace stepwright::phases {
 
-cluster::Cluster resized_cluster(const cluster::Cluster& cluster, std::int64_t devices) {
+cluster::Cluster cluster_with_device_count(const cluster::Cluster& cluster, std::int64_t devices) {
   const std::int64_t each = cluster.devices_per_node;
-  if (devices <= each) return tune::with_used_devices(cluster, 1, devices);
+  if (devices <= each) return tune::cluster_reduced_to_devices(cluster, 1, devices);
   if (devices % each != 0) {
     fail_input(fmt::format("{} devices are no whole nodes of {}", devices, each));
   }
   const std::int64_t nodes = devices / each;
-  cluster::Cluster result = tune::with_used_devices(cluster, nodes, each);
+  cluster::Cluster result = tune::cluster_reduced_to_devices(cluster, nodes, each);
   if (nodes <= cluster.nodes) return result;
-  cluster::FabricLevel& outermost = result.levels.back();
+  cluster::NetworkLevel& outermost = result.levels.back();
   if (!outermost.network || outermost.uplink_bytes_per_s <= 0) {
     fail_input(fmt::format("{} devices need {} nodes, and {} has no network between nodes", devices,
                            nodes, cluster.name));
@@ -26,11 +26,11 @@ cluster::Cluster resized_cluster(const cluster::Cluster& cluster, std::int64_t d
   return result;
 }
 
-plan::PlannedJob resized_plan(const plan::PlannedJob& planned, std::int64_t devices,
-                              const char* field) {
+plan::PlannedJob plan_with_device_count(const plan::PlannedJob& planned, std::int64_t devices,
+                                        const char* field) {
   plan::PlannedJob other = planned;
   other.job.method.reference = other.job.method.critic = {};
-  plan::Parallel& parallel = other.plan.parallel;
+  plan::ParallelismDegrees& parallel = other.plan.parallel;
   const std::int64_t whole = planned.job.cluster.devices() / parallel.data;
   if (devices % whole != 0) {
     fail_input(
@@ -38,7 +38,7 @@ plan::PlannedJob resized_plan(const plan::PlannedJob& planned, std::int64_t devi
                     field, devices, whole));
   }
   parallel.data = devices / whole;
-  other.job.cluster = resized_cluster(planned.job.cluster, devices);
+  other.job.cluster = cluster_with_device_count(planned.job.cluster, devices);
   const auto refused = plan::find_plan_rejection(other.job, other.plan);
   if (!refused) return other;
   // On fewer devices, sharding groups may have to be smaller.

@@ -9,11 +9,11 @@ namespace stepwright::phases {
 /// Returns a cluster with `devices` devices, if needed with more nodes than the given one. Fails
 /// with `kInput` if they are neither whole nodes nor part of one node, or need a network that the
 /// cluster lacks.
-cluster::Cluster resized_cluster(const cluster::Cluster& cluster, std::int64_t devices);
+cluster::Cluster cluster_with_device_count(const cluster::Cluster& cluster, std::int64_t devices);
 
 /// Returns a plan for another number of devices of the same cluster, by changing its data-parallel
 /// degree. Fails with `kInput`, naming `field`, if no such plan is legal.
-plan::PlannedJob resized_plan(const plan::PlannedJob& planned, std::int64_t devices,
-                              const char* field);
+plan::PlannedJob plan_with_device_count(const plan::PlannedJob& planned, std::int64_t devices,
+                                        const char* field);
 
 }  // namespace stepwright::phases

@@ -7,7 +7,7 @@ namespace stepwright::phases {
 
 /// Transfer of the updated policy weights to the devices that generate: a gather among the training
 /// devices, then a broadcast.
-struct WeightSync {
+struct PolicyWeightSync {
   /// Bytes of one copy of what is transferred: all weights in their stored type, or only LoRA
   /// adapters.
   double bytes = 0;
@@ -25,7 +25,8 @@ struct WeightSync {
 /// `whole`: cluster with all devices. Devices that train and generate gather their part from the
 /// ranks that hold shards of it. Devices that only generate receive the whole model by an NCCL
 /// broadcast from the training ranks, weight by weight (as verl and NeMo-RL do).
-WeightSync predict_weight_sync(const plan::PlannedJob& planned, const step::StepProgram& program,
-                               const cluster::Cluster& whole);
+PolicyWeightSync predict_weight_sync(const plan::PlannedJob& planned,
+                                     const step::StepProgram& program,
+                                     const cluster::Cluster& whole);
 
 }  // namespace stepwright::phases

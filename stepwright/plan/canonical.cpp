@@ -7,21 +7,23 @@
 namespace stepwright::plan {
 namespace {
 
-void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job) {
-  const auto replace = [&sharding](Spread from, Spread to) {
-    for (Spread* state : {&sharding.parameters, &sharding.gradients, &sharding.optimizer}) {
+void settle_sharding(Sharding& sharding, const ParallelismDegrees& sizes, const Job& job) {
+  const auto replace = [&sharding](StateShardingScope from, StateShardingScope to) {
+    for (StateShardingScope* state :
+         {&sharding.parameters, &sharding.gradients, &sharding.optimizer}) {
       if (*state == from) *state = to;
     }
     sharding.group = sharding.expert_group = 1;
   };
-  if (!reduces_gradients(job, sizes)) replace(Spread::kGlobal, Spread::kNone);
-  if (!sharding.uses(Spread::kInner)) return;
+  if (!reduces_gradients(job, sizes))
+    replace(StateShardingScope::kGlobal, StateShardingScope::kNone);
+  if (!sharding.uses(StateShardingScope::kInner)) return;
   const bool experts = job.model.experts.has_value();
   if (sharding.group == 1 && (!experts || sharding.expert_group == 1)) {
-    replace(Spread::kInner, Spread::kNone);
+    replace(StateShardingScope::kInner, StateShardingScope::kNone);
   } else if (sharding.group == sizes.context * sizes.data &&
-             (!experts || sharding.expert_group == sizes.expert_data())) {
-    replace(Spread::kInner, Spread::kGlobal);
+             (!experts || sharding.expert_group == sizes.expert_data_degree())) {
+    replace(StateShardingScope::kInner, StateShardingScope::kGlobal);
   }
 }
 
@@ -42,15 +44,16 @@ std::int64_t vocabulary_table_pipeline_ranks(const Plan& plan) {
   return schedule::traits_of(plan.schedule.kind).spreads_vocabulary ? plan.parallel.pipeline : 1;
 }
 
-OffloadModuleSet effective_offload_modules(OffloadModuleSet listed, const Recompute& recompute) {
+OffloadModuleSet effective_offload_modules(OffloadModuleSet listed,
+                                           const ActivationRecomputation& recompute) {
   bool every = true;
   bool any = false;
-  each_setting(recompute, [&](const Recompute& setting) {
+  each_setting(recompute, [&](const ActivationRecomputation& setting) {
     every = every && common_layer_recompute(setting).whole;
-    any = any || recomputed_layer_part(setting).whole;
+    any = any || parts_recomputed_in_layers(setting).whole;
   });
-  if (every) return listed.kept_by_layers(true);
-  return any ? listed : listed.kept_by_layers(false);
+  if (every) return listed.activations_kept_by_layer(true);
+  return any ? listed : listed.activations_kept_by_layer(false);
 }
 
 }  // namespace stepwright::plan

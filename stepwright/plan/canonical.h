@@ -15,7 +15,8 @@ Plan with_canonical_sharding(const Job& job, Plan plan);
 
 /// Returns the modules of `listed` whose activations some layer keeps for its backward under this
 /// recomputation, so that offloading them has an effect.
-OffloadModuleSet effective_offload_modules(OffloadModuleSet listed, const Recompute& recompute);
+OffloadModuleSet effective_offload_modules(OffloadModuleSet listed,
+                                           const ActivationRecomputation& recompute);
 
 /// Returns the number of pipeline ranks over which embedding and head tables are split; 1 if only
 /// the first and the last pipeline rank hold them.

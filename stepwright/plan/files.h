@@ -12,18 +12,18 @@
 namespace stepwright::plan {
 
 /// True if a file's key `stepwright` names this kind ("job"), in any version.
-bool is_file_of_kind(const Document& document, std::string_view kind);
+bool is_stepwright_file_of_kind(const YamlJsonDocument& document, std::string_view kind);
 
 /// Reads a job file (`stepwright: job/2`, or the older `job/1`). Relative paths in it start from
 /// `directory`, the file's folder.
-Job read_job(const Document& document, const std::filesystem::path& directory);
+Job read_job(const YamlJsonDocument& document, const std::filesystem::path& directory);
 Job load_job(const std::filesystem::path& path);
 
 /// Reads a plan file with its job (`stepwright: plan/2`, or the older `plan/1`). Legality of the
 /// plan is not checked. Fails with `kUnsupported` for values of the schema that no code covers.
 /// `unsaid`: framework to use if the job names none; its defaults fill what the file leaves out.
-PlannedJob read_plan(const Document& document, const std::filesystem::path& directory,
-                     const Framework& unsaid = {});
+PlannedJob read_plan(const YamlJsonDocument& document, const std::filesystem::path& directory,
+                     const TrainingFramework& unsaid = {});
 PlannedJob load_plan(const std::filesystem::path& path);
 
 /// Returns a plan with its job as the text of a YAML file that needs no other files; `read_plan`

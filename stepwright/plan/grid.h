@@ -13,7 +13,7 @@ namespace stepwright::plan {
 
 /// The kinds of communicators of a training step. Every rank is in exactly one group of each kind,
 /// possibly alone; kEmbedding exists only on the first and last pipeline rank.
-enum class GroupKind : std::uint8_t {
+enum class CommunicatorKind : std::uint8_t {
   kNone,
   kTensor,
   kContext,
@@ -33,30 +33,30 @@ enum class GroupKind : std::uint8_t {
   kExpertNorm,  ///< Ranks over which the squared gradient norm of routed experts is summed.
   kWorld,
 };
-inline constexpr Named<GroupKind> kGroupNames[] = {
-    {GroupKind::kNone, "none"},
-    {GroupKind::kTensor, "tensor"},
-    {GroupKind::kContext, "context"},
-    {GroupKind::kDataContext, "data-context"},
-    {GroupKind::kShardInner, "shard-inner"},
-    {GroupKind::kShardOuter, "shard-outer"},
-    {GroupKind::kExpert, "expert"},
-    {GroupKind::kExpertTensor, "expert-tensor"},
-    {GroupKind::kExpertModel, "expert-model"},
-    {GroupKind::kExpertData, "expert-data"},
-    {GroupKind::kExpertShardInner, "expert-shard-inner"},
-    {GroupKind::kExpertShardOuter, "expert-shard-outer"},
-    {GroupKind::kPipeline, "pipeline"},
-    {GroupKind::kEmbedding, "embedding"},
-    {GroupKind::kNorm, "norm"},
-    {GroupKind::kExpertNorm, "expert-norm"},
-    {GroupKind::kWorld, "world"}};
+inline constexpr Named<CommunicatorKind> kGroupNames[] = {
+    {CommunicatorKind::kNone, "none"},
+    {CommunicatorKind::kTensor, "tensor"},
+    {CommunicatorKind::kContext, "context"},
+    {CommunicatorKind::kDataContext, "data-context"},
+    {CommunicatorKind::kShardInner, "shard-inner"},
+    {CommunicatorKind::kShardOuter, "shard-outer"},
+    {CommunicatorKind::kExpert, "expert"},
+    {CommunicatorKind::kExpertTensor, "expert-tensor"},
+    {CommunicatorKind::kExpertModel, "expert-model"},
+    {CommunicatorKind::kExpertData, "expert-data"},
+    {CommunicatorKind::kExpertShardInner, "expert-shard-inner"},
+    {CommunicatorKind::kExpertShardOuter, "expert-shard-outer"},
+    {CommunicatorKind::kPipeline, "pipeline"},
+    {CommunicatorKind::kEmbedding, "embedding"},
+    {CommunicatorKind::kNorm, "norm"},
+    {CommunicatorKind::kExpertNorm, "expert-norm"},
+    {CommunicatorKind::kWorld, "world"}};
 inline constexpr int kGroupKinds = 17;
 
 /// True for kinds of groups that routed experts use.
-constexpr bool is_expert_communicator(GroupKind kind) {
-  return (kind >= GroupKind::kExpert && kind <= GroupKind::kExpertShardOuter) ||
-         kind == GroupKind::kExpertNorm;
+constexpr bool is_expert_communicator(CommunicatorKind kind) {
+  return (kind >= CommunicatorKind::kExpert && kind <= CommunicatorKind::kExpertShardOuter) ||
+         kind == CommunicatorKind::kExpertNorm;
 }
 
 /// Shape of all groups of one kind: ranks as a product of strided factors, fastest first, which is
@@ -77,29 +77,32 @@ struct RankCoordinates {
 
 /// The rank grid of a plan: which coordinates each rank has along the parallelism axes, and which
 /// ranks form each communicator. Copying allocates no memory.
-class Grid {
+class RankGrid {
  public:
   /// Builds the rank grid of a legal plan. Fails with `kInput` if there is none: a degree below 1,
   /// expert degrees that do not divide the dense ones, or a sharding group that does not divide its
   /// group.
-  explicit Grid(const Plan& plan);
+  explicit RankGrid(const Plan& plan);
 
   [[nodiscard]] std::int64_t ranks() const { return ranks_; }
   [[nodiscard]] RankCoordinates coordinates(std::int64_t rank) const;
   /// Returns the rank at these coordinates along the dense axes.
-  [[nodiscard]] std::int64_t rank_at(std::int64_t tensor, std::int64_t context, std::int64_t data,
-                                     std::int64_t pipeline) const;
+  [[nodiscard]] std::int64_t rank_at_coordinates(std::int64_t tensor, std::int64_t context,
+                                                 std::int64_t data, std::int64_t pipeline) const;
   /// Returns the size and the strides of the groups of one kind.
-  [[nodiscard]] const CommunicatorShape& shape(GroupKind kind) const {
+  [[nodiscard]] const CommunicatorShape& communicator_shape(CommunicatorKind kind) const {
     return shapes_[static_cast<std::size_t>(kind)];
   }
-  [[nodiscard]] std::int64_t size(GroupKind kind) const { return shape(kind).size(); }
+  [[nodiscard]] std::int64_t size(CommunicatorKind kind) const {
+    return communicator_shape(kind).size();
+  }
   /// Returns the ranks of the group of this kind that contains `rank`, in group order (ascending);
   /// empty for kEmbedding on inner pipeline ranks.
-  [[nodiscard]] std::vector<std::int64_t> members(GroupKind kind, std::int64_t rank) const;
+  [[nodiscard]] std::vector<std::int64_t> group_ranks_containing(CommunicatorKind kind,
+                                                                 std::int64_t rank) const;
 
  private:
-  CommunicatorShape& at(GroupKind kind) { return shapes_[static_cast<std::size_t>(kind)]; }
+  CommunicatorShape& at(CommunicatorKind kind) { return shapes_[static_cast<std::size_t>(kind)]; }
   void lay_dense(const Sharding& sharding);
   void lay_experts(const Sharding& sharding);
   void lay_embedding();
@@ -113,20 +116,20 @@ class Grid {
 };
 
 /// Size and rank distance of each parallelism axis for dense layers and for experts, indexed by
-/// `Axis`; size 1 if a side lacks the axis. The expert-data size is rounded down if the degrees do
-/// not divide.
-struct RankGridAxes {
+/// `ParallelismAxis`; size 1 if a side lacks the axis. The expert-data size is rounded down if the
+/// degrees do not divide.
+struct RankGridAxisSizes {
   std::array<StridedRankFactor, kAxes> dense;
   std::array<StridedRankFactor, kAxes> expert;
 };
-RankGridAxes grid_axes(const Parallel& parallel, const RankOrder& order);
+RankGridAxisSizes grid_axes(const ParallelismDegrees& parallel, const RankOrder& order);
 
 /// Returns the ranks that hold the same dense parameters (data x context) as strided factors;
 /// sharding groups divide them.
-StridedRanks data_context_extents(const RankGridAxes& axes);
+StridedRanks data_context_rank_factors(const RankGridAxisSizes& axes);
 /// Returns the ranks that hold the same routed experts as strided factors; sharding groups of
 /// experts divide them.
-StridedRanks expert_data_extents(const RankGridAxes& axes);
+StridedRanks expert_data_rank_factors(const RankGridAxisSizes& axes);
 
 /// Returns the number of ranks that the word `node` means as a sharding group: the longest run of
 /// consecutive data x context ranks that divides their group and always lies inside one node; 1 if
@@ -141,6 +144,7 @@ std::int64_t node_expert_sharding_group_size(const cluster::Cluster& cluster, co
 /// once. Exact for one strided factor, and for several if they and the levels' units divide each
 /// other; else estimated from the first unit, with the groups that share a link rounded up.
 /// Allocates no memory.
-cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const CommunicatorShape& shape);
+cluster::GroupLayout rank_group_network_layout(const cluster::Cluster& cluster,
+                                               const CommunicatorShape& shape);
 
 }  // namespace stepwright::plan

@@ -31,7 +31,7 @@ std::int64_t members_together(const StridedRanks& group, std::int64_t unit, std:
   const std::int64_t most = group.size();
   for (std::int64_t size = std::min(most, unit); size > 1; --size) {
     if (most % size != 0) continue;
-    const std::optional<SplitRankGroup> parts = cut(group, size);
+    const std::optional<SplitRankGroup> parts = cut_into_rank_runs(group, size);
     if (parts && (unit >= ranks || unit % parts->inner.block() == 0)) return size;
   }
   return 1;
@@ -39,11 +39,12 @@ std::int64_t members_together(const StridedRanks& group, std::int64_t unit, std:
 
 }  // namespace
 
-cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const CommunicatorShape& shape) {
+cluster::GroupLayout rank_group_network_layout(const cluster::Cluster& cluster,
+                                               const CommunicatorShape& shape) {
   const StridedRanks& extents = shape.extents;
-  if (extents.empty()) return cluster::strided_group_layout(cluster, 1, 1);
+  if (extents.empty()) return cluster::network_layout_of_strided_group(cluster, 1, 1);
   if (extents.count() == 1 && shape.idle == 0) {
-    return cluster::strided_group_layout(cluster, extents[0].size, extents[0].stride);
+    return cluster::network_layout_of_strided_group(cluster, extents[0].size, extents[0].stride);
   }
   cluster::GroupLayout layout;
   layout.size = extents.size();
@@ -64,13 +65,15 @@ cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const Communi
 }
 
 std::int64_t node_sharding_group_size(const cluster::Cluster& cluster, const Plan& plan) {
-  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
-  return members_together(data_context_extents(axes), cluster.devices_per_node, cluster.devices());
+  const RankGridAxisSizes axes = grid_axes(plan.parallel, plan.rank_order);
+  return members_together(data_context_rank_factors(axes), cluster.devices_per_node,
+                          cluster.devices());
 }
 
 std::int64_t node_expert_sharding_group_size(const cluster::Cluster& cluster, const Plan& plan) {
-  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
-  return members_together(expert_data_extents(axes), cluster.devices_per_node, cluster.devices());
+  const RankGridAxisSizes axes = grid_axes(plan.parallel, plan.rank_order);
+  return members_together(expert_data_rank_factors(axes), cluster.devices_per_node,
+                          cluster.devices());
 }
 
 }  // namespace stepwright::plan

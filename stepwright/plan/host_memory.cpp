@@ -24,8 +24,8 @@ struct Elements {
     expert -= other.expert;
     return *this;
   }
-  void add(const std::vector<model::Parameter>& parameters, double times) {
-    for (const model::Parameter& parameter : parameters) {
+  void add(const std::vector<model::ModelParameter>& parameters, double times) {
+    for (const model::ModelParameter& parameter : parameters) {
       if (!parameter.trained || (parameter.frozen && !with_frozen)) continue;
       const double each = parameter.narrow ? of_narrow : 1;
       (parameter.expert ? expert : dense) +=
@@ -35,7 +35,7 @@ struct Elements {
 };
 
 Elements elements_of(const Job& job, bool with_frozen) {
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   Elements sum{.with_frozen = with_frozen};
   if (model.adapters && model.adapters->quantised()) {
     sum.of_narrow =
@@ -55,16 +55,16 @@ Elements elements_of(const Job& job, bool with_frozen) {
   return sum;
 }
 
-double divisor(Spread spread, std::int64_t group, std::int64_t world) {
-  if (spread == Spread::kNone) return 1;
-  return static_cast<double>(spread == Spread::kInner ? group : world);
+double divisor(StateShardingScope spread, std::int64_t group, std::int64_t world) {
+  if (spread == StateShardingScope::kNone) return 1;
+  return static_cast<double>(spread == StateShardingScope::kInner ? group : world);
 }
 
 /// Mean share of `sum` on a rank, if a state has this spread.
-double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
-  const Parallel& degrees = plan.parallel;
+double of_rank(const Plan& plan, const Elements& sum, StateShardingScope spread) {
+  const ParallelismDegrees& degrees = plan.parallel;
   const Sharding& sharding = plan.sharding;
-  const std::int64_t copies = std::max<std::int64_t>(1, degrees.expert_data());
+  const std::int64_t copies = std::max<std::int64_t>(1, degrees.expert_data_degree());
   const double dense = sum.dense / static_cast<double>(degrees.tensor) /
                        divisor(spread, sharding.group, degrees.data * degrees.context);
   const double expert = sum.expert / static_cast<double>(degrees.expert * degrees.expert_tensor) /
@@ -74,13 +74,13 @@ double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
 
 }  // namespace
 
-double least_host_memory_bytes(const Job& job, const Plan& plan) {
+double min_host_memory_bytes(const Job& job, const Plan& plan) {
   const StateDataTypes types = state_types(job, plan);
   const OtherModelCounts others = other_models(job);
   const Elements trained = elements_of(job, false);
   const Elements every = elements_of(job, true);
   const auto stored_bytes = [&](const Elements& elements) {
-    return static_cast<double>(size_bytes(parameter_storage_type(job.precision), 1)) *
+    return static_cast<double>(bytes_of_elements(parameter_storage_type(job.precision), 1)) *
            of_rank(plan, elements, plan.sharding.parameters);
   };
   double own = plan.offload.optimizer * host_update_bytes_per_parameter(job.optimizer, types) *
@@ -88,7 +88,7 @@ double least_host_memory_bytes(const Job& job, const Plan& plan) {
   std::int64_t resting = others.on_hosts;
   if (plan.offload.parameters) {
     Elements fetched = every;
-    if (!types.copies()) fetched -= trained;
+    if (!types.has_master_copies()) fetched -= trained;
     own += stored_bytes(fetched);
     resting += others.parameters - others.updates;
   }
@@ -103,9 +103,9 @@ double host_memory_bandwidth(const cluster::Cluster& cluster) {
 }
 
 PipelineNodePlacement node_ranks(const Job& job, const Plan& plan) {
-  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  const RankGridAxisSizes axes = grid_axes(plan.parallel, plan.rank_order);
   return {.ranks = plan.parallel.ranks(),
-          .stride = axes.dense[static_cast<std::size_t>(Axis::kPipeline)].stride,
+          .stride = axes.dense[static_cast<std::size_t>(ParallelismAxis::kPipeline)].stride,
           .of_node = job.cluster.devices_per_node};
 }
 
@@ -151,12 +151,13 @@ FullestNode fullest_node(std::span<const double> of_rank, const PipelineNodePlac
 
 }  // namespace
 
-double fullest_host_bytes(std::span<const double> of_rank, const PipelineNodePlacement& nodes) {
+double fullest_node_host_memory_bytes(std::span<const double> of_rank,
+                                      const PipelineNodePlacement& nodes) {
   return fullest_node(of_rank, nodes).bytes;
 }
 
-std::vector<std::int64_t> fullest_host_pipeline_ranks(std::span<const double> of_rank,
-                                                      const PipelineNodePlacement& nodes) {
+std::vector<std::int64_t> pipeline_rank_counts_of_fullest_node(std::span<const double> of_rank,
+                                                               const PipelineNodePlacement& nodes) {
   const std::int64_t first = fullest_node(of_rank, nodes).first;
   const std::int64_t end = std::min(first + std::min(nodes.of_node, nodes.ranks), nodes.ranks);
   std::vector<std::int64_t> ranks(of_rank.size());

@@ -12,7 +12,7 @@ namespace stepwright::plan {
 /// all ranks, times the ranks of a node. Counts offloaded moments, parameters and gradients
 /// (`host_update_bytes_per_parameter`), parameters kept on hosts, and other models
 /// (`other_models`), in fractions of elements. `memory::MemoryReport::host_bytes` is exact.
-double least_host_memory_bytes(const Job& job, const Plan& plan);
+double min_host_memory_bytes(const Job& job, const Plan& plan);
 
 /// Host memory bandwidth, in bytes per second, of a cluster that states none: one socket with six
 /// channels of DDR4-2933 (Intel ARK, Xeon Gold 6248).
@@ -33,10 +33,11 @@ PipelineNodePlacement node_ranks(const Job& job, const Plan& plan);
 
 /// Returns, for the node whose host memory is fullest, how many of its ranks are at each pipeline
 /// rank. `of_rank`: host bytes of a rank, by its pipeline rank.
-std::vector<std::int64_t> fullest_host_pipeline_ranks(std::span<const double> of_rank,
-                                                      const PipelineNodePlacement& nodes);
+std::vector<std::int64_t> pipeline_rank_counts_of_fullest_node(std::span<const double> of_rank,
+                                                               const PipelineNodePlacement& nodes);
 /// Returns the bytes in the fullest host's memory. `of_rank`: host bytes of a rank, by its pipeline
 /// rank.
-double fullest_host_bytes(std::span<const double> of_rank, const PipelineNodePlacement& nodes);
+double fullest_node_host_memory_bytes(std::span<const double> of_rank,
+                                      const PipelineNodePlacement& nodes);
 
 }  // namespace stepwright::plan

@@ -25,10 +25,10 @@ DType default_accumulation_type(DType precision) {
 
 std::vector<std::int64_t> layers_per_chunk(const Job& job, const Plan& plan) {
   if (!plan.layers.empty()) return plan.layers;
-  return even_layer_split(job.model.layers, chunk_placement_of(plan).model_chunk_count());
+  return even_layer_split(job.model.layers, model_chunk_placement(plan).model_chunk_count());
 }
 
-std::int64_t micro_batches(const Job& job, const Plan& plan) {
+std::int64_t micro_batches_per_pipeline(const Job& job, const Plan& plan) {
   return job.sequences / plan.parallel.data / plan.micro_batch;
 }
 
@@ -62,21 +62,21 @@ double share_within(const std::vector<double>& tokens, double factor) {
 
 }  // namespace
 
-double capacity_row_share(const Job& job) {
+double expert_capacity_row_share(const Job& job) {
   if (!job.model.experts || job.capacity_factor == 0) return 1;
   if (job.pad_to_capacity) return job.capacity_factor;
   if (!job.expert_tokens.empty()) return share_within(job.expert_tokens, job.capacity_factor);
   return std::min(1.0, job.capacity_factor);
 }
 
-double capacity_bounded_load(const Job& job, double load) {
+double capacity_limited_expert_load(const Job& job, double load) {
   if (job.capacity_factor == 0) return load;
-  return std::min(load, std::max(1.0, job.capacity_factor / capacity_row_share(job)));
+  return std::min(load, std::max(1.0, job.capacity_factor / expert_capacity_row_share(job)));
 }
 
 double busiest_expert_rank_load(const Job& job, std::int64_t ranks) {
   if (!job.model.experts || ranks == 1) return 1;
-  return capacity_bounded_load(job, unbounded_load(job, ranks));
+  return capacity_limited_expert_load(job, unbounded_load(job, ranks));
 }
 
 }  // namespace stepwright::plan

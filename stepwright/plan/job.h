@@ -151,7 +151,7 @@ inline constexpr Named<RouterWeightPlacement> kExpertWeightsNames[] = {
 
 /// Kernels and kernel-level behaviour of the training framework, which decide a step's operators
 /// and their costs.
-struct Kernels {
+struct FrameworkKernels {
   cluster::AttentionKernel attention = cluster::AttentionKernel::kFlash2;
   /// True if each norm is one fused kernel; false: norms, rotary embedding and gated activation run
   /// as several unfused kernels.
@@ -227,40 +227,40 @@ struct Kernels {
 
   [[nodiscard]] bool fused_loss() const { return cross_entropy != CrossEntropyKernel::kUnfused; }
 };
-/// All true-or-false members of `Kernels`, with their names in files.
-inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
-    {&Kernels::fused_norm, "fused_norm"},
-    {&Kernels::fused_activation, "fused_activation"},
-    {&Kernels::fused_softmax, "fused_softmax"},
-    {&Kernels::fused_accumulation, "fused_accumulation"},
-    {&Kernels::gathered_logits, "gathered_logits"},
-    {&Kernels::plain_loss, "plain_loss"},
-    {&Kernels::document_loss, "document_loss"},
-    {&Kernels::scattered_pipeline, "scattered_pipeline"},
-    {&Kernels::gathered_heads, "gathered_heads"},
-    {&Kernels::scattered_gradients, "scattered_gradients"},
-    {&Kernels::refresh_by_tensor, "refresh_by_tensor"},
-    {&Kernels::wide_gradients, "wide_gradients"},
-    {&Kernels::fused_gate, "fused_gate"},
-    {&Kernels::fused_qkv, "fused_qkv"},
-    {&Kernels::grouped_experts, "grouped_experts"},
-    {&Kernels::transformer_engine, "transformer_engine"},
-    {&Kernels::narrow_attention, "narrow_attention"},
-    {&Kernels::narrow_parameters, "narrow_parameters"},
-    {&Kernels::tf32, "tf32"},
-    {&Kernels::deterministic, "deterministic"},
-    {&Kernels::blocking_launches, "blocking_launches"}};
+/// All true-or-false members of `FrameworkKernels`, with their names in files.
+inline constexpr Named<bool FrameworkKernels::*> kKernelFlagNames[] = {
+    {&FrameworkKernels::fused_norm, "fused_norm"},
+    {&FrameworkKernels::fused_activation, "fused_activation"},
+    {&FrameworkKernels::fused_softmax, "fused_softmax"},
+    {&FrameworkKernels::fused_accumulation, "fused_accumulation"},
+    {&FrameworkKernels::gathered_logits, "gathered_logits"},
+    {&FrameworkKernels::plain_loss, "plain_loss"},
+    {&FrameworkKernels::document_loss, "document_loss"},
+    {&FrameworkKernels::scattered_pipeline, "scattered_pipeline"},
+    {&FrameworkKernels::gathered_heads, "gathered_heads"},
+    {&FrameworkKernels::scattered_gradients, "scattered_gradients"},
+    {&FrameworkKernels::refresh_by_tensor, "refresh_by_tensor"},
+    {&FrameworkKernels::wide_gradients, "wide_gradients"},
+    {&FrameworkKernels::fused_gate, "fused_gate"},
+    {&FrameworkKernels::fused_qkv, "fused_qkv"},
+    {&FrameworkKernels::grouped_experts, "grouped_experts"},
+    {&FrameworkKernels::transformer_engine, "transformer_engine"},
+    {&FrameworkKernels::narrow_attention, "narrow_attention"},
+    {&FrameworkKernels::narrow_parameters, "narrow_parameters"},
+    {&FrameworkKernels::tf32, "tf32"},
+    {&FrameworkKernels::deterministic, "deterministic"},
+    {&FrameworkKernels::blocking_launches, "blocking_launches"}};
 
 /// The training framework that will run the plan. What it supports bounds the search
 /// (`plan/frameworks/law.h`), its defaults apply where a job says nothing
 /// (`plan/frameworks/defaults.h`), and its fitted constants price the step.
-struct Framework {
+struct TrainingFramework {
   std::string name;          ///< One of `kFrameworkNames`; empty: no framework is chosen.
   std::string version = {};  ///< Release of the framework; empty: the newest.
   /// Name of a fork of the framework or of a program built on it; empty: the framework itself.
   std::string variant = {};
 
-  bool operator==(const Framework&) const = default;
+  bool operator==(const TrainingFramework&) const = default;
 };
 inline constexpr std::string_view kFrameworkNames[] = {
     "stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed", "deepspeed",
@@ -311,7 +311,7 @@ struct Objective {
 /// a plan is made.
 struct Job {
   std::string model_name;
-  model::Architecture model;
+  model::ModelArchitecture model;
   cluster::Cluster cluster;
   std::int64_t sequences = 0;  ///< Sequences in the global batch of one update.
   std::int64_t length = 0;     ///< Tokens of a sequence, padding included.
@@ -324,12 +324,12 @@ struct Job {
   /// Threads with which each process updates optimizer states in host memory; nullopt: the
   /// framework's default.
   std::optional<std::int64_t> host_threads;
-  Framework framework;
+  TrainingFramework framework;
   /// Path of a training conditions file (constants fitted to whole runs); empty: the built-in ones.
   std::string conditions;
   /// Path of a profile measured on the user's own cluster; empty: there is none.
   std::string measured;
-  Kernels kernels;
+  FrameworkKernels kernels;
   /// True if the job file names an attention kernel; false: it is the framework's default.
   bool attention_stated = false;
   Routing routing = Routing::kBalanced;
@@ -384,10 +384,10 @@ inline constexpr double kMostCapacityFactor = 1000;
 
 /// Returns rows that experts compute / rows that routers send them, by the job's capacity factor:
 /// below 1 if rows are dropped, above 1 if experts are padded.
-double capacity_row_share(const Job& job);
+double expert_capacity_row_share(const Job& job);
 
 /// Returns `load` (busiest rank's load / mean), limited by the job's capacity factor.
-double capacity_bounded_load(const Job& job, double load);
+double capacity_limited_expert_load(const Job& job, double load);
 
 /// Returns the load of the busiest of `ranks` expert-parallel ranks / mean load, if each holds an
 /// equal run of consecutive experts; at least 1, limited by the capacity factor.
@@ -395,11 +395,11 @@ double busiest_expert_rank_load(const Job& job, std::int64_t ranks);
 
 /// Returns the number of micro-batches that each pipeline runs in a step: sequences / (data *
 /// micro_batch).
-std::int64_t micro_batches(const Job& job, const Plan& plan);
+std::int64_t micro_batches_per_pipeline(const Job& job, const Plan& plan);
 
 /// Returns an equivalent legal plan with every choice that has no effect at its default (the kind
 /// of context parallelism on one rank, group sizes of unsharded states, an explicit even split,
 /// rank orders that give the same grid, ...), so that equivalent plans compare equal.
-Plan canonical(Plan plan, const Job& job);
+Plan canonical_plan(Plan plan, const Job& job);
 
 }  // namespace stepwright::plan

@@ -19,11 +19,11 @@ struct EvenLayerSplit {
       : share(layers / chunks), surplus(layers % chunks), first((chunks - surplus) / 2) {}
 
   /// Returns the index of the first layer of a chunk.
-  [[nodiscard]] std::int64_t start(std::int64_t chunk) const {
+  [[nodiscard]] std::int64_t first_layer_of_chunk(std::int64_t chunk) const {
     return chunk * share + std::clamp<std::int64_t>(chunk - first, 0, surplus);
   }
   [[nodiscard]] std::int64_t layers(std::int64_t chunk) const {
-    return start(chunk + 1) - start(chunk);
+    return first_layer_of_chunk(chunk + 1) - first_layer_of_chunk(chunk);
   }
 };
 

@@ -5,23 +5,25 @@
 namespace stepwright::plan {
 namespace {
 
-bool has_module(const model::Architecture& model, Module module) {
+bool has_module(const model::ModelArchitecture& model, RecomputeModule module) {
   switch (module) {
-    case Module::kCoreAttention: return model::has_mixer(model, model::Mixer::kAttention);
-    case Module::kNorm:
-    case Module::kPerOperator: return true;
-    case Module::kMlp: return model::has_feed_forward(model, model::FeedForward::kDense);
-    case Module::kMoe:
-    case Module::kMoeActivation: return model.experts.has_value();
-    case Module::kSharedExperts: return model.has_shared_experts();
-    case Module::kLatentUp: return model.latent.has_value();
+    case RecomputeModule::kCoreAttention:
+      return model::model_has_mixer_kind(model, model::TokenMixer::kAttention);
+    case RecomputeModule::kNorm:
+    case RecomputeModule::kPerOperator: return true;
+    case RecomputeModule::kMlp:
+      return model::model_has_feed_forward_kind(model, model::FeedForward::kDense);
+    case RecomputeModule::kMoe:
+    case RecomputeModule::kMoeActivation: return model.experts.has_value();
+    case RecomputeModule::kSharedExperts: return model.has_shared_experts();
+    case RecomputeModule::kLatentUp: return model.latent.has_value();
   }
   return false;
 }
 
 }  // namespace
 
-RecomputeModuleSet modules_existing_in_model(const model::Architecture& model,
+RecomputeModuleSet modules_existing_in_model(const model::ModelArchitecture& model,
                                              RecomputeModuleSet modules) {
   for (const auto& [module, name] : kModuleNames) {
     if (!has_module(model, module)) modules.remove(module);

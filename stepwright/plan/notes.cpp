@@ -25,7 +25,7 @@ void add_unlikely_limit(const Job& job, std::vector<std::string>& notes) {
 }
 
 void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std::string>& notes) {
-  if (!sharding.uses(Spread::kInner)) return;
+  if (!sharding.uses(StateShardingScope::kInner)) return;
   if (sharding.group == 1) {
     notes.push_back(
         fmt::format("The sharding group is 1, so that every rank holds whole what {} would split "
@@ -63,8 +63,9 @@ std::string encoder_note(const model::ImageEncoder& encoder) {
   const std::int64_t parameters = encoder.parameters + encoder.projector;
   const std::string count =
       parameters > 0 ? fmt::format("{} parameters", format_count(parameters)) : "not counted";
-  const std::string who = fmt::format("images' encoder ({}, {})", printable(encoder.name), count);
-  if (!encoder.is_in_training_steps()) {
+  const std::string who =
+      fmt::format("images' encoder ({}, {})", one_line_printable_text(encoder.name), count);
+  if (!encoder.is_encoder_in_training_step()) {
     return fmt::format(
         "The step is that of the language model: its {} is neither in the memory nor in the time.",
         who);
@@ -129,7 +130,8 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
   add_groups_of_one(job, plan.sharding, notes);
   if (job.model.encoder) notes.push_back(encoder_note(*job.model.encoder));
   if (!job.model.beyond.empty()) {
-    notes.push_back(fmt::format("Counted as if it were not so: {}.", printable(job.model.beyond)));
+    notes.push_back(fmt::format("Counted as if it were not so: {}.",
+                                one_line_printable_text(job.model.beyond)));
   }
   add_early_reduction(job, plan, notes);
   if (job.model.experts && job.routing == Routing::kLearned) {

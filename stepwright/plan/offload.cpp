@@ -5,15 +5,15 @@
 namespace stepwright::plan {
 namespace {
 
-bool holds(const model::Architecture& model, OffloadModule module) {
-  const bool dense = model::has_feed_forward(model, model::FeedForward::kDense);
+bool holds(const model::ModelArchitecture& model, OffloadModule module) {
+  const bool dense = model::model_has_feed_forward_kind(model, model::FeedForward::kDense);
   switch (module) {
     case OffloadModule::kLayerInput:
     case OffloadModule::kAttentionNorm: return true;
     case OffloadModule::kQkv:
     case OffloadModule::kCoreAttention:
     case OffloadModule::kAttentionProjection:
-      return model::has_mixer(model, model::Mixer::kAttention);
+      return model::model_has_mixer_kind(model, model::TokenMixer::kAttention);
     case OffloadModule::kMlpNorm: return dense || model.experts.has_value();
     case OffloadModule::kMlpFc1:
     case OffloadModule::kMlpActivation: return dense;
@@ -25,7 +25,7 @@ bool holds(const model::Architecture& model, OffloadModule module) {
 
 }  // namespace
 
-OffloadModuleSet modules_existing_in_model(const model::Architecture& model,
+OffloadModuleSet modules_existing_in_model(const model::ModelArchitecture& model,
                                            OffloadModuleSet modules) {
   for (const auto& [module, name] : kOffloadModuleNames) {
     if (!holds(model, module)) modules.remove(module);
@@ -33,7 +33,7 @@ OffloadModuleSet modules_existing_in_model(const model::Architecture& model,
   return modules;
 }
 
-std::vector<std::string_view> offload_module_names(OffloadModuleSet modules) {
+std::vector<std::string_view> offloaded_activation_kind_names(OffloadModuleSet modules) {
   std::vector<std::string_view> words;
   for (const auto& [module, name] : kOffloadModuleNames) {
     if (modules.has(module)) words.push_back(name);

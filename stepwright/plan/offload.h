@@ -54,12 +54,13 @@ class OffloadModuleSet {
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
   /// Returns those kinds of activations of this set that a layer keeps at all; `recomputed`: the
   /// layer is fully recomputed.
-  [[nodiscard]] constexpr OffloadModuleSet kept_by_layers(bool recomputed) const {
+  [[nodiscard]] constexpr OffloadModuleSet activations_kept_by_layer(bool recomputed) const {
     const OffloadModuleSet input{OffloadModule::kLayerInput};
-    return recomputed ? without(without(input)) : without(input);
+    return recomputed ? activation_kinds_not_in(activation_kinds_not_in(input))
+                      : activation_kinds_not_in(input);
   }
   /// Returns the kinds of activations of this set that `other` does not contain.
-  [[nodiscard]] constexpr OffloadModuleSet without(OffloadModuleSet other) const {
+  [[nodiscard]] constexpr OffloadModuleSet activation_kinds_not_in(OffloadModuleSet other) const {
     OffloadModuleSet rest;
     rest.bits_ = static_cast<std::uint16_t>(bits_ & ~other.bits_);
     return rest;
@@ -74,10 +75,10 @@ class OffloadModuleSet {
 };
 
 /// Returns the names of the kinds of activations in a set, in the order of `kOffloadModuleNames`.
-std::vector<std::string_view> offload_module_names(OffloadModuleSet modules);
+std::vector<std::string_view> offloaded_activation_kind_names(OffloadModuleSet modules);
 
 /// Returns those kinds of activations of a set that at least one layer of the model has.
-OffloadModuleSet modules_existing_in_model(const model::Architecture& model,
+OffloadModuleSet modules_existing_in_model(const model::ModelArchitecture& model,
                                            OffloadModuleSet modules);
 
 /// Model states and activations that a plan keeps in host memory instead of device memory.

@@ -39,7 +39,7 @@ struct OptimizerTraits {
 
 /// Elements of 8-bit Adam moments that share one fp32 scale (bitsandbytes, functional.py: 256
 /// elements; torchao optim/subclass_8bit.py: 256).
-inline constexpr std::int64_t kEightBitMomentsPerScale = 256;
+inline constexpr std::int64_t kEightBitAdamMomentsPerScale = 256;
 
 inline constexpr OptimizerTraits kOptimizerTraits[] = {
     {.optimizer = Optimizer::kAdam,
@@ -59,7 +59,7 @@ inline constexpr OptimizerTraits kOptimizerTraits[] = {
     {.optimizer = Optimizer::kSgd, .fused_adam = true, .can_offload = true},
     {.optimizer = Optimizer::kAdam8bit,
      .narrow_centibits = 2 * 800,
-     .scale_block = kEightBitMomentsPerScale},
+     .scale_block = kEightBitAdamMomentsPerScale},
     {.optimizer = Optimizer::kMuon,
      .acts_on = MatrixUpdateScope::kLayerMatrices,
      .wide_moments = 2,
@@ -80,10 +80,11 @@ constexpr const OptimizerTraits& traits_of(Optimizer optimizer) {
 
 /// Returns the size of one element's optimizer moments in hundredths of a bit; `of_matrix`: the
 /// element belongs to a matrix.
-constexpr std::int64_t moment_centibits(const OptimizerTraits& traits, const StateDataTypes& types,
-                                        bool of_matrix) {
+constexpr std::int64_t optimizer_moment_centibits_per_element(const OptimizerTraits& traits,
+                                                              const StateDataTypes& types,
+                                                              bool of_matrix) {
   const int wide = of_matrix ? traits.wide_matrix_moments : traits.wide_moments;
-  return traits.narrow_centibits + wide * size_bytes(types.master, 1) * 800;
+  return traits.narrow_centibits + wide * bytes_of_elements(types.master, 1) * 800;
 }
 
 /// Returns the bytes of one row or column sum (Adafactor) or of one scale of narrow moments.
@@ -93,7 +94,7 @@ constexpr std::int64_t moment_sum_or_scale_bytes(const StateDataTypes& types) {
 
 /// Returns the bytes of one parameter's master copy, on which updates compute; 0: there is none.
 constexpr std::int64_t master_copy_bytes(const StateDataTypes& types) {
-  return types.copies() ? size_bytes(types.master, 1) : 0;
+  return types.has_master_copies() ? bytes_of_elements(types.master, 1) : 0;
 }
 
 /// Returns the host bytes per parameter that the host updates: its moments, its master copy, and
@@ -101,9 +102,10 @@ constexpr std::int64_t master_copy_bytes(const StateDataTypes& types) {
 /// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py: pinned copies of parameters and
 /// gradients).
 constexpr double host_update_bytes_per_parameter(Optimizer optimizer, const StateDataTypes& types) {
-  const auto moments =
-      static_cast<double>(moment_centibits(traits_of(optimizer), types, false)) / 800;
-  return moments + 2 * static_cast<double>(size_bytes(types.master, 1));
+  const auto moments = static_cast<double>(optimizer_moment_centibits_per_element(
+                           traits_of(optimizer), types, false)) /
+                       800;
+  return moments + 2 * static_cast<double>(bytes_of_elements(types.master, 1));
 }
 
 }  // namespace stepwright::plan

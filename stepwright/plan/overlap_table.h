@@ -15,17 +15,17 @@ namespace stepwright::plan {
 
 /// Words with which plan codes and sentences say that a yes-or-no choice is on; empty: they do not
 /// say it.
-struct ChoiceFlagWords {
+struct BooleanChoiceWords {
   std::string_view mark;  ///< Mark in the short code of a plan: "parameters:host".
   /// Words in plan descriptions (`plan_description`) and in legends of plan tables.
   std::string_view words;
   std::string_view means;  ///< Explanation of the mark, as a sentence.
 };
 
-/// Everything about one flag of `Overlap`: names, texts, and when it has an effect. All code about
-/// overlap flags loops over `kOverlapTable`.
+/// Everything about one flag of `OverlapFlags`: names, texts, and when it has an effect. All code
+/// about overlap flags loops over `kOverlapTable`.
 struct OverlapFlagTraits {
-  bool Overlap::* flag;
+  bool OverlapFlags::* flag;
   /// Name of the flag in files, framework properties and the search: "tensor_gradients".
   std::string_view name;
   /// Word in the short code of a plan, after `exposed:`, if the messages do not overlap: "tp-grad".
@@ -42,18 +42,18 @@ struct OverlapFlagTraits {
   /// Overlap flag that the search turns on to get a lower bound on the time of transformer blocks,
   /// valid whether the row's own flag is on or off; nullptr: the time of blocks does not depend on
   /// the row's flag, or its default gives the bound.
-  bool Overlap::* in_floors = nullptr;
+  bool OverlapFlags::* in_floors = nullptr;
   /// Another overlap flag that, if on, leaves this one without effect; nullptr: none does.
-  bool Overlap::* below = nullptr;
+  bool OverlapFlags::* below = nullptr;
   /// True if the flag costs memory, so that neither `overlap: true` nor a free search turns it on.
   bool chosen = false;
   /// Words that say that a flag which costs memory is on; such flags have no word after `exposed:`.
-  ChoiceFlagWords said = {};
+  BooleanChoiceWords said = {};
 };
 
-/// All flags of `Overlap` with names, texts and effects, in the order of files.
-inline constexpr OverlapFlagTraits kOverlapTable[] = {
-    {.flag = &Overlap::gradients,
+/// All flags of `OverlapFlags` with names, texts and effects, in the order of files.
+inline constexpr OverlapFlagTraits kOverlapFlagTable[] = {
+    {.flag = &OverlapFlags::gradients,
      .name = "gradients",
      .code = "grad",
      .text = "gradients",
@@ -61,7 +61,7 @@ inline constexpr OverlapFlagTraits kOverlapTable[] = {
      .matters = [](const Job& job,
                    const Plan& plan) { return reduces_gradients(job, plan.parallel); },
      .exposed = [](const Plan& plan) { return !plan.overlap.gradients; }},
-    {.flag = &Overlap::parameters,
+    {.flag = &OverlapFlags::parameters,
      .name = "parameters",
      .code = "param",
      .text = "parameters",
@@ -71,7 +71,7 @@ inline constexpr OverlapFlagTraits kOverlapTable[] = {
            return reduces_gradients(job, plan.parallel) && gathers_parameters(plan.sharding);
          },
      .exposed = [](const Plan& plan) { return !plan.overlap.parameters; }},
-    {.flag = &Overlap::tensor,
+    {.flag = &OverlapFlags::tensor,
      .name = "tensor",
      .code = "tp",
      .text = "tensor parallelism",
@@ -79,8 +79,8 @@ inline constexpr OverlapFlagTraits kOverlapTable[] = {
      .matters = [](const Job&, const Plan& plan) { return plan.parallel.tensor > 1; },
      .exposed = [](const Plan& plan) { return plan.parallel.tensor > 1 && !plan.overlap.tensor; },
      .of_blocks = true,
-     .in_floors = &Overlap::tensor},
-    {.flag = &Overlap::tensor_gradients,
+     .in_floors = &OverlapFlags::tensor},
+    {.flag = &OverlapFlags::tensor_gradients,
      .name = "tensor_gradients",
      .code = "tp-grad",
      .text = "tensor parallelism at weight gradients",
@@ -91,7 +91,7 @@ inline constexpr OverlapFlagTraits kOverlapTable[] = {
            return plan.parallel.tensor > 1 && !plan.overlap.tensor_gradients;
          },
      .of_blocks = true},
-    {.flag = &Overlap::context,
+    {.flag = &OverlapFlags::context,
      .name = "context",
      .code = "cp",
      .text = "context parallelism",
@@ -99,37 +99,41 @@ inline constexpr OverlapFlagTraits kOverlapTable[] = {
      .matters = [](const Job&, const Plan& plan) { return plan.parallel.context > 1; },
      .exposed = [](const Plan& plan) { return plan.parallel.context > 1 && !plan.overlap.context; },
      .of_blocks = true},
-    {.flag = &Overlap::expert,
+    {.flag = &OverlapFlags::expert,
      .name = "expert",
      .code = "ep",
      .text = "expert parallelism",
      .words = "expert",
-     .matters = [](const Job&, const Plan& plan) { return routes(plan.parallel); },
+     .matters = [](const Job&,
+                   const Plan& plan) { return sends_tokens_to_expert_ranks(plan.parallel); },
      .exposed =
          [](const Plan& plan) {
-           return routes(plan.parallel) && !plan.overlap.expert && !plan.overlap.shared_experts;
+           return sends_tokens_to_expert_ranks(plan.parallel) && !plan.overlap.expert &&
+                  !plan.overlap.shared_experts;
          },
      .of_blocks = true,
-     .in_floors = &Overlap::expert},
+     .in_floors = &OverlapFlags::expert},
     // If exchanges overlap another micro-batch (`expert`), shared experts are not moved to overlap
     // them.
-    {.flag = &Overlap::shared_experts,
+    {.flag = &OverlapFlags::shared_experts,
      .name = "shared_experts",
      .code = "ep-rest",
      .text = "expert parallelism, but beside shared experts",
      .words = "expert but beside shared experts",
      .matters =
          [](const Job& job, const Plan& plan) {
-           return routes(plan.parallel) && job.model.has_shared_experts() && !plan.overlap.expert;
+           return sends_tokens_to_expert_ranks(plan.parallel) && job.model.has_shared_experts() &&
+                  !plan.overlap.expert;
          },
      .exposed =
          [](const Plan& plan) {
-           return routes(plan.parallel) && !plan.overlap.expert && plan.overlap.shared_experts;
+           return sends_tokens_to_expert_ranks(plan.parallel) && !plan.overlap.expert &&
+                  plan.overlap.shared_experts;
          },
      .of_blocks = true,
-     .in_floors = &Overlap::shared_experts,
-     .below = &Overlap::expert},
-    {.flag = &Overlap::pipeline,
+     .in_floors = &OverlapFlags::shared_experts,
+     .below = &OverlapFlags::expert},
+    {.flag = &OverlapFlags::pipeline,
      .name = "pipeline",
      .code = "pp",
      .text = "the pipeline",
@@ -137,7 +141,7 @@ inline constexpr OverlapFlagTraits kOverlapTable[] = {
      .matters = [](const Job&, const Plan& plan) { return plan.parallel.pipeline > 1; },
      .exposed =
          [](const Plan& plan) { return plan.parallel.pipeline > 1 && !plan.overlap.pipeline; }},
-    {.flag = &Overlap::defer_embedding_gradient,
+    {.flag = &OverlapFlags::defer_embedding_gradient,
      .name = "defer_embedding_gradient",
      .code = "head",
      .text = "the head's weight gradients",
@@ -149,40 +153,41 @@ inline constexpr OverlapFlagTraits kOverlapTable[] = {
          },
      .exposed = nullptr,
      .of_blocks = true,
-     .in_floors = &Overlap::defer_embedding_gradient,
+     .in_floors = &OverlapFlags::defer_embedding_gradient,
      .chosen = true,
      .said = {.mark = "head:drain",
               .words = "the head's weight gradients in the drain",
               .means = "The head's weight gradients are computed after the last backward of its "
                        "position, while the pipeline drains."}}};
 
-static_assert(sizeof(Overlap) == std::size(kOverlapTable), "each flag of Overlap has a row");
+static_assert(sizeof(OverlapFlags) == std::size(kOverlapFlagTable),
+              "each flag of Overlap has a row");
 
 template <class Rows>
 struct OverlapNames;
 template <std::size_t... kRow>
 struct OverlapNames<std::index_sequence<kRow...>> {
-  static constexpr Named<bool Overlap::*> kNames[] = {
-      {kOverlapTable[kRow].flag, kOverlapTable[kRow].name}...};
+  static constexpr Named<bool OverlapFlags::*> kNames[] = {
+      {kOverlapFlagTable[kRow].flag, kOverlapFlagTable[kRow].name}...};
 };
-/// All flags of `Overlap` with their names, in the order of `kOverlapTable`.
+/// All flags of `OverlapFlags` with their names, in the order of `kOverlapTable`.
 inline constexpr auto& kOverlapFlagNames =
-    OverlapNames<std::make_index_sequence<std::size(kOverlapTable)>>::kNames;
+    OverlapNames<std::make_index_sequence<std::size(kOverlapFlagTable)>>::kNames;
 
-/// Returns a plan's overlap flags with those that have no effect at their defaults.
-inline Overlap effective_overlap_flags(const Job& job, const Plan& plan) {
-  Overlap settled = plan.overlap;
-  for (const OverlapFlagTraits& row : kOverlapTable) {
-    if (!row.matters(job, plan)) settled.*row.flag = Overlap{}.*row.flag;
+/// Returns a plan's overlap flags; flags without effect on the plan are set to their defaults.
+inline OverlapFlags effective_overlap_flags(const Job& job, const Plan& plan) {
+  OverlapFlags settled = plan.overlap;
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) {
+    if (!row.matters(job, plan)) settled.*row.flag = OverlapFlags{}.*row.flag;
   }
   return settled;
 }
 
 /// Returns the overlap flags with those that do not change the time of transformer blocks at their
 /// defaults.
-constexpr Overlap block_cost_overlap(Overlap overlap) {
-  for (const OverlapFlagTraits& row : kOverlapTable) {
-    if (!row.of_blocks) overlap.*row.flag = Overlap{}.*row.flag;
+constexpr OverlapFlags block_relevant_overlap_flags(OverlapFlags overlap) {
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) {
+    if (!row.of_blocks) overlap.*row.flag = OverlapFlags{}.*row.flag;
   }
   return overlap;
 }
@@ -190,10 +195,10 @@ constexpr Overlap block_cost_overlap(Overlap overlap) {
 /// Returns overlap flags under which every transformer block is at most as slow as under any of
 /// `listed`: a lower bound for the search. With `expert` and `shared_experts` both on, blocks take
 /// the time of the faster of the two.
-inline Overlap lower_bound_overlap(std::span<const Overlap> listed) {
-  Overlap floors;
-  for (const OverlapFlagTraits& row : kOverlapTable) {
-    const auto hides = [&](const Overlap& one) {
+inline OverlapFlags overlap_flags_for_lower_bounds(std::span<const OverlapFlags> listed) {
+  OverlapFlags floors;
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) {
+    const auto hides = [&](const OverlapFlags& one) {
       return one.*row.flag && (row.below == nullptr || !(one.*row.below));
     };
     if (row.in_floors && std::ranges::any_of(listed, hides)) floors.*row.in_floors = true;

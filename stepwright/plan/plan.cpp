@@ -9,7 +9,7 @@
 namespace stepwright::plan {
 namespace {
 
-std::optional<Spread> spread_of(char letter) {
+std::optional<StateShardingScope> spread_of(char letter) {
   for (const auto& [value, name] : kSpreadNames) {
     if (name.front() == letter) return value;
   }
@@ -25,9 +25,9 @@ std::string_view states_of(std::string_view word) {
 
 }  // namespace
 
-Overlap all_overlap_flags(bool on) {
-  Overlap overlap;
-  for (const OverlapFlagTraits& row : kOverlapTable) overlap.*row.flag = on && !row.chosen;
+OverlapFlags all_overlap_flags(bool on) {
+  OverlapFlags overlap;
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) overlap.*row.flag = on && !row.chosen;
   return overlap;
 }
 
@@ -37,7 +37,7 @@ std::string sharding_letters(const Sharding& sharding) {
                      name_of(kSpreadNames, sharding.optimizer));
 }
 
-std::optional<Sharding> sharding_of(std::string_view word) {
+std::optional<Sharding> sharding_named_by_word(std::string_view word) {
   const std::string_view states = states_of(word);
   if (states.size() != 3) return std::nullopt;
   const auto parameters = spread_of(states[0]);
@@ -55,13 +55,13 @@ std::vector<Sharding> paro_strategies() {
   static constexpr std::string_view kWords[] = {"NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI",
                                                 "ING", "III", "IIG", "IGG", "GNG", "GIG", "GGG"};
   std::vector<Sharding> strategies;
-  for (const std::string_view word : kWords) strategies.push_back(*sharding_of(word));
+  for (const std::string_view word : kWords) strategies.push_back(*sharding_named_by_word(word));
   return strategies;
 }
 
 std::string rank_order_text(const RankOrder& order) {
   std::string word;
-  for (const Axis axis : order.axes) {
+  for (const ParallelismAxis axis : order.axes) {
     if (!word.empty()) word += '-';
     word += name_of(kAxisNames, axis);
   }
@@ -77,19 +77,19 @@ std::optional<RankOrder> parse_rank_order(std::string_view word) {
   return std::nullopt;
 }
 
-std::string collective_algorithms_text(const Collectives& collectives) {
+std::string collective_algorithms_text(const CollectiveAlgorithmChoices& collectives) {
   std::string word;
   for (const auto& [choice, scheme] : kChoosingSchemes) {
-    if (collectives.*choice == collective::Algorithm::kLibrary) continue;
+    if (collectives.*choice == collective::CollectiveAlgorithm::kLibrary) continue;
     word += fmt::format("{}{} {}", word.empty() ? "" : ", ", scheme,
                         name_of(collective::kCollectiveAlgorithmNames, collectives.*choice));
   }
   return word.empty() ? std::string(name_of(collective::kCollectiveAlgorithmNames,
-                                            collective::Algorithm::kLibrary))
+                                            collective::CollectiveAlgorithm::kLibrary))
                       : word;
 }
 
-std::string chunk_layers_text(const std::vector<std::int64_t>& layers) {
+std::string layers_per_chunk_text(const std::vector<std::int64_t>& layers) {
   std::string word;
   for (std::size_t i = 0; i < layers.size();) {
     std::size_t count = 1;

@@ -19,7 +19,7 @@ namespace stepwright::plan {
 
 /// Degrees of parallelism. The number of ranks is tensor * context * data * pipeline, and for
 /// experts expert_tensor * expert * (expert data) * pipeline, which must be equal.
-struct Parallel {
+struct ParallelismDegrees {
   std::int64_t tensor = 1;
   std::int64_t pipeline = 1;
   std::int64_t context = 1;
@@ -30,12 +30,12 @@ struct Parallel {
   [[nodiscard]] std::int64_t ranks() const { return tensor * context * data * pipeline; }
   /// Returns the number of ranks that hold the same routed experts; 0 if the expert degrees do not
   /// divide the ranks of a stage.
-  [[nodiscard]] std::int64_t expert_data() const {
+  [[nodiscard]] std::int64_t expert_data_degree() const {
     const std::int64_t stage = tensor * context * data;
     const bool divides = stage % expert == 0 && stage / expert % expert_tensor == 0;
     return divides ? stage / expert / expert_tensor : 0;
   }
-  auto operator<=>(const Parallel&) const = default;
+  auto operator<=>(const ParallelismDegrees&) const = default;
 };
 
 /// Whether a column-parallel layer keeps its gathered input for the weight gradient or gathers it
@@ -51,20 +51,21 @@ inline constexpr Named<ContextKind> kContextKindNames[] = {{ContextKind::kRing, 
 
 /// How one kind of model state is sharded over the data x context ranks (PaRO, 2310.06003). N: not
 /// at all; I: inside groups of `Sharding::group` ranks; G: over all of them.
-enum class Spread : std::uint8_t { kNone, kInner, kGlobal };
-inline constexpr Named<Spread> kSpreadNames[] = {
-    {Spread::kNone, "N"}, {Spread::kInner, "I"}, {Spread::kGlobal, "G"}};
+enum class StateShardingScope : std::uint8_t { kNone, kInner, kGlobal };
+inline constexpr Named<StateShardingScope> kSpreadNames[] = {{StateShardingScope::kNone, "N"},
+                                                             {StateShardingScope::kInner, "I"},
+                                                             {StateShardingScope::kGlobal, "G"}};
 
 struct Sharding {
-  Spread parameters = Spread::kNone;
-  Spread gradients = Spread::kNone;
-  Spread optimizer = Spread::kNone;
+  StateShardingScope parameters = StateShardingScope::kNone;
+  StateShardingScope gradients = StateShardingScope::kNone;
+  StateShardingScope optimizer = StateShardingScope::kNone;
   /// Data x context ranks (consecutive) that share states sharded inside groups (spread I).
   std::int64_t group = 1;
   /// Ranks that share expert states of spread I; divides the expert-data size.
   std::int64_t expert_group = 1;
 
-  [[nodiscard]] bool uses(Spread spread) const {
+  [[nodiscard]] bool uses(StateShardingScope spread) const {
     return parameters == spread || gradients == spread || optimizer == spread;
   }
   auto operator<=>(const Sharding&) const = default;
@@ -93,7 +94,7 @@ inline constexpr ShardingAlias kShardingAliases[] = {
 
 /// Which communication overlaps computation, and which computation is postponed to overlap other
 /// pipeline ranks; `kOverlapTable` (plan/overlap_table.h) has names and conditions of all flags.
-struct Overlap {
+struct OverlapFlags {
   bool gradients = true;
   bool parameters = true;
   /// True if tensor-parallel messages are cut into pieces that overlap the matrix product which
@@ -115,57 +116,60 @@ struct Overlap {
   /// drains (Megatron-Core's `defer_embedding_wgrad_compute`). Each micro-batch keeps the head's
   /// input and the gradient of its logits until then.
   bool defer_embedding_gradient = false;
-  auto operator<=>(const Overlap&) const = default;
+  auto operator<=>(const OverlapFlags&) const = default;
 };
 
 /// Returns overlap flags that are all off, or (`on`) all on except those that cost memory.
-Overlap all_overlap_flags(bool on);
+OverlapFlags all_overlap_flags(bool on);
 
 /// Collective algorithm of each parallelism scheme, used where it supports the operation and the
 /// group (`settled`). The communication library sends all other messages, and all pipeline
 /// messages.
-struct Collectives {
-  collective::Algorithm tensor = collective::Algorithm::kLibrary;
-  collective::Algorithm context = collective::Algorithm::kLibrary;
-  collective::Algorithm expert = collective::Algorithm::kLibrary;
-  collective::Algorithm data = collective::Algorithm::kLibrary;
-  auto operator<=>(const Collectives&) const = default;
+struct CollectiveAlgorithmChoices {
+  collective::CollectiveAlgorithm tensor = collective::CollectiveAlgorithm::kLibrary;
+  collective::CollectiveAlgorithm context = collective::CollectiveAlgorithm::kLibrary;
+  collective::CollectiveAlgorithm expert = collective::CollectiveAlgorithm::kLibrary;
+  collective::CollectiveAlgorithm data = collective::CollectiveAlgorithm::kLibrary;
+  auto operator<=>(const CollectiveAlgorithmChoices&) const = default;
 };
 /// A parallelism scheme (tensor, context, expert, data) whose collective algorithm a plan chooses,
 /// with its name in files.
 struct SchemeAlgorithmField {
-  collective::Algorithm Collectives::* choice;
+  collective::CollectiveAlgorithm CollectiveAlgorithmChoices::* choice;
   std::string_view name;
 };
-inline constexpr SchemeAlgorithmField kChoosingSchemes[] = {{&Collectives::tensor, "tensor"},
-                                                            {&Collectives::context, "context"},
-                                                            {&Collectives::expert, "expert"},
-                                                            {&Collectives::data, "data"}};
+inline constexpr SchemeAlgorithmField kChoosingSchemes[] = {
+    {&CollectiveAlgorithmChoices::tensor, "tensor"},
+    {&CollectiveAlgorithmChoices::context, "context"},
+    {&CollectiveAlgorithmChoices::expert, "expert"},
+    {&CollectiveAlgorithmChoices::data, "data"}};
 
 /// Axes of the rank grid. For experts, the tensor axis has the expert-tensor size and the data axis
 /// the expert-data size.
-enum class Axis : std::uint8_t { kTensor, kContext, kExpert, kData, kPipeline };
-inline constexpr Named<Axis> kAxisNames[] = {{Axis::kTensor, "tp"},
-                                             {Axis::kContext, "cp"},
-                                             {Axis::kExpert, "ep"},
-                                             {Axis::kData, "dp"},
-                                             {Axis::kPipeline, "pp"}};
+enum class ParallelismAxis : std::uint8_t { kTensor, kContext, kExpert, kData, kPipeline };
+inline constexpr Named<ParallelismAxis> kAxisNames[] = {{ParallelismAxis::kTensor, "tp"},
+                                                        {ParallelismAxis::kContext, "cp"},
+                                                        {ParallelismAxis::kExpert, "ep"},
+                                                        {ParallelismAxis::kData, "dp"},
+                                                        {ParallelismAxis::kPipeline, "pp"}};
 inline constexpr int kAxes = 5;
 
 /// Order in which ranks count along the parallelism axes, the fastest axis first.
 struct RankOrder {
-  Axis axes[kAxes] = {Axis::kTensor, Axis::kContext, Axis::kExpert, Axis::kData, Axis::kPipeline};
+  ParallelismAxis axes[kAxes] = {ParallelismAxis::kTensor, ParallelismAxis::kContext,
+                                 ParallelismAxis::kExpert, ParallelismAxis::kData,
+                                 ParallelismAxis::kPipeline};
   auto operator<=>(const RankOrder&) const = default;
 };
 
 /// How a job is trained on its cluster: parallelism, schedule, sharding, recomputation and all
 /// other choices beside the job. Small and comparable, as the tuner holds many.
 struct Plan {
-  Parallel parallel;
+  ParallelismDegrees parallel;
   std::int64_t micro_batch = 1;
-  schedule::Schedule schedule;
+  schedule::PipelineSchedule schedule;
   Sharding sharding;
-  Recompute recompute;
+  ActivationRecomputation recompute;
   bool sequence_parallel = false;
   GatheredInputPolicy tensor_input = GatheredInputPolicy::kRegather;
   ContextKind context_kind = ContextKind::kRing;
@@ -173,8 +177,8 @@ struct Plan {
   std::int64_t gradient_bucket = 40'000'000;  ///< Elements of gradients that are reduced at a time.
   /// Elements of parameters that are gathered at a time.
   std::int64_t parameter_bucket = 40'000'000;
-  Overlap overlap;
-  Collectives collectives;
+  OverlapFlags overlap;
+  CollectiveAlgorithmChoices collectives;
   RankOrder rank_order;
   HostOffload offload;
   /// Number of layers of each pipeline chunk, in model order; empty: `even_layer_split`
@@ -185,8 +189,8 @@ struct Plan {
 };
 
 /// Returns which pipeline rank holds each chunk of a plan.
-inline schedule::Placement chunk_placement_of(const Plan& plan) {
-  return schedule::chunk_placement_of(plan.schedule, plan.parallel.pipeline);
+inline schedule::ModelChunkPlacement model_chunk_placement(const Plan& plan) {
+  return schedule::model_chunk_placement(plan.schedule, plan.parallel.pipeline);
 }
 
 /// Returns a sharding's letters for parameters, gradients and optimizer: "IIG".
@@ -195,7 +199,7 @@ std::string sharding_letters(const Sharding& sharding);
 /// Returns the sharding that three letters ("IIG") or an alias ("zero3") name, with group sizes 1;
 /// nullopt for any other word. Accepts all 27 combinations of letters; `is_paro_strategy` tells
 /// which are useful.
-std::optional<Sharding> sharding_of(std::string_view word);
+std::optional<Sharding> sharding_named_by_word(std::string_view word);
 
 /// True if optimizer states are sharded at least as finely as parameters and gradients, as in
 /// PaRO's fourteen strategies (2310.06003, section 3).
@@ -214,9 +218,9 @@ std::optional<RankOrder> parse_rank_order(std::string_view word);
 
 /// Returns the collective algorithms that differ from the library's choice, as text: "tensor nvls,
 /// data ho-ring"; "library" if there are none.
-std::string collective_algorithms_text(const Collectives& collectives);
+std::string collective_algorithms_text(const CollectiveAlgorithmChoices& collectives);
 
 /// Returns the layers of each pipeline chunk as text: "8 x 3, 6".
-std::string chunk_layers_text(const std::vector<std::int64_t>& layers);
+std::string layers_per_chunk_text(const std::vector<std::int64_t>& layers);
 
 }  // namespace stepwright::plan

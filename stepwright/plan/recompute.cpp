@@ -9,7 +9,7 @@
 namespace stepwright::plan {
 namespace {
 
-std::string setting_word(const Recompute& setting) {
+std::string setting_word(const ActivationRecomputation& setting) {
   const std::string layers = setting.first > 0 ? fmt::format("first {}", setting.first)
                                                : fmt::format("every {}", setting.every);
   if (setting.kind == RecomputeKind::kEvery) return layers;
@@ -20,7 +20,7 @@ std::string setting_word(const Recompute& setting) {
   return recomputes_some_layers(setting) ? fmt::format("{} {}", word, layers) : word;
 }
 
-std::string setting_text(const Recompute& setting) {
+std::string setting_text(const ActivationRecomputation& setting) {
   switch (setting.kind) {
     case RecomputeKind::kNone: return "no recomputation";
     case RecomputeKind::kSelective: return "selective recomputation";
@@ -36,7 +36,7 @@ std::string setting_text(const Recompute& setting) {
 
 /// Describes positions with their own recomputation, in runs of equal ones: ", full on stages 0-3,
 /// selective on stage 5".
-std::string stages_words(const Recompute& recompute) {
+std::string stages_words(const ActivationRecomputation& recompute) {
   std::string words;
   const std::vector<StageRecompute>& stages = recompute.stages;
   for (std::size_t i = 0; i < stages.size();) {
@@ -56,26 +56,27 @@ std::string stages_words(const Recompute& recompute) {
 
 }  // namespace
 
-Recompute recompute_of_pipeline_rank(const Recompute& recompute, std::int64_t position) {
+ActivationRecomputation recompute_of_pipeline_rank(const ActivationRecomputation& recompute,
+                                                   std::int64_t position) {
   const auto stage = std::ranges::find(recompute.stages, position, &StageRecompute::position);
   if (stage != recompute.stages.end()) return recompute_settings_of_stage(*stage);
   return {recompute.kind, recompute.every, recompute.first, recompute.modules, {}};
 }
 
-LayerRecompute common_recompute_of_stages(const Recompute& recompute) {
+LayerRecompute common_recompute_of_stages(const ActivationRecomputation& recompute) {
   std::optional<LayerRecompute> least;
-  each_setting(recompute, [&](const Recompute& setting) {
+  each_setting(recompute, [&](const ActivationRecomputation& setting) {
     const LayerRecompute own = common_layer_recompute(setting);
     least = !least || *least == own ? own : kNoRecompute;
   });
   return *least;
 }
 
-std::string recompute_setting_text(const Recompute& recompute) {
+std::string recompute_setting_text(const ActivationRecomputation& recompute) {
   return setting_word(recompute) + stages_words(recompute);
 }
 
-std::string recompute_description(const Recompute& recompute) {
+std::string recompute_description(const ActivationRecomputation& recompute) {
   return setting_text(recompute) + stages_words(recompute);
 }
 

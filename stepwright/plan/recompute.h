@@ -29,7 +29,7 @@ struct StageRecompute {
 };
 
 /// Activation recomputation of a plan: kind, modules, which layers, and pipeline ranks that differ.
-struct Recompute {
+struct ActivationRecomputation {
   RecomputeKind kind = RecomputeKind::kNone;
   /// Distance between recomputed layers: layers 0, n, 2n, ... of each chunk are recomputed, in full
   /// (kEvery) or their modules (kModules).
@@ -40,23 +40,25 @@ struct Recompute {
   RecomputeModuleSet modules;  ///< Layer parts that are recomputed, with kModules.
   /// Pipeline ranks with another recomputation than the rest, ascending.
   std::vector<StageRecompute> stages;
-  auto operator<=>(const Recompute&) const = default;
+  auto operator<=>(const ActivationRecomputation&) const = default;
 };
 
 /// Returns the recomputation of one differing pipeline rank in the form of a whole plan's.
-inline Recompute recompute_settings_of_stage(const StageRecompute& stage) {
+inline ActivationRecomputation recompute_settings_of_stage(const StageRecompute& stage) {
   return {stage.kind, stage.every, stage.first, stage.modules, {}};
 }
 
 /// Returns the recomputation of the layers on one pipeline rank. Code about a layer must call this
 /// first, as no other function knows how pipeline ranks differ.
-Recompute recompute_of_pipeline_rank(const Recompute& recompute, std::int64_t position);
+ActivationRecomputation recompute_of_pipeline_rank(const ActivationRecomputation& recompute,
+                                                   std::int64_t position);
 
 /// Calls `visit` for each recomputation that occurs on some pipeline rank, the most common first;
 /// may visit one twice.
-template <class Visit>
-void each_setting(const Recompute& recompute, Visit&& visit) {
-  visit(Recompute{recompute.kind, recompute.every, recompute.first, recompute.modules, {}});
+template <class VisitorCallback>
+void each_setting(const ActivationRecomputation& recompute, VisitorCallback&& visit) {
+  visit(ActivationRecomputation{
+      recompute.kind, recompute.every, recompute.first, recompute.modules, {}});
   for (const StageRecompute& stage : recompute.stages) visit(recompute_settings_of_stage(stage));
 }
 
@@ -67,21 +69,22 @@ struct LayerRecompute {
   auto operator<=>(const LayerRecompute&) const = default;
 };
 inline constexpr LayerRecompute kNoRecompute{};
-inline constexpr LayerRecompute kCoreRecompute{.whole = false, .modules = {Module::kCoreAttention}};
+inline constexpr LayerRecompute kCoreRecompute{.whole = false,
+                                               .modules = {RecomputeModule::kCoreAttention}};
 inline constexpr LayerRecompute kWholeRecompute{.whole = true, .modules = {}};
-inline constexpr RecomputeModuleSet kPerOperator{Module::kPerOperator};
+inline constexpr RecomputeModuleSet kPerOperator{RecomputeModule::kPerOperator};
 
 // The next functions take the setting of one position (`recompute_of_pipeline_rank`):
 
 /// True if only some layers of a chunk are recomputed: with `every: n` the 0th, nth, 2nth, with
 /// `first: n` the first n. `recompute`: of one pipeline rank.
-constexpr bool recomputes_some_layers(const Recompute& recompute) {
+constexpr bool recomputes_some_layers(const ActivationRecomputation& recompute) {
   return recompute.every > 1 || recompute.first > 0;
 }
 
 /// Returns what is recomputed in those layers that are recomputed at all. `recompute`: of one
 /// pipeline rank.
-constexpr LayerRecompute recomputed_layer_part(const Recompute& recompute) {
+constexpr LayerRecompute parts_recomputed_in_layers(const ActivationRecomputation& recompute) {
   switch (recompute.kind) {
     case RecomputeKind::kNone: return kNoRecompute;
     case RecomputeKind::kSelective: return kCoreRecompute;
@@ -92,59 +95,71 @@ constexpr LayerRecompute recomputed_layer_part(const Recompute& recompute) {
 
 /// Returns what every layer recomputes at least: nothing if some layers are left out. `recompute`:
 /// of one pipeline rank.
-constexpr LayerRecompute common_layer_recompute(const Recompute& recompute) {
-  return recomputes_some_layers(recompute) ? kNoRecompute : recomputed_layer_part(recompute);
+constexpr LayerRecompute common_layer_recompute(const ActivationRecomputation& recompute) {
+  return recomputes_some_layers(recompute) ? kNoRecompute : parts_recomputed_in_layers(recompute);
 }
 
 /// True if the layer with index `within_chunk` in its chunk is among those that `every` and `first`
 /// select for recomputation. `recompute`: of one pipeline rank.
-constexpr bool is_layer_index_recomputed(const Recompute& recompute, std::int64_t within_chunk) {
+constexpr bool is_layer_index_recomputed(const ActivationRecomputation& recompute,
+                                         std::int64_t within_chunk) {
   return (recompute.first == 0 || within_chunk < recompute.first) &&
          (recompute.every <= 1 || within_chunk % recompute.every == 0);
 }
 
 /// Returns what the layer with index `within_chunk` in its chunk recomputes. `recompute`: of one
 /// pipeline rank.
-constexpr LayerRecompute layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
-  return is_layer_index_recomputed(recompute, within_chunk) ? recomputed_layer_part(recompute)
+constexpr LayerRecompute recomputation_of_chunk_layer(const ActivationRecomputation& recompute,
+                                                      std::int64_t within_chunk) {
+  return is_layer_index_recomputed(recompute, within_chunk) ? parts_recomputed_in_layers(recompute)
                                                             : kNoRecompute;
 }
 
 // The next functions take the settings of all positions:
 
 /// Returns what every layer on every pipeline rank recomputes at least.
-LayerRecompute common_recompute_of_stages(const Recompute& recompute);
+LayerRecompute common_recompute_of_stages(const ActivationRecomputation& recompute);
 
 /// True if all pipeline ranks have the same recomputation.
-inline bool has_uniform_recompute(const Recompute& recompute) { return recompute.stages.empty(); }
+inline bool all_stages_recompute_equally(const ActivationRecomputation& recompute) {
+  return recompute.stages.empty();
+}
 
 /// A word for a kind of recomputation in framework files, with the test whether a plan uses it.
 struct RecomputeWord {
   std::string_view name;
-  bool (*takes)(const Recompute& recompute);
+  bool (*takes)(const ActivationRecomputation& recompute);
 };
 inline constexpr RecomputeWord kRecomputeWords[] = {
-    {"none", [](const Recompute& r) { return r.kind == RecomputeKind::kNone; }},
-    {"selective", [](const Recompute& r) { return r.kind == RecomputeKind::kSelective; }},
-    {"full", [](const Recompute& r) { return r.kind == RecomputeKind::kFull; }},
+    {"none", [](const ActivationRecomputation& r) { return r.kind == RecomputeKind::kNone; }},
+    {"selective",
+     [](const ActivationRecomputation& r) { return r.kind == RecomputeKind::kSelective; }},
+    {"full", [](const ActivationRecomputation& r) { return r.kind == RecomputeKind::kFull; }},
     {"every",
-     [](const Recompute& r) {
+     [](const ActivationRecomputation& r) {
        return r.kind == RecomputeKind::kEvery ? r.first == 0 : recomputes_some_layers(r);
      }},
-    {"first", [](const Recompute& r) { return r.kind == RecomputeKind::kEvery && r.first > 0; }},
+    {"first",
+     [](const ActivationRecomputation& r) {
+       return r.kind == RecomputeKind::kEvery && r.first > 0;
+     }},
     {"modules",
-     [](const Recompute& r) {
+     [](const ActivationRecomputation& r) {
        return r.kind == RecomputeKind::kModules && r.modules != kPerOperator;
      }},
-    {"shared_experts", [](const Recompute& r) { return r.modules.has(Module::kSharedExperts); }},
-    {"per-operator", [](const Recompute& r) { return r.modules.has(Module::kPerOperator); }},
-    {"stages", [](const Recompute& r) { return !r.stages.empty(); }}};
+    {"shared_experts",
+     [](const ActivationRecomputation& r) {
+       return r.modules.has(RecomputeModule::kSharedExperts);
+     }},
+    {"per-operator",
+     [](const ActivationRecomputation& r) { return r.modules.has(RecomputeModule::kPerOperator); }},
+    {"stages", [](const ActivationRecomputation& r) { return !r.stages.empty(); }}};
 
 /// Returns a plan's recomputation as text: "none", "selective", "full", "every 2", "first 3", "norm
 /// + mlp every 2" or "none, full on stages 0-1". Equal settings have equal texts.
-std::string recompute_setting_text(const Recompute& recompute);
+std::string recompute_setting_text(const ActivationRecomputation& recompute);
 
 /// Returns a plan's recomputation in words for users, as "full recomputation".
-std::string recompute_description(const Recompute& recompute);
+std::string recompute_description(const ActivationRecomputation& recompute);
 
 }  // namespace stepwright::plan

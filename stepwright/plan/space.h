@@ -9,20 +9,20 @@ namespace stepwright::plan {
 
 /// Value in lists of sharding groups that stands for the word `node`: each plan uses its own
 /// `node_sharding_group_size` or `node_expert_sharding_group_size` (plan/grid.h).
-inline constexpr std::int64_t kNodeShardingGroup = 0;
+inline constexpr std::int64_t kNodeSizedShardingGroup = 0;
 
 /// Collective algorithms that the tuner may choose, for each parallelism scheme.
-struct SearchedCollectives {
-  std::vector<collective::Algorithm> tensor, context, expert, data;
-  bool operator==(const SearchedCollectives&) const = default;
+struct SearchedCollectiveAlgorithms {
+  std::vector<collective::CollectiveAlgorithm> tensor, context, expert, data;
+  bool operator==(const SearchedCollectiveAlgorithms&) const = default;
 };
 /// Choices of host offload that the tuner may use: values of each field of `HostOffload`.
-struct SearchedOffloads {
+struct SearchedOffloadChoices {
   std::vector<double> optimizer;
   std::vector<bool> masters;
   std::vector<OffloadModuleSet> activations;
   std::vector<bool> parameters;
-  bool operator==(const SearchedOffloads&) const = default;
+  bool operator==(const SearchedOffloadChoices&) const = default;
 };
 /// Values from which the tuner may choose, one list per choice of a plan (the job's `search:`
 /// mapping). An empty list: every legal value; for choices marked (*), only the default of `Plan`.
@@ -34,7 +34,7 @@ struct TunerSearchSpace {
   std::vector<std::int64_t> expert_tensor;
   std::vector<std::int64_t> data;
   std::vector<std::int64_t> micro_batch;
-  std::vector<schedule::ScheduleKind> schedule;
+  std::vector<schedule::PipelineScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
   /// Numbers of micro-batch streams that a schedule runs side by side (1 or 2). (*)
   std::vector<std::int64_t> strands;
@@ -46,17 +46,17 @@ struct TunerSearchSpace {
   /// node.
   std::vector<std::int64_t> expert_group;
   /// Recomputations; empty: none, selective and full are tried.
-  std::vector<Recompute> recompute;
+  std::vector<ActivationRecomputation> recompute;
   std::vector<bool> sequence_parallel;
   std::vector<GatheredInputPolicy> tensor_input;
   std::vector<ContextKind> context_kind;
   std::vector<DType> accumulate;               ///< Types in which gradients are accumulated. (*)
   std::vector<std::int64_t> gradient_bucket;   ///< Elements of a gradient bucket. (*)
   std::vector<std::int64_t> parameter_bucket;  ///< Elements of a parameter bucket. (*)
-  std::vector<Overlap> overlap;                ///< Combinations of overlap flags. (*)
-  SearchedCollectives collectives;             ///< Collective algorithms of each scheme. (*)
+  std::vector<OverlapFlags> overlap;           ///< Combinations of overlap flags. (*)
+  SearchedCollectiveAlgorithms collectives;    ///< Collective algorithms of each scheme. (*)
   std::vector<RankOrder> rank_order;           ///< Orders of the parallelism axes on ranks. (*)
-  SearchedOffloads offload;                    ///< Values of each host-offload choice. (*)
+  SearchedOffloadChoices offload;              ///< Values of each host-offload choice. (*)
   /// Numbers of layers of each pipeline chunk; an empty inner list: the even split. (*)
   std::vector<std::vector<std::int64_t>> layers;
 

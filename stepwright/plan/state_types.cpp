@@ -19,12 +19,13 @@ StateDataTypes types_of(const Job& job, DType gradient, bool alone) {
 StateDataTypes state_types(const Job& job, const Plan& plan) {
   const Sharding sharding = canonical_sharding(job, plan);
   const bool alike =
-      sharding.parameters != Spread::kNone && sharding.parameters == sharding.optimizer;
+      sharding.parameters != StateShardingScope::kNone && sharding.parameters == sharding.optimizer;
   StateDataTypes types = types_of(job, plan.accumulate, alike);
   // In PyTorch, gradients have the type of their parameters: pytorch/pytorch
   // torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: orig_dtype.
   const bool as_parameters = job.kernels.masters != MasterWeights::kBeside;
-  if (as_parameters && sharding.gradients != Spread::kNone) types.gradient = types.master;
+  if (as_parameters && sharding.gradients != StateShardingScope::kNone)
+    types.gradient = types.master;
   return types;
 }
 

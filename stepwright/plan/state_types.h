@@ -5,14 +5,14 @@
 namespace stepwright::plan {
 
 /// Data types of a trained parameter and its states on each rank of a plan; they depend on
-/// `Kernels::masters`.
+/// `FrameworkKernels::masters`.
 struct StateDataTypes {
   DType stored{};    ///< Type in which parameters are stored between uses.
   DType master{};    ///< Type in which the optimizer computes and keeps its wide moments.
   DType gradient{};  ///< Type of gradients between their reduction and the optimizer update.
 
   /// True if the optimizer has master copies of the parameters in another type.
-  [[nodiscard]] constexpr bool copies() const { return stored != master; }
+  [[nodiscard]] constexpr bool has_master_copies() const { return stored != master; }
 };
 
 /// Returns the state types of an optimizer with master copies in fp32 (fp64 if parameters are

@@ -14,7 +14,7 @@ void StridedRanks::add(StridedRankFactor extent) {
     merge_at(at - 1);
     return;
   }
-  assert(count_ < kMaxStridedFactors);
+  assert(count_ < kMaxStridedGroupFactors);
   std::copy_backward(factors_.begin() + at, factors_.begin() + count_,
                      factors_.begin() + count_ + 1);
   factors_[at] = extent;
@@ -65,7 +65,7 @@ std::int64_t StridedRanks::first_rank_of_group(std::int64_t rank) const {
   return first;
 }
 
-std::optional<SplitRankGroup> cut(const StridedRanks& group, std::int64_t size) {
+std::optional<SplitRankGroup> cut_into_rank_runs(const StridedRanks& group, std::int64_t size) {
   SplitRankGroup parts;
   std::int64_t rest = size;
   for (const StridedRankFactor& factor : group) {

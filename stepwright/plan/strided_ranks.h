@@ -22,7 +22,7 @@ class StridedRanks {
  public:
   /// Most factors that any group needs: tensor, data x context (two if a sharding group cuts it),
   /// pipeline.
-  static constexpr int kMaxStridedFactors = 4;
+  static constexpr int kMaxStridedGroupFactors = 4;
 
   /// Adds a factor of the product; factors may be added in any order.
   void add(StridedRankFactor extent);
@@ -48,7 +48,7 @@ class StridedRanks {
  private:
   void merge_at(int index);
 
-  std::array<StridedRankFactor, kMaxStridedFactors> factors_{};
+  std::array<StridedRankFactor, kMaxStridedGroupFactors> factors_{};
   int count_ = 0;
 };
 
@@ -61,6 +61,6 @@ struct SplitRankGroup {
 
 /// Divides a group into runs of `size` consecutive members; nullopt if the runs would not have one
 /// common shape of strided factors (6 of 4 x 3, if the factors do not continue each other).
-std::optional<SplitRankGroup> cut(const StridedRanks& group, std::int64_t size);
+std::optional<SplitRankGroup> cut_into_rank_runs(const StridedRanks& group, std::int64_t size);
 
 }  // namespace stepwright::plan

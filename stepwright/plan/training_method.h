@@ -20,7 +20,7 @@ inline constexpr Named<TrainingMethodKind> kMethodNames[] = {
     {TrainingMethodKind::kPpo, "ppo"}};
 
 /// True if each step of the method generates sequences (GRPO, PPO).
-constexpr bool generates_sequences(TrainingMethodKind kind) {
+constexpr bool training_method_generates_sequences(TrainingMethodKind kind) {
   return kind == TrainingMethodKind::kGrpo || kind == TrainingMethodKind::kPpo;
 }
 
@@ -42,7 +42,7 @@ struct SecondModel {
 
 /// Generation of a step's sequences in reinforcement learning. Its speed is stated by the user, not
 /// predicted.
-struct Rollout {
+struct RolloutSettings {
   /// Tokens per second that one device generates over many sequences at once; nullopt: `seconds` is
   /// stated.
   std::optional<double> tokens_per_s;
@@ -55,7 +55,7 @@ struct Rollout {
   double prompt = 0;  ///< Mean number of prompt tokens per sequence, which are not generated.
   std::int64_t devices = 0;  ///< Devices that only generate; 0: training devices generate.
   std::int64_t tensor = 1;   ///< Devices over which generation splits one copy of the weights.
-  bool operator==(const Rollout&) const = default;
+  bool operator==(const RolloutSettings&) const = default;
 };
 
 /// Sending of generated sequences from one process to the training devices, each padded to the
@@ -87,7 +87,7 @@ struct TrainingMethod {
   /// Number of steps by which generated sequences may lag behind the trained weights; 0: training
   /// waits for generation.
   std::int64_t staleness = 1;
-  std::optional<Rollout> rollout;
+  std::optional<RolloutSettings> rollout;
   std::optional<RolloutSequenceDispatch> dispatch;
   bool operator==(const TrainingMethod&) const = default;
 };

@@ -37,7 +37,7 @@ StepwrightBackend::StepwrightBackend(ProcessGroupSetup setup, SplitGroup split)
 }
 
 StepwrightBackend::~StepwrightBackend() {
-  if (runner_) runner_->stop("the group is destroyed");
+  if (runner_) runner_->stop_and_refuse_calls("the group is destroyed");
 }
 
 c10::intrusive_ptr<c10d::Backend::Options> StepwrightBackend::getBackendOptions() {
@@ -60,7 +60,7 @@ StepwrightBackend::Work StepwrightBackend::endCoalescing() {
   coalescing_ = false;
   Tensors outputs;
   std::vector<Work> works = std::exchange(coalesced_, {});
-  return c10::make_intrusive<CombinedWork>(std::move(works), std::move(outputs));
+  return c10::make_intrusive<CombinedPendingWork>(std::move(works), std::move(outputs));
 }
 
 StepwrightBackend::Work StepwrightBackend::kept(Work work) {
@@ -81,7 +81,7 @@ c10::intrusive_ptr<c10d::Backend> StepwrightBackend::split(
 }
 
 void StepwrightBackend::abort() {
-  if (runner_) runner_->stop("the group was aborted");
+  if (runner_) runner_->stop_and_refuse_calls("the group was aborted");
   setup_.wrapped->abort();
   if (setup_.wrapped_cuda) setup_.wrapped_cuda->abort();
 }
@@ -89,7 +89,7 @@ void StepwrightBackend::abort() {
 void StepwrightBackend::shutdown() {
   if (runner_) {
     runner_->finish(setup_.timeout);
-    runner_->stop("the group was shut down");
+    runner_->stop_and_refuse_calls("the group was shut down");
   }
   setup_.wrapped->shutdown();
   if (setup_.wrapped_cuda) setup_.wrapped_cuda->shutdown();
@@ -112,7 +112,7 @@ std::string StepwrightBackend::text_of(const CollectiveRequest& request) const {
                      c10::toString(full.scalar_type()), calls_);
 }
 
-std::string StepwrightBackend::fallback_reason(const CollectiveRequest& request) const {
+std::string StepwrightBackend::wrapped_backend_reason(const CollectiveRequest& request) const {
   const at::Tensor& input = request.input;
   const at::Tensor& output = request.output;
   if (!input.device().is_cpu() || !output.device().is_cpu()) return "device";
@@ -120,27 +120,28 @@ std::string StepwrightBackend::fallback_reason(const CollectiveRequest& request)
   if (!engine_) return "layout";
   if (input.layout() != at::kStrided || output.layout() != at::kStrided) return "sparse";
   if (input.scalar_type() != output.scalar_type()) return "types differ";
-  if (request.op && !translate_reduction(*request.op, input.scalar_type())) return "reduction";
+  if (request.op && !transport_reduction_of(*request.op, input.scalar_type())) return "reduction";
   const std::int64_t blocks = std::max(input.numel(), output.numel());
   if (blocks == 0) return "small";
-  const bool sized = request.collective == collective::Collective::kAllGather
+  const bool sized = request.collective == collective::CollectiveOperation::kAllGather
                          ? output.numel() == input.numel() * size_
-                     : request.collective == collective::Collective::kReduceScatter
+                     : request.collective == collective::CollectiveOperation::kReduceScatter
                          ? input.numel() == output.numel() * size_
                          : input.numel() == output.numel();
   if (!sized) return "sizes";
-  if (request.collective == collective::Collective::kAllToAll && input.numel() % size_ != 0)
+  if (request.collective == collective::CollectiveOperation::kAllToAll &&
+      input.numel() % size_ != 0)
     return "sizes";
   // No other backend of host tensors has this reduction, so size does not matter.
   const bool only_here = request.op && request.op->op_ == c10d::ReduceOp::PREMUL_SUM;
   if (!only_here && full_bytes(input, output) < setup_.min_bytes) return "small";
-  if (!only_here && !algorithm_of_call(request)) return "chosen";
+  if (!only_here && !algorithm_of_collective_call(request)) return "chosen";
   return {};
 }
 
-std::optional<collective::Algorithm> StepwrightBackend::algorithm_of_call(
+std::optional<collective::CollectiveAlgorithm> StepwrightBackend::algorithm_of_collective_call(
     const CollectiveRequest& request) const {
-  return setup_.engine.algorithm_for_bytes(
+  return setup_.engine.collective_algorithm_for_bytes(
       request.collective, static_cast<double>(full_bytes(request.input, request.output)));
 }
 
@@ -163,14 +164,16 @@ StepwrightBackend::Work StepwrightBackend::schedule(const CollectiveRequest& req
   ++calls_;
   record(request);
   tally_.add(request.name, {}, full_bytes(request.input, request.output));
-  CollectiveCall call{.collective = request.collective,
-                      .text = text_of(request),
-                      .input = request.input,
-                      .output = request.output,
-                      .timeout = chosen(request.timeout, setup_.timeout),
-                      .method = algorithm_of_call(request).value_or(setup_.engine.method)};
+  CollectiveCall call{
+      .collective = request.collective,
+      .text = text_of(request),
+      .input = request.input,
+      .output = request.output,
+      .timeout = chosen(request.timeout, setup_.timeout),
+      .method = algorithm_of_collective_call(request).value_or(setup_.engine.method)};
   if (request.op) {
-    const TransportReduction known = *translate_reduction(*request.op, request.input.scalar_type());
+    const TransportReduction known =
+        *transport_reduction_of(*request.op, request.input.scalar_type());
     call.reduction = known.reduction;
     call.factor = known.factor;
     call.average = known.average;
@@ -187,15 +190,15 @@ StepwrightBackend::Work StepwrightBackend::schedule(const CollectiveRequest& req
     };
   }
   auto work = c10::make_intrusive<ScheduledCollectiveWork>(
-      ScheduledCollectiveWork::CallIdentity{rank_, request.type, calls_},
+      ScheduledCollectiveWork::CollectiveCallIdentity{rank_, request.type, calls_},
       fmt::format("stepwright:{}", request.name), Tensors{request.input}, outputs);
   runner_->add({std::move(call), std::move(after), work});
   return kept(work);
 }
 
-StepwrightBackend::Work StepwrightBackend::pass(const char* name, const std::string& reason,
-                                                const at::Tensor* tensor,
-                                                const std::function<Work(Backend&)>& act) {
+StepwrightBackend::Work StepwrightBackend::pass_call_to_wrapped_backend(
+    const char* name, const std::string& reason, const at::Tensor* tensor,
+    const std::function<Work(Backend&)>& act) {
   ++calls_;
   tally_.add(name, reason, tensor == nullptr ? 0 : static_cast<std::int64_t>(tensor->nbytes()));
   Work inner = act(wrapped_for(tensor));
@@ -214,16 +217,18 @@ StepwrightBackend::Work StepwrightBackend::pass(const char* name, const std::str
 StepwrightBackend::Work StepwrightBackend::allreduce(Tensors& tensors,
                                                      const c10d::AllreduceOptions& opts) {
   const CollectiveRequest request{"all_reduce",
-                                  collective::Collective::kAllReduce,
+                                  collective::CollectiveOperation::kAllReduce,
                                   c10d::OpType::ALLREDUCE,
                                   tensors.at(0),
                                   tensors.at(0),
                                   opts.reduceOp,
                                   opts.timeout};
-  const std::string reason = tensors.size() > 1 ? "several tensors" : fallback_reason(request);
+  const std::string reason =
+      tensors.size() > 1 ? "several tensors" : wrapped_backend_reason(request);
   if (reason.empty()) return schedule(request, tensors, {});
-  return pass(request.name, reason, &tensors[0],
-              [&](Backend& wrapped) { return wrapped.allreduce(tensors, opts); });
+  return pass_call_to_wrapped_backend(request.name, reason, &tensors[0], [&](Backend& wrapped) {
+    return wrapped.allreduce(tensors, opts);
+  });
 }
 
 namespace {
@@ -259,34 +264,36 @@ StepwrightBackend::Work StepwrightBackend::allreduce_coalesced(
     for (const at::Tensor& tensor : tensors) rows.push_back(tensor.reshape({-1}));
     const at::Tensor flat = at::cat(rows);
     const CollectiveRequest request{"all_reduce",
-                                    collective::Collective::kAllReduce,
+                                    collective::CollectiveOperation::kAllReduce,
                                     c10d::OpType::ALLREDUCE_COALESCED,
                                     flat,
                                     flat,
                                     opts.reduceOp,
                                     opts.timeout};
-    reason = fallback_reason(request);
+    reason = wrapped_backend_reason(request);
     if (reason.empty()) {
       return schedule(request, tensors, [flat, to = tensors] { copy_in_order(flat, to); });
     }
   }
-  return pass("all_reduce_coalesced", reason, tensors.empty() ? nullptr : &tensors[0],
-              [&](Backend& wrapped) { return wrapped.allreduce_coalesced(tensors, opts); });
+  return pass_call_to_wrapped_backend(
+      "all_reduce_coalesced", reason, tensors.empty() ? nullptr : &tensors[0],
+      [&](Backend& wrapped) { return wrapped.allreduce_coalesced(tensors, opts); });
 }
 
 StepwrightBackend::Work StepwrightBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                            const c10d::AllgatherOptions& opts) {
   const CollectiveRequest request{"all_gather",
-                                  collective::Collective::kAllGather,
+                                  collective::CollectiveOperation::kAllGather,
                                   c10d::OpType::_ALLGATHER_BASE,
                                   input,
                                   output,
                                   {},
                                   opts.timeout};
-  const std::string reason = fallback_reason(request);
+  const std::string reason = wrapped_backend_reason(request);
   if (reason.empty()) return schedule(request, {output}, {});
-  return pass(request.name, reason, &output,
-              [&](Backend& wrapped) { return wrapped._allgather_base(output, input, opts); });
+  return pass_call_to_wrapped_backend(request.name, reason, &output, [&](Backend& wrapped) {
+    return wrapped._allgather_base(output, input, opts);
+  });
 }
 
 StepwrightBackend::Work StepwrightBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -303,16 +310,21 @@ StepwrightBackend::Work StepwrightBackend::allgather(std::vector<Tensors>& outpu
     const bool small = static_cast<std::int64_t>(input.nbytes()) * size_ < setup_.min_bytes;
     const at::Tensor flat =
         small ? at::Tensor() : at::empty({size_, input.numel()}, input.options());
-    const CollectiveRequest request{
-        "all_gather", collective::Collective::kAllGather, c10d::OpType::ALLGATHER, input, flat, {},
-        opts.timeout};
-    reason = small ? "small" : fallback_reason(request);
+    const CollectiveRequest request{"all_gather",
+                                    collective::CollectiveOperation::kAllGather,
+                                    c10d::OpType::ALLGATHER,
+                                    input,
+                                    flat,
+                                    {},
+                                    opts.timeout};
+    reason = small ? "small" : wrapped_backend_reason(request);
     if (reason.empty()) {
       return schedule(request, list, [flat, to = list] { copy_in_order(flat.view({-1}), to); });
     }
   }
-  return pass("all_gather", reason, &input,
-              [&](Backend& wrapped) { return wrapped.allgather(outputs, inputs, opts); });
+  return pass_call_to_wrapped_backend("all_gather", reason, &input, [&](Backend& wrapped) {
+    return wrapped.allgather(outputs, inputs, opts);
+  });
 }
 
 StepwrightBackend::Work StepwrightBackend::allgather_into_tensor_coalesced(
@@ -322,22 +334,23 @@ StepwrightBackend::Work StepwrightBackend::allgather_into_tensor_coalesced(
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     works.push_back(_allgather_base(outputs[i], inputs[i], opts));
   }
-  return c10::make_intrusive<CombinedWork>(std::move(works), outputs);
+  return c10::make_intrusive<CombinedPendingWork>(std::move(works), outputs);
 }
 
 StepwrightBackend::Work StepwrightBackend::_reduce_scatter_base(
     at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& opts) {
   const CollectiveRequest request{"reduce_scatter",
-                                  collective::Collective::kReduceScatter,
+                                  collective::CollectiveOperation::kReduceScatter,
                                   c10d::OpType::_REDUCE_SCATTER_BASE,
                                   input,
                                   output,
                                   opts.reduceOp,
                                   opts.timeout};
-  const std::string reason = fallback_reason(request);
+  const std::string reason = wrapped_backend_reason(request);
   if (reason.empty()) return schedule(request, {output}, {});
-  return pass(request.name, reason, &input,
-              [&](Backend& wrapped) { return wrapped._reduce_scatter_base(output, input, opts); });
+  return pass_call_to_wrapped_backend(request.name, reason, &input, [&](Backend& wrapped) {
+    return wrapped._reduce_scatter_base(output, input, opts);
+  });
 }
 
 StepwrightBackend::Work StepwrightBackend::reduce_scatter(Tensors& outputs,
@@ -355,17 +368,18 @@ StepwrightBackend::Work StepwrightBackend::reduce_scatter(Tensors& outputs,
     const at::NoGradGuard no_gradients;
     const bool small = static_cast<std::int64_t>(output.nbytes()) * size_ < setup_.min_bytes;
     const CollectiveRequest request{"reduce_scatter",
-                                    collective::Collective::kReduceScatter,
+                                    collective::CollectiveOperation::kReduceScatter,
                                     c10d::OpType::REDUCE_SCATTER,
                                     small ? output : at::stack(list),
                                     output,
                                     opts.reduceOp,
                                     opts.timeout};
-    reason = small ? "small" : fallback_reason(request);
+    reason = small ? "small" : wrapped_backend_reason(request);
     if (reason.empty()) return schedule(request, outputs, {});
   }
-  return pass("reduce_scatter", reason, &output,
-              [&](Backend& wrapped) { return wrapped.reduce_scatter(outputs, inputs, opts); });
+  return pass_call_to_wrapped_backend("reduce_scatter", reason, &output, [&](Backend& wrapped) {
+    return wrapped.reduce_scatter(outputs, inputs, opts);
+  });
 }
 
 StepwrightBackend::Work StepwrightBackend::reduce_scatter_tensor_coalesced(
@@ -375,7 +389,7 @@ StepwrightBackend::Work StepwrightBackend::reduce_scatter_tensor_coalesced(
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     works.push_back(_reduce_scatter_base(outputs[i], inputs[i], opts));
   }
-  return c10::make_intrusive<CombinedWork>(std::move(works), outputs);
+  return c10::make_intrusive<CombinedPendingWork>(std::move(works), outputs);
 }
 
 StepwrightBackend::Work StepwrightBackend::alltoall_base(at::Tensor& output, at::Tensor& input,
@@ -383,7 +397,7 @@ StepwrightBackend::Work StepwrightBackend::alltoall_base(at::Tensor& output, at:
                                                          std::vector<int64_t>& input_splits,
                                                          const c10d::AllToAllOptions& opts) {
   const CollectiveRequest request{"all_to_all",
-                                  collective::Collective::kAllToAll,
+                                  collective::CollectiveOperation::kAllToAll,
                                   c10d::OpType::ALLTOALL_BASE,
                                   input,
                                   output,
@@ -391,9 +405,9 @@ StepwrightBackend::Work StepwrightBackend::alltoall_base(at::Tensor& output, at:
                                   opts.timeout};
   const bool split = !output_splits.empty() || !input_splits.empty();
   // Ranks whose own splits happen to be even cannot know those of other ranks.
-  const std::string reason = split ? "splits" : fallback_reason(request);
+  const std::string reason = split ? "splits" : wrapped_backend_reason(request);
   if (reason.empty()) return schedule(request, {output}, {});
-  return pass(request.name, reason, &input, [&](Backend& wrapped) {
+  return pass_call_to_wrapped_backend(request.name, reason, &input, [&](Backend& wrapped) {
     return wrapped.alltoall_base(output, input, output_splits, input_splits, opts);
   });
 }

@@ -73,7 +73,7 @@ class StepwrightBackend : public c10d::Backend {
   uint64_t getSequenceNumberForGroup() override { return calls_; }
   c10d::ErrorType getError() override { return c10d::ErrorType::SUCCESS; }
 
-  // These run as schedules where `setup` and the tensors allow it.
+  // These run as schedules where `process_group_setup` and the tensors allow it.
   Work allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
   Work allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) override;
   Work _allgather_base(at::Tensor& output, at::Tensor& input,
@@ -110,11 +110,12 @@ class StepwrightBackend : public c10d::Backend {
   void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
 
   /// Returns the ranks, options and wrapped backends with which the process group was made.
-  [[nodiscard]] const ProcessGroupSetup& setup() const { return setup_; }
+  [[nodiscard]] const ProcessGroupSetup& process_group_setup() const { return setup_; }
   /// Returns how often each operation was called so far, both those run by schedules and those
   /// passed to the wrapped backend.
-  [[nodiscard]] std::map<CallTally::Key, CallTally::CallCount> call_counts() const {
-    return tally_.call_counts();
+  [[nodiscard]] std::map<CollectiveCallCounter::Key, CollectiveCallCounter::CallCountAndBytes>
+  collective_call_counts() const {
+    return tally_.collective_call_counts();
   }
   /// Returns the most bytes of buffers, in addition to the tensors, that were held at a time; 0 if
   /// no collective was run by a schedule.
@@ -124,7 +125,7 @@ class StepwrightBackend : public c10d::Backend {
   /// A collective call that may be run by a schedule or passed to the wrapped backend.
   struct CollectiveRequest {
     const char* name;
-    collective::Collective collective;
+    collective::CollectiveOperation collective;
     c10d::OpType type;
     at::Tensor input;
     at::Tensor output;
@@ -134,9 +135,9 @@ class StepwrightBackend : public c10d::Backend {
 
   /// Returns the reason why a call must go to the wrapped backend ("device", "small", ...); empty:
   /// it is run by a schedule.
-  [[nodiscard]] std::string fallback_reason(const CollectiveRequest& request) const;
+  [[nodiscard]] std::string wrapped_backend_reason(const CollectiveRequest& request) const;
   /// Returns the algorithm that runs a call; nullopt: the wrapped backend runs it.
-  [[nodiscard]] std::optional<collective::Algorithm> algorithm_of_call(
+  [[nodiscard]] std::optional<collective::CollectiveAlgorithm> algorithm_of_collective_call(
       const CollectiveRequest& request) const;
   Work schedule(const CollectiveRequest& request, const Tensors& outputs,
                 std::function<void()> after);
@@ -144,14 +145,15 @@ class StepwrightBackend : public c10d::Backend {
   [[nodiscard]] std::string text_of(const CollectiveRequest& request) const;
   /// Passes a call to the wrapped backend by calling `act`, and counts it under `name` and
   /// `reason`.
-  Work pass(const char* name, const std::string& reason, const at::Tensor* tensor,
-            const std::function<Work(Backend&)>& act);
+  Work pass_call_to_wrapped_backend(const char* name, const std::string& reason,
+                                    const at::Tensor* tensor,
+                                    const std::function<Work(Backend&)>& act);
   Work kept(Work work);
   c10d::Backend& wrapped_for(const at::Tensor* tensor);
 
   ProcessGroupSetup setup_;
   SplitGroup split_;
-  CallTally tally_;
+  CollectiveCallCounter tally_;
   RankStatusBoard board_;
   std::unique_ptr<CollectiveEngine> engine_;
   std::unique_ptr<CollectiveCallRunner> runner_;

@@ -16,50 +16,57 @@ const at::Tensor* first_of(const std::vector<at::Tensor>& tensors) {
 
 StepwrightBackend::Work StepwrightBackend::alltoall(Tensors& outputs, Tensors& inputs,
                                                     const c10d::AllToAllOptions& opts) {
-  return pass("all_to_all_list", kOperation, first_of(inputs),
-              [&](Backend& wrapped) { return wrapped.alltoall(outputs, inputs, opts); });
+  return pass_call_to_wrapped_backend(
+      "all_to_all_list", kOperation, first_of(inputs),
+      [&](Backend& wrapped) { return wrapped.alltoall(outputs, inputs, opts); });
 }
 
 StepwrightBackend::Work StepwrightBackend::allreduce_sparse(Tensors& tensors,
                                                             const c10d::AllreduceOptions& opts) {
-  return pass("all_reduce_sparse", kOperation, nullptr,
-              [&](Backend& wrapped) { return wrapped.allreduce_sparse(tensors, opts); });
+  return pass_call_to_wrapped_backend(
+      "all_reduce_sparse", kOperation, nullptr,
+      [&](Backend& wrapped) { return wrapped.allreduce_sparse(tensors, opts); });
 }
 
 StepwrightBackend::Work StepwrightBackend::allgather_coalesced(std::vector<Tensors>& outputs,
                                                                Tensors& inputs,
                                                                const c10d::AllgatherOptions& opts) {
-  return pass("all_gather_coalesced", kOperation, first_of(inputs),
-              [&](Backend& wrapped) { return wrapped.allgather_coalesced(outputs, inputs, opts); });
+  return pass_call_to_wrapped_backend(
+      "all_gather_coalesced", kOperation, first_of(inputs),
+      [&](Backend& wrapped) { return wrapped.allgather_coalesced(outputs, inputs, opts); });
 }
 
 StepwrightBackend::Work StepwrightBackend::broadcast(Tensors& tensors,
                                                      const c10d::BroadcastOptions& opts) {
-  return pass("broadcast", kOperation, first_of(tensors),
-              [&](Backend& wrapped) { return wrapped.broadcast(tensors, opts); });
+  return pass_call_to_wrapped_backend(
+      "broadcast", kOperation, first_of(tensors),
+      [&](Backend& wrapped) { return wrapped.broadcast(tensors, opts); });
 }
 
 StepwrightBackend::Work StepwrightBackend::reduce(Tensors& tensors,
                                                   const c10d::ReduceOptions& opts) {
-  return pass("reduce", kOperation, first_of(tensors),
-              [&](Backend& wrapped) { return wrapped.reduce(tensors, opts); });
+  return pass_call_to_wrapped_backend(
+      "reduce", kOperation, first_of(tensors),
+      [&](Backend& wrapped) { return wrapped.reduce(tensors, opts); });
 }
 
 StepwrightBackend::Work StepwrightBackend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
                                                   const c10d::GatherOptions& opts) {
-  return pass("gather", kOperation, first_of(inputs),
-              [&](Backend& wrapped) { return wrapped.gather(outputs, inputs, opts); });
+  return pass_call_to_wrapped_backend(
+      "gather", kOperation, first_of(inputs),
+      [&](Backend& wrapped) { return wrapped.gather(outputs, inputs, opts); });
 }
 
 StepwrightBackend::Work StepwrightBackend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                                    const c10d::ScatterOptions& opts) {
-  return pass("scatter", kOperation, first_of(outputs),
-              [&](Backend& wrapped) { return wrapped.scatter(outputs, inputs, opts); });
+  return pass_call_to_wrapped_backend(
+      "scatter", kOperation, first_of(outputs),
+      [&](Backend& wrapped) { return wrapped.scatter(outputs, inputs, opts); });
 }
 
 StepwrightBackend::Work StepwrightBackend::barrier(const c10d::BarrierOptions& opts) {
-  return pass("barrier", kOperation, nullptr,
-              [&](Backend& wrapped) { return wrapped.barrier(opts); });
+  return pass_call_to_wrapped_backend("barrier", kOperation, nullptr,
+                                      [&](Backend& wrapped) { return wrapped.barrier(opts); });
 }
 
 void StepwrightBackend::monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) {

@@ -11,21 +11,22 @@ TimeLimitedStore::TimeLimitedStore(Pointer store, StoreTimeLimits limits)
 TimeLimitedStore::TimeLimitedStore(const std::function<Pointer()>& open, StoreTimeLimits limits)
     : TimeLimitedStore(Pointer(), std::move(limits)) {
   const auto opened = std::make_shared<Pointer>();
-  calls_.run(limits_.patience, [open, opened] { *opened = open(); });
+  calls_.call_within_time_limit(limits_.patience, [open, opened] { *opened = open(); });
   store_ = *opened;
 }
 
-template <class Act>
-auto TimeLimitedStore::answer(std::chrono::milliseconds waits, Act act) {
+template <class BoundedStoreOperation>
+auto TimeLimitedStore::answer(std::chrono::milliseconds waits, BoundedStoreOperation act) {
   using Answer = decltype(act(*store_));
   const auto patience = limits_.patience + waits;
   if constexpr (std::is_void_v<Answer>) {
-    calls_.run(patience, [store = store_, act = std::move(act)] { act(*store); });
+    calls_.call_within_time_limit(patience,
+                                  [store = store_, act = std::move(act)] { act(*store); });
   } else {
     // The answer is shared, since a caller that timed out no longer exists when it is written.
     const auto told = std::make_shared<std::optional<Answer>>();
-    calls_.run(patience,
-               [store = store_, act = std::move(act), told] { told->emplace(act(*store)); });
+    calls_.call_within_time_limit(
+        patience, [store = store_, act = std::move(act), told] { told->emplace(act(*store)); });
     return std::move(**told);
   }
 }

@@ -64,8 +64,8 @@ class TimeLimitedStore : public c10d::Store {
  private:
   /// Runs `act` on the store in bounded time and returns its result. `waits`: how long `act` may
   /// wait for a key.
-  template <class Act>
-  auto answer(std::chrono::milliseconds waits, Act act);
+  template <class BoundedStoreOperation>
+  auto answer(std::chrono::milliseconds waits, BoundedStoreOperation act);
 
   StoreTimeLimits limits_;
   transport::TimeBoundedCalls calls_;

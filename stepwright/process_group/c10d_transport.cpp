@@ -31,7 +31,7 @@ class C10dTransfer : public transport::MessageTransfer {
   }
   ~C10dTransfer() override { transport_.forget(work_.get()); }
 
-  void wait() override {
+  void wait_for_transfer() override {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         transport_.deadline_ - std::chrono::steady_clock::now());
     bool over = false;
@@ -79,16 +79,16 @@ std::unique_ptr<transport::MessageTransfer> C10dTransport::started(const char* w
   return std::make_unique<C10dTransfer>(*this, std::move(work), std::move(name));
 }
 
-std::unique_ptr<transport::MessageTransfer> C10dTransport::send(int lane, std::int32_t peer,
-                                                                std::span<const std::byte> bytes) {
+std::unique_ptr<transport::MessageTransfer> C10dTransport::start_send(
+    int lane, std::int32_t peer, std::span<const std::byte> bytes) {
   return started("send to", lane, peer, [&](c10d::Backend& backend) {
     std::vector<at::Tensor> tensors{tensor_of(bytes.data(), bytes.size())};
     return backend.send(tensors, peer, 0);
   });
 }
 
-std::unique_ptr<transport::MessageTransfer> C10dTransport::receive(int lane, std::int32_t peer,
-                                                                   std::span<std::byte> bytes) {
+std::unique_ptr<transport::MessageTransfer> C10dTransport::start_receive(
+    int lane, std::int32_t peer, std::span<std::byte> bytes) {
   return started("receive from", lane, peer, [&](c10d::Backend& backend) {
     std::vector<at::Tensor> tensors{tensor_of(bytes.data(), bytes.size())};
     return backend.recv(tensors, peer, 0);

@@ -25,10 +25,10 @@ class C10dTransport : public transport::MessageTransport {
   /// if the message has not arrived.
   void begin(std::chrono::milliseconds timeout);
 
-  std::unique_ptr<transport::MessageTransfer> send(int lane, std::int32_t peer,
-                                                   std::span<const std::byte> bytes) override;
-  std::unique_ptr<transport::MessageTransfer> receive(int lane, std::int32_t peer,
-                                                      std::span<std::byte> bytes) override;
+  std::unique_ptr<transport::MessageTransfer> start_send(int lane, std::int32_t peer,
+                                                         std::span<const std::byte> bytes) override;
+  std::unique_ptr<transport::MessageTransfer> start_receive(int lane, std::int32_t peer,
+                                                            std::span<std::byte> bytes) override;
   void abort() noexcept override;
 
   /// Releases the backends, which closes their connections, so that messages of the peers fail.

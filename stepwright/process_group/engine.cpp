@@ -37,16 +37,16 @@ std::int64_t largest_divisor(std::int64_t number, std::int32_t most) {
 
 }  // namespace
 
-std::span<std::byte> GrowingBuffer::take_uninitialised_bytes(std::int64_t bytes) {
+std::span<std::byte> GrowingBuffer::uninitialised_buffer_bytes(std::int64_t bytes) {
   if (bytes > bytes_) {
-    release();
+    free_buffer_memory();
     memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
     bytes_ = bytes;
   }
   return {memory_.get(), static_cast<std::size_t>(bytes)};
 }
 
-void GrowingBuffer::release() {
+void GrowingBuffer::free_buffer_memory() {
   memory_.reset();
   bytes_ = 0;
 }
@@ -55,18 +55,20 @@ CollectiveEngine::CollectiveEngine(std::vector<std::int32_t> tiers, std::int32_t
                                    ProcessGroupOptions options,
                                    std::vector<c10::intrusive_ptr<c10d::Backend>> lanes)
     : tiers_(std::move(tiers)),
-      ranks_(collective::schedule_rank_count({.tiers = tiers_})),
+      ranks_(collective::collective_schedule_rank_count({.tiers = tiers_})),
       rank_(rank),
       options_(std::move(options)),
       transport_(std::move(lanes)),
       executor_({.message_bytes = options_.message_bytes}) {}
 
-std::optional<collective::Algorithm> ProcessGroupOptions::algorithm_for_bytes(
-    collective::Collective collective, double bytes) const {
-  for (const AlgorithmForSize& choice : choices) {
+std::optional<collective::CollectiveAlgorithm> ProcessGroupOptions::collective_algorithm_for_bytes(
+    collective::CollectiveOperation collective, double bytes) const {
+  for (const CollectiveAlgorithmForSize& choice : choices) {
     if (choice.collective == collective && bytes <= choice.most_bytes) return choice.method;
   }
-  return collective == collective::Collective::kAllToAll ? collective::Algorithm::kRelay : method;
+  return collective == collective::CollectiveOperation::kAllToAll
+             ? collective::CollectiveAlgorithm::kRelay
+             : method;
 }
 
 const CollectiveEngine::Plan& CollectiveEngine::plan(const CollectiveCall& call,
@@ -74,35 +76,35 @@ const CollectiveEngine::Plan& CollectiveEngine::plan(const CollectiveCall& call,
   const auto key = std::tuple(call.method, call.collective, chunks);
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
-  const collective::ScheduleSpec spec{call.method, call.collective, tiers_, chunks};
-  Plan made{collective::schedule_without_ranks(spec),
+  const collective::CollectiveScheduleSpec spec{call.method, call.collective, tiers_, chunks};
+  Plan made{collective::empty_collective_schedule(spec),
             collective::generate_rank_schedule(spec, rank_)};
   return plans_.emplace(key, std::move(made)).first->second;
 }
 
-void CollectiveEngine::run(const CollectiveCall& call) {
+void CollectiveEngine::run_collective_call(const CollectiveCall& call) {
   transport_.begin(call.timeout);
-  if (call.collective == collective::Collective::kAllReduce) {
+  if (call.collective == collective::CollectiveOperation::kAllReduce) {
     run_all_reduce(call);
   } else {
     run_blocks(call);
   }
   note_peak();
   for (GrowingBuffer* room : {&input_, &output_, &scratch_}) {
-    if (room->bytes() > kKeptBytes) room->release();
+    if (room->bytes() > kKeptBytes) room->free_buffer_memory();
   }
 }
 
 void CollectiveEngine::run_blocks(const CollectiveCall& call) {
-  const bool gathers = call.collective == collective::Collective::kAllGather;
+  const bool gathers = call.collective == collective::CollectiveOperation::kAllGather;
   const at::Tensor& full = gathers ? call.output : call.input;
   const std::int64_t block = full.numel() / ranks_;
   const std::int64_t bytes = block * full.element_size();
   // The relay sends the data of a whole group as one message; chunks would split it into many.
-  const bool relayed = call.collective == collective::Collective::kAllToAll;
+  const bool relayed = call.collective == collective::CollectiveOperation::kAllToAll;
   const auto chunks = static_cast<std::int32_t>(
       relayed ? 1
-              : largest_divisor(block, collective::chunks_per_block(
+              : largest_divisor(block, collective::message_chunks_per_block(
                                            static_cast<double>(bytes),
                                            static_cast<double>(options_.chunk_bytes))));
   const Plan& used = plan(call, chunks);
@@ -122,7 +124,7 @@ void CollectiveEngine::run_all_reduce(const CollectiveCall& call) {
       std::min(total, std::max<std::int64_t>(1, options_.segment_bytes / element));
   const auto block = static_cast<double>(segment * element) / ranks_;
   const std::int32_t chunks =
-      collective::chunks_per_block(block, static_cast<double>(options_.chunk_bytes));
+      collective::message_chunks_per_block(block, static_cast<double>(options_.chunk_bytes));
   const Plan& used = plan(call, chunks);
   transport::check_equal_call_texts(used.schedule, rank_, greeting_of(call, chunks), transport_);
   const std::span<std::byte> all = span_of(call.output);
@@ -134,7 +136,7 @@ void CollectiveEngine::run_all_reduce(const CollectiveCall& call) {
                                                  static_cast<std::size_t>(count * element));
     const std::span<const std::byte> input = prepared(call, own, padded * element);
     const std::span<std::byte> output =
-        padded == count ? own : output_.take_uninitialised_bytes(padded * element);
+        padded == count ? own : output_.uninitialised_buffer_bytes(padded * element);
     run_part(call, used, {input, output, piece});
     if (padded != count) std::memcpy(own.data(), output.data(), own.size());
   }
@@ -144,7 +146,7 @@ void CollectiveEngine::run_all_reduce(const CollectiveCall& call) {
 std::span<const std::byte> CollectiveEngine::prepared(const CollectiveCall& call,
                                                       std::span<const std::byte> input,
                                                       std::int64_t bytes) {
-  const std::span<std::byte> copy = input_.take_uninitialised_bytes(bytes);
+  const std::span<std::byte> copy = input_.uninitialised_buffer_bytes(bytes);
   if (!input.empty()) std::memcpy(copy.data(), input.data(), input.size());
   std::ranges::fill(copy.subspan(input.size()), std::byte{0});
   if (call.factor)
@@ -157,14 +159,14 @@ void CollectiveEngine::run_part(const CollectiveCall& call, const Plan& plan,
   const std::int64_t piece_bytes = part.piece_elements * call.output.element_size();
   const transport::RankCollectiveBuffers memory{
       part.input, part.output,
-      scratch_.take_uninitialised_bytes(plan.frame.scratch_pieces * piece_bytes), piece_bytes};
-  executor_.run(plan.schedule, memory, call.reduction, transport_);
+      scratch_.uninitialised_buffer_bytes(plan.frame.scratch_pieces * piece_bytes), piece_bytes};
+  executor_.run_rank_schedule(plan.schedule, memory, call.reduction, transport_);
   if (call.average) transport::divide_elements(call.reduction.type, part.output, ranks_);
 }
 
 void CollectiveEngine::note_peak() {
-  peak_ = std::max(peak_,
-                   input_.bytes() + output_.bytes() + scratch_.bytes() + executor_.staging_bytes());
+  peak_ = std::max(peak_, input_.bytes() + output_.bytes() + scratch_.bytes() +
+                              executor_.receive_staging_buffer_bytes());
 }
 
 }  // namespace stepwright::process_group

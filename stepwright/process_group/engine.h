@@ -20,15 +20,15 @@ namespace stepwright::process_group {
 
 /// The algorithm (`method`) for collectives whose full buffer has at most `most_bytes` bytes;
 /// nullopt: the wrapped backend, which is faster for them.
-struct AlgorithmForSize {
-  collective::Collective collective{};
+struct CollectiveAlgorithmForSize {
+  collective::CollectiveOperation collective{};
   double most_bytes = 0;
-  std::optional<collective::Algorithm> method;
+  std::optional<collective::CollectiveAlgorithm> method;
 };
 
 /// Options of the process group that a user can set; they must be equal on all ranks.
 struct ProcessGroupOptions {
-  collective::Algorithm method = collective::Algorithm::kHoRing;
+  collective::CollectiveAlgorithm method = collective::CollectiveAlgorithm::kHoRing;
   /// Least bytes of the chunks (at most 32) into which a block is cut, so that sending overlaps
   /// additions.
   std::int64_t chunk_bytes = 128 << 10;
@@ -37,19 +37,19 @@ struct ProcessGroupOptions {
   /// Most bytes of one message between two ranks; longer messages are cut.
   std::int64_t message_bytes = 1 << 20;
   /// Algorithms by size of the full buffer, ascending; they take precedence over `method`.
-  std::vector<AlgorithmForSize> choices;
+  std::vector<CollectiveAlgorithmForSize> choices;
 
   /// Returns the algorithm for a collective whose full buffer has `bytes` bytes; nullopt: the
   /// wrapped backend runs it. An all-to-all without an entry in `choices` runs by the algorithm
   /// `kRelay`.
-  [[nodiscard]] std::optional<collective::Algorithm> algorithm_for_bytes(
-      collective::Collective collective, double bytes) const;
+  [[nodiscard]] std::optional<collective::CollectiveAlgorithm> collective_algorithm_for_bytes(
+      collective::CollectiveOperation collective, double bytes) const;
 };
 
 /// A collective call on flat, contiguous tensors; for an all-reduce, `input` and `output` are the
 /// same tensor.
 struct CollectiveCall {
-  collective::Collective collective{};
+  collective::CollectiveOperation collective{};
   /// Description of the call, equal on all ranks and compared before data is sent: "all_reduce sum
   /// of 12 Float (call 3)".
   std::string text;
@@ -60,7 +60,7 @@ struct CollectiveCall {
   std::optional<double> factor;
   bool average = false;  ///< True: the result is the mean over the ranks instead of the sum.
   std::chrono::milliseconds timeout{};
-  collective::Algorithm method{};
+  collective::CollectiveAlgorithm method{};
 };
 
 /// A buffer that grows as needed and is kept for later calls.
@@ -68,11 +68,11 @@ class GrowingBuffer {
  public:
   /// Returns the first `bytes` bytes of the buffer, with undefined content; spans returned before
   /// must not be used any more.
-  std::span<std::byte> take_uninitialised_bytes(std::int64_t bytes);
+  std::span<std::byte> uninitialised_buffer_bytes(std::int64_t bytes);
   /// Returns the size of the buffer in bytes.
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
   /// Frees the memory of the buffer, which is then empty.
-  void release();
+  void free_buffer_memory();
 
  private:
   std::unique_ptr<std::byte[]> memory_;
@@ -89,7 +89,7 @@ class CollectiveEngine {
 
   /// Runs this rank's part of a collective and returns when it is done. Throws errors of the
   /// transport, and `Error{kInput}` if another rank calls a different collective.
-  void run(const CollectiveCall& call);
+  void run_collective_call(const CollectiveCall& call);
 
   /// Stops the running collective, from another thread; it and all later ones fail.
   void abort() noexcept { transport_.abort(); }
@@ -103,7 +103,7 @@ class CollectiveEngine {
  private:
   struct Plan {
     collective::CollectiveSchedule frame;
-    collective::RankSchedule schedule;
+    collective::RankCollectiveSchedule schedule;
   };
   /// The part of a tensor that one run of a schedule processes: its input, its output, and the
   /// number of elements in each piece.
@@ -126,8 +126,11 @@ class CollectiveEngine {
   std::int32_t rank_;
   ProcessGroupOptions options_;
   C10dTransport transport_;
-  transport::ScheduleExecutor executor_;
-  std::map<std::tuple<collective::Algorithm, collective::Collective, std::int32_t>, Plan> plans_;
+  transport::CollectiveScheduleExecutor executor_;
+  std::map<
+      std::tuple<collective::CollectiveAlgorithm, collective::CollectiveOperation, std::int32_t>,
+      Plan>
+      plans_;
   GrowingBuffer input_;
   GrowingBuffer output_;
   GrowingBuffer scratch_;

@@ -20,36 +20,36 @@ bool WrappedBackendWork::wait(std::chrono::milliseconds timeout) {
                               "stepwright: " + text.substr(0, text.find('\n')) + explain_());
 }
 
-bool CombinedWork::isCompleted() {
+bool CombinedPendingWork::isCompleted() {
   return std::ranges::all_of(works_, [](const auto& work) { return work->isCompleted(); });
 }
 
-bool CombinedWork::isSuccess() const {
+bool CombinedPendingWork::isSuccess() const {
   return std::ranges::all_of(works_, [](const auto& work) { return work->isSuccess(); });
 }
 
-std::exception_ptr CombinedWork::exception() const {
+std::exception_ptr CombinedPendingWork::exception() const {
   for (const auto& work : works_) {
     if (std::exception_ptr failure = work->exception()) return failure;
   }
   return nullptr;
 }
 
-void CombinedWork::synchronize() {
+void CombinedPendingWork::synchronize() {
   for (const auto& work : works_) work->synchronize();
 }
 
-bool CombinedWork::wait(std::chrono::milliseconds timeout) {
+bool CombinedPendingWork::wait(std::chrono::milliseconds timeout) {
   bool whole = true;
   for (const auto& work : works_) whole = work->wait(timeout) && whole;
   return whole;
 }
 
-void CombinedWork::abort() {
+void CombinedPendingWork::abort() {
   for (const auto& work : works_) work->abort();
 }
 
-c10::intrusive_ptr<c10::ivalue::Future> CombinedWork::getFuture() {
+c10::intrusive_ptr<c10::ivalue::Future> CombinedPendingWork::getFuture() {
   c10::List<c10::intrusive_ptr<c10::ivalue::Future>> parts(
       c10::FutureType::create(c10::ListType::create(c10::TensorType::get())));
   for (const auto& work : works_) parts.push_back(work->getFuture());

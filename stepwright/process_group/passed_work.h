@@ -36,10 +36,11 @@ class WrappedBackendWork : public c10d::Work {
 };
 
 /// The pending results of several calls, joined into one.
-class CombinedWork : public c10d::Work {
+class CombinedPendingWork : public c10d::Work {
  public:
   /// `outputs`: the output tensors of all calls.
-  CombinedWork(std::vector<c10::intrusive_ptr<c10d::Work>> works, std::vector<at::Tensor> outputs)
+  CombinedPendingWork(std::vector<c10::intrusive_ptr<c10d::Work>> works,
+                      std::vector<at::Tensor> outputs)
       : Work(-1, c10d::OpType::COALESCED), works_(std::move(works)), outputs_(std::move(outputs)) {}
 
   bool isCompleted() override;

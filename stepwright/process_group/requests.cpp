@@ -12,24 +12,24 @@ double premultiplied_by(const c10d::ReduceOp& op) {
 
 }  // namespace
 
-std::optional<transport::ElementType> transport_element_type(at::ScalarType type) {
+std::optional<transport::ReductionElementType> transport_element_type(at::ScalarType type) {
   switch (type) {
-    case at::kDouble: return transport::ElementType::kFloat64;
-    case at::kFloat: return transport::ElementType::kFloat32;
-    case at::kHalf: return transport::ElementType::kFloat16;
-    case at::kBFloat16: return transport::ElementType::kBfloat16;
-    case at::kLong: return transport::ElementType::kInt64;
-    case at::kInt: return transport::ElementType::kInt32;
-    case at::kShort: return transport::ElementType::kInt16;
-    case at::kChar: return transport::ElementType::kInt8;
-    case at::kByte: return transport::ElementType::kUint8;
+    case at::kDouble: return transport::ReductionElementType::kFloat64;
+    case at::kFloat: return transport::ReductionElementType::kFloat32;
+    case at::kHalf: return transport::ReductionElementType::kFloat16;
+    case at::kBFloat16: return transport::ReductionElementType::kBfloat16;
+    case at::kLong: return transport::ReductionElementType::kInt64;
+    case at::kInt: return transport::ReductionElementType::kInt32;
+    case at::kShort: return transport::ReductionElementType::kInt16;
+    case at::kChar: return transport::ReductionElementType::kInt8;
+    case at::kByte: return transport::ReductionElementType::kUint8;
     default: return {};
   }
 }
 
-std::optional<TransportReduction> translate_reduction(const c10d::ReduceOp& op,
-                                                      at::ScalarType type) {
-  const std::optional<transport::ElementType> element = transport_element_type(type);
+std::optional<TransportReduction> transport_reduction_of(const c10d::ReduceOp& op,
+                                                         at::ScalarType type) {
+  const std::optional<transport::ReductionElementType> element = transport_element_type(type);
   if (!element) return {};
   TransportReduction known{.reduction = {.type = *element}};
   switch (op.op_) {

@@ -17,10 +17,10 @@ struct TransportReduction {
 };
 /// Returns the transport's element type for a tensor type; nullopt: the transport cannot add such
 /// elements.
-std::optional<transport::ElementType> transport_element_type(at::ScalarType type);
+std::optional<transport::ReductionElementType> transport_element_type(at::ScalarType type);
 /// Translates the reduction `op` for tensors of a type; nullopt: the transport cannot do it.
-std::optional<TransportReduction> translate_reduction(const c10d::ReduceOp& op,
-                                                      at::ScalarType type);
+std::optional<TransportReduction> transport_reduction_of(const c10d::ReduceOp& op,
+                                                         at::ScalarType type);
 
 /// Returns the name of a torch.distributed reduction in messages: "sum", "average", ...
 const char* reduction_name(const c10d::ReduceOp& op);

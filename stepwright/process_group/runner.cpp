@@ -40,7 +40,7 @@ bool CollectiveCallRunner::finish(std::chrono::milliseconds timeout) {
   return changed_.wait_for(lock, timeout, [&] { return queue_.empty() && !busy_; });
 }
 
-void CollectiveCallRunner::stop(const std::string& reason) {
+void CollectiveCallRunner::stop_and_refuse_calls(const std::string& reason) {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -79,7 +79,7 @@ void CollectiveCallRunner::serve() {
 void CollectiveCallRunner::run(const QueuedCollectiveCall& job) {
   std::string text;
   try {
-    engine_.run(job.call);
+    engine_.run_collective_call(job.call);
     if (job.after) job.after();
   } catch (const Error& error) {
     text = error.what();

@@ -30,7 +30,7 @@ class CollectiveCallRunner {
       : engine_(engine), board_(board), rank_(rank) {}
   CollectiveCallRunner(const CollectiveCallRunner&) = delete;
   CollectiveCallRunner& operator=(const CollectiveCallRunner&) = delete;
-  ~CollectiveCallRunner() { stop("the group is destroyed"); }
+  ~CollectiveCallRunner() { stop_and_refuse_calls("the group is destroyed"); }
 
   /// Queues a collective call, or fails it at once if an earlier one has failed.
   void add(QueuedCollectiveCall job);
@@ -39,7 +39,7 @@ class CollectiveCallRunner {
   bool finish(std::chrono::milliseconds timeout);
 
   /// Stops the running call, fails the queued ones, and refuses new ones. May be called twice.
-  void stop(const std::string& reason);
+  void stop_and_refuse_calls(const std::string& reason);
 
  private:
   void serve();

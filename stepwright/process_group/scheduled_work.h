@@ -16,13 +16,13 @@ namespace stepwright::process_group {
 class ScheduledCollectiveWork : public c10d::Work {
  public:
   /// Identifies a call: the rank, the operation, and the call's number in its group.
-  struct CallIdentity {
+  struct CollectiveCallIdentity {
     int rank = 0;
     c10d::OpType type{};
     std::uint64_t number = 0;  ///< Number of the call among those of its group.
   };
   /// `outputs`: output tensors, kept alive until the call is done.
-  ScheduledCollectiveWork(const CallIdentity& place, const std::string& title,
+  ScheduledCollectiveWork(const CollectiveCallIdentity& place, const std::string& title,
                           const std::vector<at::Tensor>& inputs, std::vector<at::Tensor> outputs)
       : Work(place.rank, place.type, title.c_str(), inputs),
         outputs_(std::move(outputs)),

@@ -8,12 +8,13 @@
 namespace stepwright::process_group {
 
 /// Stores a text under a key of a c10d store. Throws what the store throws.
-inline void store_put_text(c10d::Store& store, const std::string& key, const std::string& text) {
+inline void put_text_into_c10d_store(c10d::Store& store, const std::string& key,
+                                     const std::string& text) {
   store.set(key, std::vector<std::uint8_t>(text.begin(), text.end()));
 }
 
 /// Returns the text under a key of a c10d store, waiting for the key for the store's timeout.
-inline std::string store_get_text(c10d::Store& store, const std::string& key) {
+inline std::string get_text_from_c10d_store(c10d::Store& store, const std::string& key) {
   const std::vector<std::uint8_t> text = store.get(key);
   return {text.begin(), text.end()};
 }

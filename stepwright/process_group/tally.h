@@ -10,10 +10,10 @@ namespace stepwright::process_group {
 
 /// Counts the collective calls of a process group by operation: those run by schedules, and those
 /// passed to the wrapped backend, with the reason.
-class CallTally {
+class CollectiveCallCounter {
  public:
   /// Number of calls, and their bytes.
-  struct CallCount {
+  struct CallCountAndBytes {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;  ///< Bytes of the calls' full buffers, summed.
   };
@@ -24,19 +24,19 @@ class CallTally {
   /// empty: a schedule ran it.
   void add(const std::string& operation, const std::string& reason, std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
-    CallCount& count = counts_[{operation, reason}];
+    CallCountAndBytes& count = counts_[{operation, reason}];
     ++count.calls;
     count.bytes += bytes;
   }
   /// Returns the numbers and bytes of calls so far, by operation and reason.
-  [[nodiscard]] std::map<Key, CallCount> call_counts() const {
+  [[nodiscard]] std::map<Key, CallCountAndBytes> collective_call_counts() const {
     const std::scoped_lock lock(mutex_);
     return counts_;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::map<Key, CallCount> counts_;
+  std::map<Key, CallCountAndBytes> counts_;
 };
 
 }  // namespace stepwright::process_group

@@ -14,15 +14,15 @@ using Kinds = std::array<double, memory::kMemoryKinds>;
 
 /// Returns begin and end of the computation of each schedule slot, by stage.
 std::vector<std::vector<std::pair<double, double>>> slot_times(
-    const simulate::Prediction& prediction) {
+    const simulate::PlanPrediction& prediction) {
   const step::StepProgram& program = prediction.program;
   std::vector<std::vector<std::pair<double, double>>> times;
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     times.emplace_back(stage.schedule.size(), std::pair{prediction.step_time_s(), 0.0});
   }
   for (const simulate::TimelineEvent& event : prediction.simulation.events) {
     if (program.templates[event.which].operators[event.operation].stream !=
-        step::Stream::kCompute) {
+        step::DeviceStream::kCompute) {
       continue;
     }
     auto& [start_s, end_s] = times[event.stage][event.slot];
@@ -53,7 +53,7 @@ class Fillings {
 
 }  // namespace
 
-Json memory_curves_json(const simulate::Prediction& prediction) {
+Json memory_curves_json(const simulate::PlanPrediction& prediction) {
   const auto times = slot_times(prediction);
   const auto moments = memory::slot_memory_by_stage(prediction.planned.job, prediction.program);
   Json kinds = Json::array();

@@ -10,6 +10,6 @@ namespace stepwright::report {
 /// that recorded its timeline: {`kinds`, `stages` [{`stage`, `fillings` [[bytes of each kind],
 /// ...], `curve` [[seconds, index into `fillings`], ...]}]}. The largest sum of a stage is its
 /// predicted peak.
-nlohmann::ordered_json memory_curves_json(const simulate::Prediction& prediction);
+nlohmann::ordered_json memory_curves_json(const simulate::PlanPrediction& prediction);
 
 }  // namespace stepwright::report

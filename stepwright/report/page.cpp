@@ -26,7 +26,7 @@ std::string escaped(const nlohmann::ordered_json& content) {
 
 }  // namespace
 
-std::string report_page(const nlohmann::ordered_json& content) {
+std::string self_contained_report_page(const nlohmann::ordered_json& content) {
   const std::string_view page = empty_report_page();
   const std::size_t place = page.find(kPlace);
   std::string result(page.substr(0, place));

@@ -8,7 +8,7 @@ namespace stepwright::report {
 
 /// Returns a self-contained HTML page that shows the JSON document `content` (docs/formats.md,
 /// "Report") by the scripts of `web/`. Text in it cannot act as markup: every `<` is escaped.
-std::string report_page(const nlohmann::ordered_json& content);
+std::string self_contained_report_page(const nlohmann::ordered_json& content);
 
 /// Returns the HTML page of reports without any content.
 std::string_view empty_report_page();

@@ -10,11 +10,11 @@
 
 namespace stepwright::report {
 
-nlohmann::ordered_json prediction_charts_json(const simulate::Prediction& prediction,
+nlohmann::ordered_json prediction_charts_json(const simulate::PlanPrediction& prediction,
                                               const SearchAgain& search) {
-  const simulate::Prediction recorded = simulate::predict(prediction.planned, true);
+  const simulate::PlanPrediction recorded = simulate::predict_plan(prediction.planned, true);
   return {{"prediction", simulate::prediction_json(prediction)},
-          {"stated_error", cost::CostModel(prediction.planned.job).stated_error()},
+          {"stated_error", cost::CostModel(prediction.planned.job).step_time_relative_error()},
           {"memory", memory::memory_json(prediction.memory)},
           {"memory_curves", memory_curves_json(recorded)},
           {"timeline", timeline_json(recorded)},

@@ -64,11 +64,11 @@ struct Lane {
   auto operator<=>(const Lane&) const = default;
 
   [[nodiscard]] bool is_compute() const {
-    return place == static_cast<int>(step::Stream::kCompute);
+    return place == static_cast<int>(step::DeviceStream::kCompute);
   }
   [[nodiscard]] std::string_view name() const {
     if (place < step::kStreams)
-      return name_of(step::kStreamNames, static_cast<step::Stream>(place));
+      return name_of(step::kStreamNames, static_cast<step::DeviceStream>(place));
     return kLinkLanes[place - step::kStreams];
   }
 };
@@ -85,13 +85,14 @@ struct Bar {
 
 class Timeline {
  public:
-  explicit Timeline(const simulate::Prediction& prediction)
+  explicit Timeline(const simulate::PlanPrediction& prediction)
       : program_(prediction.program),
         simulation_(prediction.simulation),
-        prices_(simulate::price_operators(program_, cost::CostModel(prediction.planned.job),
-                                          cost::group_layouts(prediction.planned.job.cluster,
-                                                              plan::Grid(prediction.planned.plan)),
-                                          prediction.planned.plan.collectives)) {}
+        prices_(simulate::price_operators(
+            program_, cost::CostModel(prediction.planned.job),
+            cost::rank_group_network_layouts(prediction.planned.job.cluster,
+                                             plan::RankGrid(prediction.planned.plan)),
+            prediction.planned.plan.collectives)) {}
 
   Json overview() {
     std::map<Lane, std::vector<Bar>> rows;
@@ -160,10 +161,11 @@ class Timeline {
   [[nodiscard]] const step::Operator& operator_of(const simulate::TimelineEvent& event) const {
     return program_.templates[event.which].operators[event.operation];
   }
-  [[nodiscard]] const step::Stage& stage(std::int32_t position) const {
+  [[nodiscard]] const step::PipelineStageProgram& stage(std::int32_t position) const {
     return program_.stages[position];
   }
-  [[nodiscard]] const step::Sequence& sequence(std::int32_t position, std::int32_t slot) const {
+  [[nodiscard]] const step::TemplateSequence& sequence(std::int32_t position,
+                                                       std::int32_t slot) const {
     return stage(position).sequences[stage(position).schedule[slot].sequence];
   }
 
@@ -181,7 +183,7 @@ class Timeline {
   [[nodiscard]] std::string_view kind_of(const Lane& lane,
                                          const simulate::TimelineEvent& event) const {
     if (lane.is_compute()) {
-      const step::Sequence& own = sequence(event.stage, event.slot);
+      const step::TemplateSequence& own = sequence(event.stage, event.slot);
       if (own.beside >= 0) return kPair;
       const bool shared =
           schedule::is_joint_work(own.direction) || schedule::is_vocabulary_pass(own.direction);
@@ -193,7 +195,8 @@ class Timeline {
 
   /// Returns the scheme of a message; empty for copies and updates of the host.
   static std::string_view messages_of(const step::Operator& op) {
-    return step::involves_host(op.kind) ? kHostWork : name_of(step::kSchemeNames, op.scheme);
+    return step::operator_involves_host(op.kind) ? kHostWork
+                                                 : name_of(step::kSchemeNames, op.scheme);
   }
 
   /// Adds an event to the row's last bar if it is in the same slot and of the same kind; otherwise
@@ -259,7 +262,7 @@ class Timeline {
     for (const simulate::TimelineEvent& event : simulation_.events) {
       const bool inside = event.slot == first || event.slot == first + 1;
       const bool own =
-          event.stage == critical && operator_of(event).stream == step::Stream::kCompute;
+          event.stage == critical && operator_of(event).stream == step::DeviceStream::kCompute;
       if (!inside || !own) continue;
       from_s = std::min(from_s, event.start_s);
       to_s = std::max(to_s, event.end_s);
@@ -274,11 +277,11 @@ class Timeline {
 
 }  // namespace
 
-Json timeline_overview_json(const simulate::Prediction& prediction) {
+Json timeline_overview_json(const simulate::PlanPrediction& prediction) {
   return Timeline(prediction).overview();
 }
 
-Json timeline_json(const simulate::Prediction& prediction) {
+Json timeline_json(const simulate::PlanPrediction& prediction) {
   Timeline timeline(prediction);
   Json json = timeline.overview();
   json["detail"] = timeline.detail();

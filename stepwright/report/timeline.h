@@ -12,12 +12,12 @@ namespace stepwright::report {
 /// `bars`}]}. A bar stands for one forward or backward of a micro-batch: ticks since the previous
 /// bar, duration in ticks, index into `kinds`, micro-batch (-1: none), and thousandths of the
 /// duration that are busy.
-nlohmann::ordered_json timeline_overview_json(const simulate::Prediction& prediction);
+nlohmann::ordered_json timeline_overview_json(const simulate::PlanPrediction& prediction);
 
 /// Returns the timeline of a step for drawing, with every operator of one forward and the following
 /// backward in the middle of the critical stage's schedule. JSON: `timeline_overview_json` plus
 /// `detail` {`from_s`, `to_s`, `unit_s`, `names` (`operator|kind|phase|scheme|payload bytes`),
 /// `rows`}, whose bars end with the index into `names`, the layer and the micro-batch.
-nlohmann::ordered_json timeline_json(const simulate::Prediction& prediction);
+nlohmann::ordered_json timeline_json(const simulate::PlanPrediction& prediction);
 
 }  // namespace stepwright::report

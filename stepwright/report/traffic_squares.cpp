@@ -27,7 +27,7 @@ struct Squares {
 
   Squares(const traffic::TrafficMatrix& matrix, std::int64_t each) {
     for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
-      for (const traffic::TrafficEdge& edge : matrix.row(from)) {
+      for (const traffic::TrafficEdge& edge : matrix.traffic_sent_by_rank(from)) {
         bytes[{from / each, edge.to / each}] += edge.bytes;
         total_bytes += edge.bytes;
       }
@@ -45,12 +45,12 @@ struct Squares {
 
 }  // namespace
 
-nlohmann::ordered_json traffic_matrix_json(const simulate::Prediction& prediction,
+nlohmann::ordered_json traffic_matrix_json(const simulate::PlanPrediction& prediction,
                                            std::int64_t most) {
   const plan::Job& job = prediction.planned.job;
   const plan::Plan& plan = prediction.planned.plan;
-  const plan::Grid grid(plan);
-  const auto matrix = [&](std::optional<step::Scheme> only) {
+  const plan::RankGrid grid(plan);
+  const auto matrix = [&](std::optional<step::ParallelismScheme> only) {
     return traffic::TrafficMatrix(prediction.program, grid, job.cluster, plan.collectives, only);
   };
   const traffic::TrafficMatrix whole = matrix(std::nullopt);

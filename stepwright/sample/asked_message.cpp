@@ -35,9 +35,9 @@ std::int64_t count_of(std::string_view text) {
 }
 
 /// Returns the enumerator of a word; `allowed`: further words for the error message.
-template <std::size_t kCount, class Enum>
-Enum choice(const Named<Enum> (&table)[kCount], std::string_view word, std::string_view whole,
-            std::vector<std::string_view> allowed = {}) {
+template <std::size_t kCount, class EnumNamedByWord>
+EnumNamedByWord choice(const Named<EnumNamedByWord> (&table)[kCount], std::string_view word,
+                       std::string_view whole, std::vector<std::string_view> allowed = {}) {
   for (const auto& [value, name] : table) {
     if (name == word) return value;
     allowed.push_back(name);
@@ -65,12 +65,12 @@ cost::MeasurablePlanMessage parse_message_option(std::string_view word) {
   if (parts.size() != 4) fail("must be LIBRARY:OPERATION:NODESxRANKS:BYTES");
   cost::MeasurablePlanMessage message;
   if (parts[0] != cost::kGlooLibraryName) {
-    message.method =
-        choice(collective::kGeneratedAlgorithmNames, parts[0], word, {cost::kGlooLibraryName});
+    message.method = choice(collective::kGeneratedCollectiveAlgorithmNames, parts[0], word,
+                            {cost::kGlooLibraryName});
   }
   message.operation = choice(cost::kCollectiveNames, parts[1], word);
   if (message.method &&
-      !collective::is_run_by_own_process_group(*message.method, message.operation)) {
+      !collective::own_process_group_supports_algorithm(*message.method, message.operation)) {
     fail(fmt::format("{} does not run as {} here", parts[1], parts[0]));
   }
   const auto group = parts_of(parts[2], 'x');

@@ -8,9 +8,9 @@
 #include "stepwright/sample/sample_main.h"
 
 int main(int argc, char** argv) {
-  stepwright::fill_standard_streams();
-  stepwright::remove_unfinished_at_signals();
+  stepwright::open_closed_standard_streams();
+  stepwright::remove_unfinished_files_at_signals();
   const bool samples = argc > 1 && std::string_view(argv[1]) == "sample";
-  return samples ? stepwright::sample::run_measuring_process(argc - 1, argv + 1)
+  return samples ? stepwright::sample::measuring_process_main(argc - 1, argv + 1)
                  : stepwright::runtime::run_rank_command(argc, argv);
 }

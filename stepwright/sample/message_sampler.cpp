@@ -42,26 +42,28 @@ constexpr std::int64_t kFirstGivenBytes = std::int64_t{64} << 10;
 constexpr double kPauseS = 2e-3;
 
 /// True if an operation is sampled with generated schedules.
-bool is_scheduled(collective::Collective operation) {
-  return operation == collective::Collective::kAllReduce ||
-         operation == collective::Collective::kAllGather ||
-         operation == collective::Collective::kReduceScatter;
+bool is_scheduled(collective::CollectiveOperation operation) {
+  return operation == collective::CollectiveOperation::kAllReduce ||
+         operation == collective::CollectiveOperation::kAllGather ||
+         operation == collective::CollectiveOperation::kReduceScatter;
 }
 
 /// Returns an operator that performs an operation.
-step::Operator operator_of(collective::Collective operation) {
+step::Operator operator_of(collective::CollectiveOperation operation) {
   switch (operation) {
-    case collective::Collective::kAllReduce: return {.kind = step::OperatorKind::kAllReduce};
-    case collective::Collective::kAllGather: return {.kind = step::OperatorKind::kAllGather};
-    case collective::Collective::kReduceScatter:
+    case collective::CollectiveOperation::kAllReduce:
+      return {.kind = step::OperatorKind::kAllReduce};
+    case collective::CollectiveOperation::kAllGather:
+      return {.kind = step::OperatorKind::kAllGather};
+    case collective::CollectiveOperation::kReduceScatter:
       return {.kind = step::OperatorKind::kReduceScatter};
-    case collective::Collective::kAllToAll: return {.kind = step::OperatorKind::kAllToAll};
+    case collective::CollectiveOperation::kAllToAll: return {.kind = step::OperatorKind::kAllToAll};
     default: return {.kind = step::OperatorKind::kShift};
   }
 }
 
-std::vector<EvenGroupShape> even_shapes(const WorldShape& world) {
-  std::vector<EvenGroupShape> shapes;
+std::vector<EvenRankGroupShape> even_shapes(const WorldShape& world) {
+  std::vector<EvenRankGroupShape> shapes;
   for (std::int64_t nodes = 1; nodes <= world.nodes; ++nodes) {
     for (std::int64_t members = 1; members <= world.ranks_of_node; ++members) {
       if (world.nodes % nodes != 0 || world.ranks_of_node % members != 0) continue;
@@ -73,20 +75,20 @@ std::vector<EvenGroupShape> even_shapes(const WorldShape& world) {
 
 class MessageSampler {
  public:
-  MessageSampler(const runtime::Groups::World& world, const WorldShape& shape,
+  MessageSampler(const runtime::RankCommunicators::RankWorld& world, const WorldShape& shape,
                  const MessageSamplingSettings& sampling, std::ostream& out)
       : world_(world), shape_(shape), sampling_(sampling), out_(out) {
     std::vector<std::int64_t> all;
     for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
-    control_ = runtime::gloo_backend(world, "sample/control", all);
+    control_ = runtime::create_gloo_process_group(world, "sample/control", all);
   }
 
   /// Samples every operation and size in groups of a shape.
-  void sample(const EvenGroupShape& shape) {
+  void sample(const EvenRankGroupShape& shape) {
     const bool given = sampling_.most_bytes > 0;
-    std::vector<std::optional<collective::Algorithm>> methods{std::nullopt};
+    std::vector<std::optional<collective::CollectiveAlgorithm>> methods{std::nullopt};
     if (shape.nodes > 1 && shape.members > 1) {
-      for (const auto& [method, word] : collective::kGeneratedAlgorithmNames) {
+      for (const auto& [method, word] : collective::kGeneratedCollectiveAlgorithmNames) {
         // Times of the other methods follow from their schedules.
         if (collective::definition_of(method).pattern != collective::MessagePattern::kAsScheduled)
           methods.push_back(method);
@@ -122,12 +124,14 @@ class MessageSampler {
   struct Series {
     std::string_view library;
     double chunk_bytes;
-    EvenGroupShape shape;
+    EvenRankGroupShape shape;
     runtime::Communicator group;
   };
 
-  Series open(std::optional<collective::Algorithm> method, const EvenGroupShape& shape) const {
-    const std::vector<std::int64_t> members = group_members_of_rank(shape_, shape, world_.rank);
+  Series open(std::optional<collective::CollectiveAlgorithm> method,
+              const EvenRankGroupShape& shape) const {
+    const std::vector<std::int64_t> members =
+        ranks_of_group_containing_rank(shape_, shape, world_.rank);
     const std::string_view library =
         method ? name_of(collective::kCollectiveAlgorithmNames, *method) : cost::kGlooLibraryName;
     const std::string name =
@@ -139,13 +143,14 @@ class MessageSampler {
                 method ? static_cast<double>(process_group::ProcessGroupOptions{}.chunk_bytes) : 0,
             .shape = shape,
             .group = runtime::Communicator(
-                method ? runtime::scheduled_backend(world_, name, members, tiers, *method)
-                       : runtime::gloo_backend(world_, name, members),
+                method ? runtime::create_scheduled_collective_backend(world_, name, members, tiers,
+                                                                      *method)
+                       : runtime::create_gloo_process_group(world_, name, members),
                 {.rank = world_.rank, .members = members}, world_.watch,
                 runtime::Communicator::RecordedPayload::kSent)};
   }
 
-  void sample_sizes(collective::Collective operation, Series& series) {
+  void sample_sizes(collective::CollectiveOperation operation, Series& series) {
     const bool given = sampling_.most_bytes > 0;
     const std::int64_t last = given ? sampling_.most_bytes : kLastBytes;
     for (std::int64_t bytes = given ? kFirstGivenBytes : kFirstBytes; bytes <= last; bytes *= 4) {
@@ -156,7 +161,8 @@ class MessageSampler {
   }
 
   /// Writes a row; returns the seconds of one message on the wire.
-  double sample_size(collective::Collective operation, double bytes, int longer, Series& series) {
+  double sample_size(collective::CollectiveOperation operation, double bytes, int longer,
+                     Series& series) {
     const step::Operator op = operator_of(operation);
     runtime::EmulatedMessage message(op, bytes, series.group.size());
     const double once = timed(message, series.group, 1);
@@ -182,7 +188,7 @@ class MessageSampler {
       const auto pause = std::chrono::duration<double>(kPauseS);
       std::this_thread::sleep_until(Clock::now() +
                                     std::chrono::duration_cast<Clock::duration>(pause));
-      message.send(group);
+      message.send_once(group);
     }
     const std::chrono::duration<double> taken = Clock::now() - begin;
     at::Tensor sum = at::full({1}, taken.count() / times - kPauseS, at::kDouble);
@@ -191,7 +197,7 @@ class MessageSampler {
     return std::max(1e-6, sum.item<double>() / static_cast<double>(world_.size));
   }
 
-  const runtime::Groups::World& world_;
+  const runtime::RankCommunicators::RankWorld& world_;
   WorldShape shape_;
   MessageSamplingSettings sampling_;
   std::ostream& out_;
@@ -200,7 +206,7 @@ class MessageSampler {
 
 }  // namespace
 
-void measure_messages(const runtime::Groups::World& world, const WorldShape& shape,
+void measure_messages(const runtime::RankCommunicators::RankWorld& world, const WorldShape& shape,
                       const MessageSamplingSettings& sampling, std::ostream& out) {
   for (const cost::MeasurablePlanMessage& message : sampling.asked) {
     const auto& [nodes, members, groups] = message.group;
@@ -212,7 +218,7 @@ void measure_messages(const runtime::Groups::World& world, const WorldShape& sha
   MessageSampler sampler(world, shape, sampling, out);
   if (!sampling.asked.empty()) return sampler.sample(sampling.asked);
   if (sampling.world_only) return sampler.sample({shape.nodes, shape.ranks_of_node});
-  for (const EvenGroupShape& each : even_shapes(shape)) sampler.sample(each);
+  for (const EvenRankGroupShape& each : even_shapes(shape)) sampler.sample(each);
 }
 
 }  // namespace stepwright::sample

@@ -29,7 +29,7 @@ struct MessageSamplingSettings {
 /// seconds are those of an emulated run (`train --hold`): `scale` times the real ones. Every rank
 /// must call this. Fails with `kRuntime` if a rank is lost, and with `kInput` if a requested group
 /// does not fit the ranks.
-void measure_messages(const runtime::Groups::World& world, const WorldShape& shape,
+void measure_messages(const runtime::RankCommunicators::RankWorld& world, const WorldShape& shape,
                       const MessageSamplingSettings& sampling, std::ostream& out);
 
 }  // namespace stepwright::sample

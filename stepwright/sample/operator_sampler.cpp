@@ -67,14 +67,14 @@ runtime::MicroBatch random_batch(const plan::Job& job, const plan::Plan& plan) {
 /// Trains a model for some steps in this process and times its operators.
 void run(const plan::PlannedJob& planned, double pace, OperatorSeconds& seconds) {
   const auto& [job, plan] = planned;
-  const step::StepProgram program = step::build_program(job, plan);
-  const plan::Grid grid(plan);
-  const step::Stage& stage = program.stages.front();
-  const step::Setting setting = step::make_setting(job, plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
+  const plan::RankGrid grid(plan);
+  const step::PipelineStageProgram& stage = program.stages.front();
+  const step::StepSizesAndChoices setting = step::make_setting(job, plan);
   const std::unique_ptr<runtime::RankDevice> device = runtime::cpu_device();
-  runtime::ParameterStore store({setting, plan, job.optimizer, grid, 0, device->place()}, program,
-                                stage, 1);
-  runtime::Groups groups({}, planned, program, stage, *device);
+  runtime::ParameterStore store({setting, plan, job.optimizer, grid, 0, device->torch_device()},
+                                program, stage, 1);
+  runtime::RankCommunicators groups({}, planned, program, stage, *device);
   const runtime::TrainOptions options;
   runtime::RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups, *device};
   runtime::TensorOperatorRunner tensors(rank,
@@ -86,12 +86,12 @@ void run(const plan::PlannedJob& planned, double pace, OperatorSeconds& seconds)
   for (rank.step = 0; rank.step < kSteps; ++rank.step) {
     rank.sums = runtime::zero_step_sums(rank);
     store.zero_gradients();
-    executor.run_step();
+    executor.run_training_step();
     if (rank.step == 0) seconds.clear();  // the first step allocates memory
   }
 }
 
-std::string shape_text(const step::Shape& s) {
+std::string shape_text(const step::OperatorShape& s) {
   return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", s.rows, s.columns, s.inner, s.batch,
                      s.heads, s.kv_heads, s.queries, s.keys, s.head_dim, s.value_dim, s.pairs);
 }
@@ -104,27 +104,28 @@ double mean(const std::vector<double>& values) {
 
 }  // namespace
 
-void measure_operators(const runtime::Groups::World& world, DType precision, double pace,
-                       std::ostream& out) {
+void measure_operators(const runtime::RankCommunicators::RankWorld& world, DType precision,
+                       double pace, std::ostream& out) {
   std::vector<std::int64_t> all;
   for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
   const auto control =
-      world.size > 1 ? runtime::gloo_backend(world, "sample/control", all) : nullptr;
+      world.size > 1 ? runtime::create_gloo_process_group(world, "sample/control", all) : nullptr;
   for (const Sampled& sampled : kSampled) {
     if (control) {
       runtime::wait_for_message(world.watch, "the start of a measurement", *control->barrier());
     }
     const plan::PlannedJob planned =
-        plan::read_plan(Document::parse(plan_of(sampled, precision), "sampled model"), ".");
+        plan::read_plan(YamlJsonDocument::parse(plan_of(sampled, precision), "sampled model"), ".");
     OperatorSeconds seconds;
     run(planned, pace, seconds);
     if (world.rank != 0) continue;
     for (const auto& [key, times] : seconds) {
       const step::Operator op = key.example_operator();
-      out << fmt::format(
-          "{},{},{},{},{:.0f},{:.0f},{:.6g}\n", name_of(step::kOperatorNames, op.kind),
-          name_of(step::kPhaseNames, op.phase), name_of(kDTypeNames, op.dtype),
-          shape_text(op.shape), step::flops(op), step::memory_bytes(op), mean(times));
+      out << fmt::format("{},{},{},{},{:.0f},{:.0f},{:.6g}\n",
+                         name_of(step::kOperatorNames, op.kind),
+                         name_of(step::kPhaseNames, op.phase), name_of(kDTypeNames, op.dtype),
+                         shape_text(op.shape), step::operator_flops(op),
+                         step::device_memory_traffic_bytes(op), mean(times));
     }
   }
 }

@@ -53,16 +53,17 @@ std::vector<OverlapComputation> overlap_computations() {
 
 class OverlapSampler {
  public:
-  OverlapSampler(const runtime::Groups::World& world, std::ostream& out)
+  OverlapSampler(const runtime::RankCommunicators::RankWorld& world, std::ostream& out)
       : world_(world), out_(out) {
     std::vector<std::int64_t> all;
     for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
-    control_ = runtime::gloo_backend(world, "sample/control", all);
+    control_ = runtime::create_gloo_process_group(world, "sample/control", all);
   }
 
   void sample(std::string_view link, const std::vector<std::int64_t>& members) {
     runtime::Communicator group(
-        runtime::gloo_backend(world_, fmt::format("sample/{}/{}", link, members.front()), members),
+        runtime::create_gloo_process_group(
+            world_, fmt::format("sample/{}/{}", link, members.front()), members),
         {.rank = world_.rank, .members = members}, world_.watch,
         runtime::Communicator::RecordedPayload::kSent);
     for (const OverlapComputation& computation : overlap_computations()) {
@@ -71,7 +72,7 @@ class OverlapSampler {
           const step::Operator op{.kind = kind};
           runtime::EmulatedMessage message(op, payload, group.size());
           const Repeated send = [&](std::int64_t times) {
-            for (std::int64_t i = 0; i < times; ++i) message.send(group);
+            for (std::int64_t i = 0; i < times; ++i) message.send_once(group);
           };
           for (int i = 0; i < kTimes; ++i) {
             write(fmt::format("{},{},{},{:.0f}", link, name_of(step::kOperatorNames, kind),
@@ -112,21 +113,22 @@ class OverlapSampler {
     return sum.item<double>() / static_cast<double>(world_.size);
   }
 
-  const runtime::Groups::World& world_;
+  const runtime::RankCommunicators::RankWorld& world_;
   std::ostream& out_;
   c10::intrusive_ptr<c10d::Backend> control_;
 };
 
 }  // namespace
 
-void measure_overlap_slowdown(const runtime::Groups::World& world, const WorldShape& shape,
-                              std::ostream& out) {
+void measure_overlap_slowdown(const runtime::RankCommunicators::RankWorld& world,
+                              const WorldShape& shape, std::ostream& out) {
   OverlapSampler overlap(world, out);
   if (shape.ranks_of_node > 1) {
-    overlap.sample("inside", group_members_of_rank(shape, {1, shape.ranks_of_node}, world.rank));
+    overlap.sample("inside",
+                   ranks_of_group_containing_rank(shape, {1, shape.ranks_of_node}, world.rank));
   }
   if (shape.nodes > 1)
-    overlap.sample("network", group_members_of_rank(shape, {shape.nodes, 1}, world.rank));
+    overlap.sample("network", ranks_of_group_containing_rank(shape, {shape.nodes, 1}, world.rank));
 }
 
 }  // namespace stepwright::sample

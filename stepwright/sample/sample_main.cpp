@@ -22,7 +22,7 @@ namespace stepwright::sample {
 namespace {
 
 /// Returns the number of nodes as the launcher counts them; one node if no launcher does.
-WorldShape shape_of(const runtime::Groups::World& world) {
+WorldShape shape_of(const runtime::RankCommunicators::RankWorld& world) {
   const char* nodes = std::getenv("GROUP_WORLD_SIZE");
   const std::int64_t count = nodes == nullptr ? 1 : std::strtoll(nodes, nullptr, 10);
   if (count < 1 || world.size % count != 0) {
@@ -40,8 +40,8 @@ DType type_of(std::string_view word) {
 }
 
 /// Writes the rows and returns the header that belongs to them.
-std::string_view measure(const runtime::Groups::World& world, const SampleCommandOptions& options,
-                         std::ostream& rows) {
+std::string_view measure(const runtime::RankCommunicators::RankWorld& world,
+                         const SampleCommandOptions& options, std::ostream& rows) {
   if (options.kind == "operators") {
     measure_operators(world, type_of(options.dtype), options.pace, rows);
     return cost::kComputationSampleCsvHeader;
@@ -63,9 +63,10 @@ std::string_view measure(const runtime::Groups::World& world, const SampleComman
 
 void run(const SampleCommandOptions& options) {
   check_sample_options(options);
-  const runtime::LaunchedRank place = runtime::launched_rank().value_or(runtime::LaunchedRank{});
+  const runtime::LaunchedRank place =
+      runtime::rank_from_launcher_environment().value_or(runtime::LaunchedRank{});
   const runtime::RankWorldConnection joined(place, options.timeout_s);
-  const runtime::Groups::World& world = joined.world();
+  const runtime::RankCommunicators::RankWorld& world = joined.ranks_of_run();
   std::ostringstream rows;
   std::string_view header;
   runtime::tell_failure(world.watch, [&] {
@@ -78,11 +79,11 @@ void run(const SampleCommandOptions& options) {
 
 }  // namespace
 
-int run_measuring_process(int argc, char** argv) {
+int measuring_process_main(int argc, char** argv) {
   CLI::App app("One of the processes that measure; `stepwright sample` starts it.",
                "stepwright-rank sample");
   SampleCommandOptions options;
-  add_sample_flags(app, options);
+  add_sample_command_options(app, options);
   CLI11_PARSE(app, argc, argv);
   return runtime::run_as_rank([&] { run(options); });
 }

@@ -3,6 +3,6 @@
 namespace stepwright::sample {
 
 /// Runs the program of one measuring process, `stepwright-rank sample`. Returns its exit code.
-int run_measuring_process(int argc, char** argv);
+int measuring_process_main(int argc, char** argv);
 
 }  // namespace stepwright::sample

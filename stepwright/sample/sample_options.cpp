@@ -19,13 +19,13 @@ constexpr std::int64_t kMostLargest = std::int64_t{1} << 50;
 
 }  // namespace
 
-void add_sample_flags(CLI::App& app, SampleCommandOptions& o) {
+void add_sample_command_options(CLI::App& app, SampleCommandOptions& o) {
   app.add_option("WHAT", o.kind, "operators, collectives or overlap")->required();
   app.add_option("-o,--output", o.output, "Table of samples to write, for `stepwright fit`")
       ->required()
       ->type_name("SAMPLES");
   app.add_option("--ranks", o.ranks, "Processes that measure at the same time on this machine")
-      ->check(runtime::whole_number(1, kMostRanks))
+      ->check(runtime::whole_number_validator(1, kMostRanks))
       ->type_name("N");
   app.add_option("--scale", o.scale,
                  "The --scale of train --hold in the runs for which collectives are\nsampled")
@@ -40,7 +40,7 @@ void add_sample_flags(CLI::App& app, SampleCommandOptions& o) {
          "--largest", o.most_bytes,
          "Only all-reduce, all-gather and reduce-scatter, from 64 KB to so many bytes; else "
          "all, while they are short")
-      ->check(runtime::whole_number(kLeastLargest, kMostLargest))
+      ->check(runtime::whole_number_validator(kLeastLargest, kMostLargest))
       ->type_name("BYTES");
   app.add_option("--message", o.messages,
                  "Only this collective, LIBRARY:OPERATION:NODESxRANKS:BYTES with ranks of a node "

@@ -46,7 +46,7 @@ struct SampleCommandOptions {
 
 /// Adds the options of `sample` to a command; the programs `stepwright` and `stepwright-rank` share
 /// them.
-void add_sample_flags(CLI::App& app, SampleCommandOptions& options);
+void add_sample_command_options(CLI::App& app, SampleCommandOptions& options);
 
 /// Checks the options of `sample`. Fails with `kInput`, naming the wrong option.
 void check_sample_options(const SampleCommandOptions& options);

@@ -5,9 +5,9 @@
 
 namespace stepwright::sample {
 
-runtime::Work TimedOperatorPerformer::issue(runtime::OperatorWithOperands placed) {
+runtime::Work TimedOperatorPerformer::make_operator_work(runtime::OperatorWithOperands placed) {
   const step::Operator& op = placed.op;
-  runtime::Work work = inner_.issue(std::move(placed));
+  runtime::Work work = inner_.make_operator_work(std::move(placed));
   if (step::is_communication(op.kind)) return work;
   return [this, &op, work = std::move(work)](runtime::Moment ready) {
     const auto begin = std::chrono::steady_clock::now();

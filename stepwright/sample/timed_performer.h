@@ -14,7 +14,7 @@ struct TimedOperatorKey {
   step::Phase phase{};
   DType dtype{};
   bool gated = false;
-  step::Shape shape{};
+  step::OperatorShape shape{};
   auto operator<=>(const TimedOperatorKey&) const = default;
 
   /// Returns some operator that has these properties.
@@ -36,7 +36,7 @@ class TimedOperatorPerformer : public runtime::OperatorRunner {
       : inner_(inner), seconds_(seconds) {}
 
   void begin_step() override { inner_.begin_step(); }
-  runtime::Work issue(runtime::OperatorWithOperands placed) override;
+  runtime::Work make_operator_work(runtime::OperatorWithOperands placed) override;
   void end_step() override { inner_.end_step(); }
 
  private:

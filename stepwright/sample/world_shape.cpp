@@ -2,8 +2,9 @@
 
 namespace stepwright::sample {
 
-std::vector<std::int64_t> group_members_of_rank(const WorldShape& world,
-                                                const EvenGroupShape& shape, std::int64_t rank) {
+std::vector<std::int64_t> ranks_of_group_containing_rank(const WorldShape& world,
+                                                         const EvenRankGroupShape& shape,
+                                                         std::int64_t rank) {
   const std::int64_t groups = world.ranks_of_node / shape.members;
   const std::int64_t node = rank / world.ranks_of_node;
   const std::int64_t place = rank % world.ranks_of_node;

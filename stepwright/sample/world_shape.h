@@ -12,7 +12,7 @@ struct WorldShape {
 };
 
 /// The shape of a group of ranks: `members` ranks on each of `nodes` nodes.
-struct EvenGroupShape {
+struct EvenRankGroupShape {
   std::int64_t nodes = 1;
   std::int64_t members = 1;
 };
@@ -20,7 +20,8 @@ struct EvenGroupShape {
 /// Returns the ranks of the group that contains `rank`, if groups of this shape partition all
 /// ranks. Groups consist of consecutive ranks of a node or, over several consecutive nodes, of
 /// ranks at equal positions in each.
-std::vector<std::int64_t> group_members_of_rank(const WorldShape& world,
-                                                const EvenGroupShape& shape, std::int64_t rank);
+std::vector<std::int64_t> ranks_of_group_containing_rank(const WorldShape& world,
+                                                         const EvenRankGroupShape& shape,
+                                                         std::int64_t rank);
 
 }  // namespace stepwright::sample

@@ -63,7 +63,7 @@ struct UniformPipeline {
   [[nodiscard]] double both_s() const { return forward_s + backward_s; }
   /// True if a forward takes as long as data gradients and at least as long as weight gradients,
   /// and overlapping a forward and a backward does not lengthen them.
-  [[nodiscard]] bool even() const {
+  [[nodiscard]] bool has_even_passes() const {
     return std::abs(forward_s - (backward_s - weight_s)) <= 1e-12 * backward_s &&
            weight_s <= forward_s && forward_backward_pair_s() <= both_s();
   }

@@ -11,7 +11,7 @@ namespace stepwright::schedule {
 namespace {
 
 /// True if two parts have the same direction and chunk, possibly for different micro-batches.
-bool alike(const Part& a, const Part& b) {
+bool alike(const PipelineWorkPart& a, const PipelineWorkPart& b) {
   return a.direction == b.direction && a.chunk == b.chunk;
 }
 
@@ -33,7 +33,7 @@ void add(std::vector<WaitingMicroBatches>& fullest, const WaitingMicroBatches& m
 }
 
 /// Updates the numbers of waiting micro-batches after a part has run.
-void run(const Part& part, WaitingMicroBatches& waiting) {
+void run(const PipelineWorkPart& part, WaitingMicroBatches& waiting) {
   const auto chunk = static_cast<std::size_t>(part.chunk);
   switch (part.direction) {
     case Direction::kForward: ++waiting.backward[chunk]; break;
@@ -49,8 +49,8 @@ void run(const Part& part, WaitingMicroBatches& waiting) {
 
 }  // namespace
 
-ChunkFirstLastPasses chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
-  ChunkFirstLastPasses ends;
+ModelChunkPassIndices chunk_ends(std::span<const PipelineWorkPart> parts, std::int32_t chunk) {
+  ModelChunkPassIndices ends;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].chunk != chunk) continue;
     const auto index = static_cast<std::int32_t>(i);
@@ -70,12 +70,12 @@ ChunkFirstLastPasses chunk_ends(std::span<const Part> parts, std::int32_t chunk)
   return ends;
 }
 
-std::vector<WaitingMicroBatches> peak_memory_moments(std::span<const ScheduleTurn> turns,
+std::vector<WaitingMicroBatches> peak_memory_moments(std::span<const PipelineScheduleTurn> turns,
                                                      std::int64_t chunks) {
   const std::vector<std::int32_t> none(static_cast<std::size_t>(chunks), 0);
   WaitingMicroBatches now{.part = {}, .beside = {}, .backward = none, .weight = none};
   std::vector<WaitingMicroBatches> fullest;
-  for (const ScheduleTurn& turn : turns) {
+  for (const PipelineScheduleTurn& turn : turns) {
     now.part = turn.part;
     now.beside = turn.beside;
     if (turn.beside && turn.part.direction != Direction::kForward) std::swap(now.part, *now.beside);
@@ -86,35 +86,35 @@ std::vector<WaitingMicroBatches> peak_memory_moments(std::span<const ScheduleTur
   return fullest;
 }
 
-std::int64_t trailing_weight_gradients(std::span<const Part> parts) {
+std::int64_t trailing_weight_gradients(std::span<const PipelineWorkPart> parts) {
   std::int64_t weights = 0;
-  for (const Part& part : parts) {
+  for (const PipelineWorkPart& part : parts) {
     if (part.direction == Direction::kDataGradient) weights = 0;
     if (part.direction == Direction::kWeightGradient) ++weights;
   }
   return weights;
 }
 
-BackwardForm backward_form(const Schedule& schedule) {
+BackwardSplitting backward_form(const PipelineSchedule& schedule) {
   static const auto kForms = [] {
     constexpr std::int64_t kFew = 2;
     // Enough rounds for every schedule to reach its steady state.
     constexpr std::int64_t kRounds = 4;
-    std::array<BackwardForm, std::size(kScheduleRows)> forms{};
+    std::array<BackwardSplitting, std::size(kScheduleRows)> forms{};
     for (const auto& [kind, name, definition] : kScheduleRows) {
       if (definition->traits.found) {  // The search chooses the shorter form for each backward.
-        forms[static_cast<std::size_t>(kind)] = BackwardForm::kBoth;
+        forms[static_cast<std::size_t>(kind)] = BackwardSplitting::kBoth;
         continue;
       }
-      const std::vector<Part> parts =
-          parts_in_issue_order(definition->turns({kFew, 0, kRounds * kFew, kFew}));
+      const std::vector<PipelineWorkPart> parts =
+          work_items_in_issue_order(definition->turns({kFew, 0, kRounds * kFew, kFew}));
       const auto any = [&](Direction direction) {
-        return std::ranges::find(parts, direction, &Part::direction) != parts.end();
+        return std::ranges::find(parts, direction, &PipelineWorkPart::direction) != parts.end();
       };
-      const BackwardForm cut =
-          any(Direction::kBackward) ? BackwardForm::kBoth : BackwardForm::kSplit;
+      const BackwardSplitting cut =
+          any(Direction::kBackward) ? BackwardSplitting::kBoth : BackwardSplitting::kSplit;
       forms[static_cast<std::size_t>(kind)] =
-          any(Direction::kDataGradient) ? cut : BackwardForm::kWhole;
+          any(Direction::kDataGradient) ? cut : BackwardSplitting::kWhole;
     }
     return forms;
   }();

@@ -10,44 +10,45 @@
 namespace stepwright::schedule {
 
 /// The first and last passes of one chunk of a position in a step, as indices into
-/// `parts_in_issue_order`; -1: none. Gathers that the previous step postponed come before the first
-/// forward; gradient reductions follow the last pass that computes gradients.
-struct ChunkFirstLastPasses {
+/// `work_items_in_issue_order`; -1: none. Gathers that the previous step postponed come before the
+/// first forward; gradient reductions follow the last pass that computes gradients.
+struct ModelChunkPassIndices {
   std::int32_t first_forward = -1;
   /// Index of the last whole backward or data gradient of the chunk; -1: none.
   std::int32_t last_backward = -1;
   /// Index of the last weight gradient of the chunk; -1: none, or a whole backward follows it.
   std::int32_t last_weight = -1;
 };
-ChunkFirstLastPasses chunk_ends(std::span<const Part> parts, std::int32_t chunk);
+ModelChunkPassIndices chunk_ends(std::span<const PipelineWorkPart> parts, std::int32_t chunk);
 
 /// Numbers of micro-batches, by chunk, that wait on a pipeline position when an entry of its
 /// schedule begins: `backward` wait for their backward or data gradient, `weight` after that for
 /// their weight gradient.
 struct WaitingMicroBatches {
-  Part part;  ///< The work that begins; the forward if a forward and a backward overlap.
+  PipelineWorkPart
+      part;  ///< The work that begins; the forward if a forward and a backward overlap.
   /// The backward (or a part of it) that overlaps the forward; nullopt: none does.
-  std::optional<Part> beside;
+  std::optional<PipelineWorkPart> beside;
   std::vector<std::int32_t> backward;
   std::vector<std::int32_t> weight;
 };
 /// Returns the moments of a position's schedule at which memory can be fullest, whatever a
 /// micro-batch keeps: no other moment before equal work (directions and chunks) has at least as
 /// many micro-batches waiting of each kind. `chunks`: number of chunks of the position.
-std::vector<WaitingMicroBatches> peak_memory_moments(std::span<const ScheduleTurn> turns,
+std::vector<WaitingMicroBatches> peak_memory_moments(std::span<const PipelineScheduleTurn> turns,
                                                      std::int64_t chunks);
 
 /// Returns the number of weight gradients of a position after its last data gradient.
-std::int64_t trailing_weight_gradients(std::span<const Part> parts);
+std::int64_t trailing_weight_gradients(std::span<const PipelineWorkPart> parts);
 
 /// Whether a schedule's backwards are whole, split into data and weight gradients that run at
 /// separate times, or some of each.
-enum class BackwardForm : std::uint8_t { kWhole, kSplit, kBoth };
+enum class BackwardSplitting : std::uint8_t { kWhole, kSplit, kBoth };
 inline constexpr std::size_t kBackwardForms = 3;
-BackwardForm backward_form(const Schedule& schedule);
+BackwardSplitting backward_form(const PipelineSchedule& schedule);
 /// True if the schedule splits any backward into data and weight gradients.
-inline bool splits_backward(const Schedule& schedule) {
-  return backward_form(schedule) != BackwardForm::kWhole;
+inline bool splits_backward(const PipelineSchedule& schedule) {
+  return backward_form(schedule) != BackwardSplitting::kWhole;
 }
 
 }  // namespace stepwright::schedule

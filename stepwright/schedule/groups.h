@@ -15,11 +15,12 @@ bool is_legal_group_size(std::int64_t group, std::int64_t positions, std::int64_
 
 /// Returns the smallest legal size of a group of micro-batches, with which the fewest micro-batches
 /// wait for their backward; all micro-batches if there are too few for a group.
-std::int64_t least_group_size(std::int64_t positions, std::int64_t micro_batches);
+std::int64_t min_group_size(std::int64_t positions, std::int64_t micro_batches);
 
 /// True if PyTorch uses this size of a group of micro-batches: it makes as many equal groups as the
 /// number of positions fits into the micro-batches (torch/distributed/pipelining/schedules.py,
 /// ScheduleInterleaved1F1B).
-bool is_pytorch_group_size(std::int64_t group, std::int64_t positions, std::int64_t micro_batches);
+bool is_pytorch_micro_batch_group_size(std::int64_t group, std::int64_t positions,
+                                       std::int64_t micro_batches);
 
 }  // namespace stepwright::schedule

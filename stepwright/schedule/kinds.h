@@ -15,8 +15,8 @@
 namespace stepwright::schedule {
 
 /// Properties of a kind of pipeline schedule, and what it demands of a plan.
-struct ScheduleTraits {
-  ChunkPlacementKind placement = ChunkPlacementKind::kCyclic;
+struct PipelineScheduleTraits {
+  ModelChunkPlacementKind placement = ModelChunkPlacementKind::kCyclic;
   std::int64_t least_chunks = 1;  ///< Least number of chunks per position.
   std::int64_t most_chunks = 1;
   /// True if positions need at least two chunks each, unless there is a single position, which has
@@ -51,21 +51,21 @@ struct PipelinePositionSizes {
   std::int64_t position = 0;
   std::int64_t micro_batches = 1;
   std::int64_t chunks = 1;  ///< Number of chunks per position.
-  /// Number of micro-batches in a group; 0: the smallest legal group (`least_group_size`).
+  /// Number of micro-batches in a group; 0: the smallest legal group (`min_group_size`).
   std::int64_t group = 0;
 
   /// Returns the number of positions after this one.
-  [[nodiscard]] std::int64_t positions_behind() const { return stages - 1 - position; }
+  [[nodiscard]] std::int64_t pipeline_positions_after_this() const { return stages - 1 - position; }
   /// Returns the number of micro-batches that pass through a chunk before the next chunk starts.
   [[nodiscard]] std::int64_t micro_batch_group_size() const {
-    return group > 0 ? group : least_group_size(stages, micro_batches);
+    return group > 0 ? group : min_group_size(stages, micro_batches);
   }
 };
 
 /// Everything about one kind of pipeline schedule; each file in `kinds/` defines one.
-struct ScheduleDefinition {
+struct PipelineScheduleDefinition {
   std::string_view text;  ///< Description of the schedule for users, in plain words.
-  ScheduleTraits traits = {};
+  PipelineScheduleTraits traits = {};
   /// Returns the turns (entries of the schedule) of a position in order; nullptr if the order is
   /// searched for. All other properties of the schedule follow from these turns (`facts.h`).
   Turns (*turns)(const PipelinePositionSizes&) = nullptr;
@@ -78,88 +78,91 @@ struct ScheduleDefinition {
 };
 
 namespace kinds {
-extern const ScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZeroBubbleH1,
+extern const PipelineScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZeroBubbleH1,
     kZeroBubbleH2, kZeroBubbleV, kVHalf, kVMin, kFolded, kDualPipe, kDualPipeV, kPaired, kStp,
     kSpreadVocabulary, kVocabularyOne, kVocabularyTwo, kAuto;
 }  // namespace kinds
 
 /// A kind of pipeline schedule, its name in files, and its definition.
-struct ScheduleKindRow {
-  ScheduleKind kind;
+struct PipelineScheduleKindRow {
+  PipelineScheduleKind kind;
   std::string_view name;
-  const ScheduleDefinition* definition;
+  const PipelineScheduleDefinition* definition;
 };
-inline constexpr ScheduleKindRow kScheduleRows[] = {
-    {ScheduleKind::kGpipe, "gpipe", &kinds::kGpipe},
-    {ScheduleKind::kOneForwardOneBackward, "1f1b", &kinds::kOneForwardOneBackward},
-    {ScheduleKind::kInterleaved, "interleaved", &kinds::kInterleaved},
-    {ScheduleKind::kZeroBubbleH1, "zb-h1", &kinds::kZeroBubbleH1},
-    {ScheduleKind::kZeroBubbleH2, "zb-h2", &kinds::kZeroBubbleH2},
-    {ScheduleKind::kZeroBubbleV, "zb-v", &kinds::kZeroBubbleV},
-    {ScheduleKind::kVHalf, "v-half", &kinds::kVHalf},
-    {ScheduleKind::kVMin, "v-min", &kinds::kVMin},
-    {ScheduleKind::kFolded, "folded", &kinds::kFolded},
-    {ScheduleKind::kDualPipe, "dualpipe", &kinds::kDualPipe},
-    {ScheduleKind::kDualPipeV, "dualpipev", &kinds::kDualPipeV},
-    {ScheduleKind::kPaired, "paired", &kinds::kPaired},
-    {ScheduleKind::kStp, "stp", &kinds::kStp},
-    {ScheduleKind::kSpreadVocabulary, "1f1b-vocab", &kinds::kSpreadVocabulary},
-    {ScheduleKind::kVocabularyOne, "vocab-1", &kinds::kVocabularyOne},
-    {ScheduleKind::kVocabularyTwo, "vocab-2", &kinds::kVocabularyTwo},
-    {ScheduleKind::kAuto, "auto", &kinds::kAuto}};
+inline constexpr PipelineScheduleKindRow kScheduleRows[] = {
+    {PipelineScheduleKind::kGpipe, "gpipe", &kinds::kGpipe},
+    {PipelineScheduleKind::kOneForwardOneBackward, "1f1b", &kinds::kOneForwardOneBackward},
+    {PipelineScheduleKind::kInterleaved, "interleaved", &kinds::kInterleaved},
+    {PipelineScheduleKind::kZeroBubbleH1, "zb-h1", &kinds::kZeroBubbleH1},
+    {PipelineScheduleKind::kZeroBubbleH2, "zb-h2", &kinds::kZeroBubbleH2},
+    {PipelineScheduleKind::kZeroBubbleV, "zb-v", &kinds::kZeroBubbleV},
+    {PipelineScheduleKind::kVHalf, "v-half", &kinds::kVHalf},
+    {PipelineScheduleKind::kVMin, "v-min", &kinds::kVMin},
+    {PipelineScheduleKind::kFolded, "folded", &kinds::kFolded},
+    {PipelineScheduleKind::kDualPipe, "dualpipe", &kinds::kDualPipe},
+    {PipelineScheduleKind::kDualPipeV, "dualpipev", &kinds::kDualPipeV},
+    {PipelineScheduleKind::kPaired, "paired", &kinds::kPaired},
+    {PipelineScheduleKind::kStp, "stp", &kinds::kStp},
+    {PipelineScheduleKind::kSpreadVocabulary, "1f1b-vocab", &kinds::kSpreadVocabulary},
+    {PipelineScheduleKind::kVocabularyOne, "vocab-1", &kinds::kVocabularyOne},
+    {PipelineScheduleKind::kVocabularyTwo, "vocab-2", &kinds::kVocabularyTwo},
+    {PipelineScheduleKind::kAuto, "auto", &kinds::kAuto}};
 
 template <class Rows>
 struct ScheduleNames;
 template <std::size_t... kRow>
 struct ScheduleNames<std::index_sequence<kRow...>> {
-  static constexpr Named<ScheduleKind> kNames[] = {
+  static constexpr Named<PipelineScheduleKind> kNames[] = {
       {kScheduleRows[kRow].kind, kScheduleRows[kRow].name}...};
 };
-/// Names of the kinds of pipeline schedules in files, in the order of `ScheduleKind`.
+/// Names of the kinds of pipeline schedules in files, in the order of `PipelineScheduleKind`.
 inline constexpr auto& kScheduleKindNames =
     ScheduleNames<std::make_index_sequence<std::size(kScheduleRows)>>::kNames;
 
-inline const ScheduleDefinition& definition_of(ScheduleKind kind) {
+inline const PipelineScheduleDefinition& definition_of(PipelineScheduleKind kind) {
   return *kScheduleRows[static_cast<std::size_t>(kind)].definition;
 }
-inline const ScheduleTraits& traits_of(ScheduleKind kind) { return definition_of(kind).traits; }
+inline const PipelineScheduleTraits& traits_of(PipelineScheduleKind kind) {
+  return definition_of(kind).traits;
+}
 
 /// True if the seconds of a schedule kind are known in closed form even if positions take different
 /// times.
-inline bool has_closed_form(ScheduleKind kind) {
+inline bool has_closed_form_schedule_time(PipelineScheduleKind kind) {
   return definition_of(kind).form.seconds != nullptr;
 }
 
 /// Returns the closed-form seconds of a schedule kind on a pipeline whose positions all take
 /// equally long; nullopt if there is no closed form for that pipeline (docs/algorithms.md).
-std::optional<double> closed_form_s(ScheduleKind kind, const UniformPipeline& pipeline);
+std::optional<double> schedule_closed_form_s(PipelineScheduleKind kind,
+                                             const UniformPipeline& pipeline);
 
 /// Least and largest number of chunks per position that a schedule kind supports on `positions`
 /// positions.
-struct ChunkCountRange {
+struct ChunksPerPositionRange {
   std::int64_t least = 1;
   std::int64_t most = 1;
 };
-ChunkCountRange chunk_range(ScheduleKind kind, std::int64_t positions);
+ChunksPerPositionRange chunk_range(PipelineScheduleKind kind, std::int64_t positions);
 
 /// True if a schedule kind has a fixed order of work without passes over the vocabulary and may be
 /// used by plans: one of those that `auto` may choose.
-inline bool is_fixed_order_kind(ScheduleKind kind) {
-  const ScheduleTraits& traits = traits_of(kind);
+inline bool is_fixed_order_kind(PipelineScheduleKind kind) {
+  const PipelineScheduleTraits& traits = traits_of(kind);
   return traits.runs && !traits.found && !traits.spreads_vocabulary;
 }
 
 /// True if a schedule kind supports several numbers of chunks.
-inline bool has_chunk_choice(ScheduleKind kind) {
+inline bool supports_several_chunk_counts(PipelineScheduleKind kind) {
   return traits_of(kind).most_chunks > traits_of(kind).least_chunks;
 }
 /// Returns the numbers of chunks per position to try for a schedule kind: `listed` if the kind
 /// supports several, else its only number.
-std::vector<std::int64_t> chunk_counts_to_try(ScheduleKind kind,
-                                              const std::vector<std::int64_t>& listed);
+std::vector<std::int64_t> model_chunk_counts_to_try(PipelineScheduleKind kind,
+                                                    const std::vector<std::int64_t>& listed);
 /// Returns the numbers of strands (micro-batches that run at the same time) to try for a schedule
 /// kind: `listed` if it overlaps a forward with a backward, else only 1.
-std::vector<std::int64_t> strand_counts_to_try(ScheduleKind kind,
-                                               const std::vector<std::int64_t>& listed);
+std::vector<std::int64_t> micro_batch_stream_counts_to_try(PipelineScheduleKind kind,
+                                                           const std::vector<std::int64_t>& listed);
 
 }  // namespace stepwright::schedule

@@ -2,36 +2,38 @@
 
 namespace stepwright::schedule {
 
-std::optional<ChunkPlace> Placement::next(const ChunkPlace& place) const {
+std::optional<ModelChunkPosition> ModelChunkPlacement::next_chunk_place(
+    const ModelChunkPosition& place) const {
   if (holds_head(place)) return std::nullopt;
   return on_route_of(place, model_chunk_index(place) + 1);
 }
 
-std::optional<ChunkPlace> Placement::previous_chunk_place(const ChunkPlace& place) const {
+std::optional<ModelChunkPosition> ModelChunkPlacement::next_chunk_place_of_backward(
+    const ModelChunkPosition& place) const {
   if (holds_embedding(place)) return std::nullopt;
   return on_route_of(place, model_chunk_index(place) - 1);
 }
 
-bool Placement::sends_forward(const ChunkPlace& place) const {
-  const std::optional<ChunkPlace> to = next(place);
+bool ModelChunkPlacement::forward_leaves_position(const ModelChunkPosition& place) const {
+  const std::optional<ModelChunkPosition> to = next_chunk_place(place);
   return to && to->position != place.position;
 }
 
-bool Placement::sends_backward(const ChunkPlace& place) const {
-  const std::optional<ChunkPlace> to = previous_chunk_place(place);
+bool ModelChunkPlacement::sends_backward(const ModelChunkPosition& place) const {
+  const std::optional<ModelChunkPosition> to = next_chunk_place_of_backward(place);
   return to && to->position != place.position;
 }
 
-bool Placement::holds_embedding(std::int64_t position) const {
+bool ModelChunkPlacement::holds_embedding(std::int64_t position) const {
   for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
-    if (holds_embedding(ChunkPlace{position, chunk})) return true;
+    if (holds_embedding(ModelChunkPosition{position, chunk})) return true;
   }
   return false;
 }
 
-bool Placement::holds_head(std::int64_t position) const {
+bool ModelChunkPlacement::holds_head(std::int64_t position) const {
   for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
-    if (holds_head(ChunkPlace{position, chunk})) return true;
+    if (holds_head(ModelChunkPosition{position, chunk})) return true;
   }
   return false;
 }

@@ -7,7 +7,7 @@
 namespace stepwright::schedule {
 
 /// How the chunks of a model are assigned to pipeline positions (p: number of positions).
-enum class ChunkPlacementKind : std::uint8_t {
+enum class ModelChunkPlacementKind : std::uint8_t {
   /// Chunk c of the model is on position c mod p: a plain pipeline with one chunk per position, an
   /// interleaved one with more (2104.04473).
   kCyclic,
@@ -20,22 +20,22 @@ enum class ChunkPlacementKind : std::uint8_t {
 };
 
 /// Where a chunk of the model is: its pipeline position, and its index among the position's chunks.
-struct ChunkPlace {
+struct ModelChunkPosition {
   std::int64_t position = 0;
   std::int64_t chunk = 0;
-  auto operator<=>(const ChunkPlace&) const = default;
+  auto operator<=>(const ModelChunkPosition&) const = default;
 };
 
 /// The assignment of the model's chunks to pipeline positions, and the neighbours of each chunk. A
 /// micro-batch follows a route from chunk to chunk; a mirrored placement has two routes, which
 /// micro-batches use alternately. Copying does not allocate memory.
-class Placement {
+class ModelChunkPlacement {
  public:
   /// Creates the placement of a model that is one chunk on one position.
-  Placement() = default;
+  ModelChunkPlacement() = default;
   /// Creates a placement with `chunks` chunks on each of `positions` positions; `kV` and
   /// `kMirrored` need two chunks.
-  Placement(ChunkPlacementKind kind, std::int64_t positions, std::int64_t chunks)
+  ModelChunkPlacement(ModelChunkPlacementKind kind, std::int64_t positions, std::int64_t chunks)
       : kind_(kind), positions_(positions), chunks_(chunks) {}
 
   [[nodiscard]] std::int64_t positions() const { return positions_; }
@@ -43,30 +43,32 @@ class Placement {
   [[nodiscard]] std::int64_t chunks() const { return chunks_; }
   /// Returns the number of chunks of the model.
   [[nodiscard]] std::int64_t model_chunk_count() const {
-    return kind_ == ChunkPlacementKind::kMirrored ? positions_ : positions_ * chunks_;
+    return kind_ == ModelChunkPlacementKind::kMirrored ? positions_ : positions_ * chunks_;
   }
   /// Returns the index in the model of the chunk at a place (position, index on the position).
-  [[nodiscard]] std::int64_t model_chunk_index(const ChunkPlace& place) const;
+  [[nodiscard]] std::int64_t model_chunk_index(const ModelChunkPosition& place) const;
   /// Returns the position of a chunk of the model, and its index there; in a mirrored placement the
   /// first of its two places.
-  [[nodiscard]] ChunkPlace holder(std::int64_t model_chunk_index) const {
+  [[nodiscard]] ModelChunkPosition place_of_model_chunk(std::int64_t model_chunk_index) const {
     return on_route_of({0, 0}, model_chunk_index);
   }
 
   /// Returns where the next chunk of a forward is; nullopt after the last chunk. If it is on the
   /// same position, no message is sent.
-  [[nodiscard]] std::optional<ChunkPlace> next(const ChunkPlace& place) const;
+  [[nodiscard]] std::optional<ModelChunkPosition> next_chunk_place(
+      const ModelChunkPosition& place) const;
   /// Returns where the next chunk of a backward is; nullopt after the first chunk of the model.
-  [[nodiscard]] std::optional<ChunkPlace> previous_chunk_place(const ChunkPlace& place) const;
+  [[nodiscard]] std::optional<ModelChunkPosition> next_chunk_place_of_backward(
+      const ModelChunkPosition& place) const;
   /// True if a chunk's forward (or backward) sends its result to another position.
-  [[nodiscard]] bool sends_forward(const ChunkPlace& place) const;
-  [[nodiscard]] bool sends_backward(const ChunkPlace& place) const;
+  [[nodiscard]] bool forward_leaves_position(const ModelChunkPosition& place) const;
+  [[nodiscard]] bool sends_backward(const ModelChunkPosition& place) const;
 
   /// True if this chunk contains the embedding (or the head) of the model.
-  [[nodiscard]] bool holds_embedding(const ChunkPlace& place) const {
+  [[nodiscard]] bool holds_embedding(const ModelChunkPosition& place) const {
     return model_chunk_index(place) == 0;
   }
-  [[nodiscard]] bool holds_head(const ChunkPlace& place) const {
+  [[nodiscard]] bool holds_head(const ModelChunkPosition& place) const {
     return model_chunk_index(place) + 1 == model_chunk_count();
   }
   /// True if any chunk of the position contains the embedding (or the head) of the model.
@@ -74,42 +76,45 @@ class Placement {
   [[nodiscard]] bool holds_head(std::int64_t position) const;
 
   /// Returns the first position that holds the embedding (or the head) of the model.
-  [[nodiscard]] std::int64_t embedding_position() const { return holder(0).position; }
+  [[nodiscard]] std::int64_t embedding_pipeline_position() const {
+    return place_of_model_chunk(0).position;
+  }
   [[nodiscard]] std::int64_t head_position() const {
-    return holder(model_chunk_count() - 1).position;
+    return place_of_model_chunk(model_chunk_count() - 1).position;
   }
 
-  bool operator==(const Placement&) const = default;
+  bool operator==(const ModelChunkPlacement&) const = default;
 
  private:
-  [[nodiscard]] ChunkPlace on_route_of(const ChunkPlace& place,
-                                       std::int64_t model_chunk_index) const;
+  [[nodiscard]] ModelChunkPosition on_route_of(const ModelChunkPosition& place,
+                                               std::int64_t model_chunk_index) const;
 
-  ChunkPlacementKind kind_ = ChunkPlacementKind::kCyclic;
+  ModelChunkPlacementKind kind_ = ModelChunkPlacementKind::kCyclic;
   std::int64_t positions_ = 1;
   std::int64_t chunks_ = 1;
 };
 
-inline std::int64_t Placement::model_chunk_index(const ChunkPlace& place) const {
+inline std::int64_t ModelChunkPlacement::model_chunk_index(const ModelChunkPosition& place) const {
   switch (kind_) {
-    case ChunkPlacementKind::kCyclic: return place.chunk * positions_ + place.position;
-    case ChunkPlacementKind::kV:
+    case ModelChunkPlacementKind::kCyclic: return place.chunk * positions_ + place.position;
+    case ModelChunkPlacementKind::kV:
       return place.chunk == 0 ? place.position : 2 * positions_ - 1 - place.position;
-    case ChunkPlacementKind::kMirrored:
+    case ModelChunkPlacementKind::kMirrored:
       return place.chunk == 0 ? place.position : positions_ - 1 - place.position;
   }
   return 0;
 }
 
-inline ChunkPlace Placement::on_route_of(const ChunkPlace& place,
-                                         std::int64_t model_chunk_index) const {
+inline ModelChunkPosition ModelChunkPlacement::on_route_of(const ModelChunkPosition& place,
+                                                           std::int64_t model_chunk_index) const {
   switch (kind_) {
-    case ChunkPlacementKind::kCyclic:
+    case ModelChunkPlacementKind::kCyclic:
       return {model_chunk_index % positions_, model_chunk_index / positions_};
-    case ChunkPlacementKind::kV:
-      return model_chunk_index < positions_ ? ChunkPlace{model_chunk_index, 0}
-                                            : ChunkPlace{2 * positions_ - 1 - model_chunk_index, 1};
-    case ChunkPlacementKind::kMirrored:
+    case ModelChunkPlacementKind::kV:
+      return model_chunk_index < positions_
+                 ? ModelChunkPosition{model_chunk_index, 0}
+                 : ModelChunkPosition{2 * positions_ - 1 - model_chunk_index, 1};
+    case ModelChunkPlacementKind::kMirrored:
       return {place.chunk == 0 ? model_chunk_index : positions_ - 1 - model_chunk_index,
               place.chunk};
   }

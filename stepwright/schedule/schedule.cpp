@@ -5,34 +5,38 @@
 
 namespace stepwright::schedule {
 
-std::vector<Schedule> schedules_of_kind(ScheduleKind kind, const std::vector<std::int64_t>& chunks,
-                                        const std::vector<std::int64_t>& strands) {
-  std::vector<Schedule> schedules;
-  for (const std::int64_t count : chunk_counts_to_try(kind, chunks)) {
-    for (const std::int64_t beside : strand_counts_to_try(kind, strands)) {
+std::vector<PipelineSchedule> schedules_of_kind(PipelineScheduleKind kind,
+                                                const std::vector<std::int64_t>& chunks,
+                                                const std::vector<std::int64_t>& strands) {
+  std::vector<PipelineSchedule> schedules;
+  for (const std::int64_t count : model_chunk_counts_to_try(kind, chunks)) {
+    for (const std::int64_t beside : micro_batch_stream_counts_to_try(kind, strands)) {
       schedules.push_back({.kind = kind, .chunks = count, .strands = beside});
     }
   }
   return schedules;
 }
 
-Placement chunk_placement_of(const Schedule& schedule, std::int64_t positions) {
-  const ScheduleTraits& traits = traits_of(schedule.kind);
+ModelChunkPlacement model_chunk_placement(const PipelineSchedule& schedule,
+                                          std::int64_t positions) {
+  const PipelineScheduleTraits& traits = traits_of(schedule.kind);
   return {traits.found ? schedule.basis.placement : traits.placement, positions, schedule.chunks};
 }
 
-std::int64_t group_size_of(const Schedule& schedule, std::int64_t positions,
-                           std::int64_t micro_batches) {
-  return schedule.group > 0 ? schedule.group : least_group_size(positions, micro_batches);
+std::int64_t micro_batch_group_size_of_schedule(const PipelineSchedule& schedule,
+                                                std::int64_t positions,
+                                                std::int64_t micro_batches) {
+  return schedule.group > 0 ? schedule.group : min_group_size(positions, micro_batches);
 }
 
-bool fits(const OrderSearchBasis& basis, const Placement& placement) {
+bool fits(const OrderSearchBasis& basis, const ModelChunkPlacement& placement) {
   return std::ssize(basis.chunks) == placement.model_chunk_count() &&
          std::ssize(basis.room_bytes) == placement.positions();
 }
 
-std::vector<Turns> turns_of_named_schedule(const Schedule& schedule, std::int64_t positions,
-                                           std::int64_t micro_batches) {
+std::vector<Turns> schedule_turns_of_named_kind(const PipelineSchedule& schedule,
+                                                std::int64_t positions,
+                                                std::int64_t micro_batches) {
   const auto turns_at = definition_of(schedule.kind).turns;
   std::vector<Turns> turns;
   for (std::int64_t position = 0; position < positions; ++position) {

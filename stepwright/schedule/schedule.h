@@ -14,7 +14,7 @@
 namespace stepwright::schedule {
 
 /// Nanoseconds and kept bytes of one chunk of the model for one micro-batch.
-struct ChunkTimeAndMemory {
+struct ModelChunkTimeAndMemory {
   std::int64_t forward_ns = 0;
   std::int64_t data_ns = 0;    ///< Nanoseconds of the data gradients of a backward that is split.
   std::int64_t weight_ns = 0;  ///< Nanoseconds of the weight gradients of a backward that is split.
@@ -24,21 +24,21 @@ struct ChunkTimeAndMemory {
   std::int64_t forward_bytes = 0;
   /// Bytes kept from the data gradients to the weight gradients of a split backward.
   std::int64_t weight_bytes = 0;
-  auto operator<=>(const ChunkTimeAndMemory&) const = default;
+  auto operator<=>(const ModelChunkTimeAndMemory&) const = default;
 };
 
 /// Placements of chunks for which an order of work (`auto` schedule) may be searched, with their
 /// names.
-inline constexpr Named<ChunkPlacementKind> kSearchablePlacements[] = {
-    {ChunkPlacementKind::kV, "v"}, {ChunkPlacementKind::kCyclic, "cyclic"}};
+inline constexpr Named<ModelChunkPlacementKind> kSearchableChunkPlacements[] = {
+    {ModelChunkPlacementKind::kV, "v"}, {ModelChunkPlacementKind::kCyclic, "cyclic"}};
 
 /// The pipeline (times, memory, placement) for which the order of work of an `auto` schedule is
 /// searched.
 struct OrderSearchBasis {
   /// How chunks are assigned to positions: kV or kCyclic.
-  ChunkPlacementKind placement = ChunkPlacementKind::kV;
+  ModelChunkPlacementKind placement = ModelChunkPlacementKind::kV;
   /// Nanoseconds and bytes of the chunks in model order; empty: no order has been chosen yet.
-  std::vector<ChunkTimeAndMemory> chunks;
+  std::vector<ModelChunkTimeAndMemory> chunks;
   std::int64_t hop_ns = 0;  ///< Nanoseconds of a message between neighbouring positions.
   /// For each position, the most activation bytes that its chunks may keep.
   std::vector<std::int64_t> room_bytes;
@@ -47,24 +47,24 @@ struct OrderSearchBasis {
 
 /// Turns (schedule entries) of each position that a search found, and the number of micro-batches
 /// for which they hold.
-struct FoundTurns {
+struct AutoScheduleTurns {
   std::int64_t micro_batches = 1;
   std::vector<Turns> turns;
 };
 
 /// Cache of the turns that a search found for an `auto` schedule; null: none yet. Copies of a plan
 /// share it. Two caches always compare equal, since equal inputs of the search give equal turns.
-struct CachedTurns {
-  std::shared_ptr<const FoundTurns> found = nullptr;
-  std::strong_ordering operator<=>(const CachedTurns& /*other*/) const {
+struct AutoScheduleTurnCache {
+  std::shared_ptr<const AutoScheduleTurns> found = nullptr;
+  std::strong_ordering operator<=>(const AutoScheduleTurnCache& /*other*/) const {
     return std::strong_ordering::equal;
   }
-  bool operator==(const CachedTurns& /*other*/) const { return true; }
+  bool operator==(const AutoScheduleTurnCache& /*other*/) const { return true; }
 };
 
 /// The order in which pipeline positions work through chunks and micro-batches.
-struct Schedule {
-  ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
+struct PipelineSchedule {
+  PipelineScheduleKind kind = PipelineScheduleKind::kOneForwardOneBackward;
   std::int64_t chunks = 1;  ///< Number of model chunks on each pipeline position.
   /// 2: a forward and a backward that overlap are interleaved operator by operator; 1: one runs
   /// after the other.
@@ -72,33 +72,34 @@ struct Schedule {
   /// Number of micro-batches in a group, for schedules with groups; 0: the smallest legal group.
   std::int64_t group = 0;
   /// For an `auto` schedule without an order: the only placement of chunks to search; nullopt: all.
-  std::optional<ChunkPlacementKind> placement = std::nullopt;
+  std::optional<ModelChunkPlacementKind> placement = std::nullopt;
   /// For an `auto` schedule: the pipeline for which its order was searched; equal pipelines have
   /// equal orders.
   OrderSearchBasis basis = {};
-  CachedTurns known = {};  ///< For an `auto` schedule: its order, if already found.
-  auto operator<=>(const Schedule&) const = default;
+  AutoScheduleTurnCache known = {};  ///< For an `auto` schedule: its order, if already found.
+  auto operator<=>(const PipelineSchedule&) const = default;
 };
 
 /// Returns the schedules of a kind with each of these numbers of chunks and strands, as far as the
 /// kind offers a choice.
-std::vector<Schedule> schedules_of_kind(ScheduleKind kind, const std::vector<std::int64_t>& chunks,
-                                        const std::vector<std::int64_t>& strands);
+std::vector<PipelineSchedule> schedules_of_kind(PipelineScheduleKind kind,
+                                                const std::vector<std::int64_t>& chunks,
+                                                const std::vector<std::int64_t>& strands);
 
 /// Returns the assignment of chunks to `positions` pipeline positions that a schedule uses.
-Placement chunk_placement_of(const Schedule& schedule, std::int64_t positions);
+ModelChunkPlacement model_chunk_placement(const PipelineSchedule& schedule, std::int64_t positions);
 
 /// Returns the number of micro-batches in a group of a schedule with groups; the smallest legal
 /// group if the schedule states none.
-std::int64_t group_size_of(const Schedule& schedule, std::int64_t positions,
-                           std::int64_t micro_batches);
+std::int64_t micro_batch_group_size_of_schedule(const PipelineSchedule& schedule,
+                                                std::int64_t positions, std::int64_t micro_batches);
 
 /// True if the basis of an `auto` schedule has the numbers of chunks and positions of a placement.
-bool fits(const OrderSearchBasis& basis, const Placement& placement);
+bool fits(const OrderSearchBasis& basis, const ModelChunkPlacement& placement);
 
 /// Returns the turns (schedule entries) of each position, for every schedule kind except `auto`,
 /// for which `all_turns` exists.
-std::vector<Turns> turns_of_named_schedule(const Schedule& schedule, std::int64_t positions,
-                                           std::int64_t micro_batches);
+std::vector<Turns> schedule_turns_of_named_kind(const PipelineSchedule& schedule,
+                                                std::int64_t positions, std::int64_t micro_batches);
 
 }  // namespace stepwright::schedule

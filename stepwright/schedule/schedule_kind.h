@@ -6,7 +6,7 @@ namespace stepwright::schedule {
 
 /// The pipeline schedules. To add one: an enumerator here, a file in `kinds/` that defines it,
 /// and a row in `kScheduleRows` (kinds.h).
-enum class ScheduleKind : std::uint8_t {
+enum class PipelineScheduleKind : std::uint8_t {
   kGpipe,
   kOneForwardOneBackward,
   kInterleaved,

@@ -15,7 +15,7 @@ namespace {
 std::int64_t micro_batches_of(std::span<const Turns> turns) {
   std::int64_t count = 0;
   for (const Turns& list : turns) {
-    for (const ScheduleTurn& turn : list) {
+    for (const PipelineScheduleTurn& turn : list) {
       count = std::max<std::int64_t>(count, turn.part.micro_batch + 1);
       if (turn.beside) count = std::max<std::int64_t>(count, turn.beside->micro_batch + 1);
     }
@@ -25,9 +25,10 @@ std::int64_t micro_batches_of(std::span<const Turns> turns) {
 
 /// Returns the time in seconds at which the parameters of a turn's forward are gathered; they stay
 /// gathered for the step.
-double gathered_s(const std::vector<ChunkMessageSeconds>& messages, const ScheduleTurn& turn) {
+double gathered_s(const std::vector<ModelChunkMessageSeconds>& messages,
+                  const PipelineScheduleTurn& turn) {
   double ready_s = 0;
-  for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
+  for (const PipelineWorkPart* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
     if (part == nullptr || part->direction != Direction::kForward) continue;
     if (part->micro_batch > 0) continue;
     double sum = 0;
@@ -49,12 +50,13 @@ bool releases_gradients(Direction direction) {
 double sent_s(const std::vector<double>& ends, const Turns& turns,
               const PipelineScheduleSeconds& seconds, std::size_t position) {
   if (seconds.messages.empty()) return 0;
-  const std::vector<ChunkMessageSeconds>& messages = seconds.messages[position];
+  const std::vector<ModelChunkMessageSeconds>& messages = seconds.messages[position];
   // start times of last backwards, with their chunks, the last chunk first
   std::vector<std::pair<double, std::size_t>> begins;
   std::vector<bool> seen(messages.size(), false);
   for (std::size_t i = turns.size(); i-- > 0 && begins.size() < messages.size();) {
-    for (const Part* part : {&turns[i].part, turns[i].beside ? &*turns[i].beside : nullptr}) {
+    for (const PipelineWorkPart* part :
+         {&turns[i].part, turns[i].beside ? &*turns[i].beside : nullptr}) {
       if (part == nullptr || !releases_gradients(part->direction)) continue;
       const auto chunk = static_cast<std::size_t>(part->chunk);
       if (seen[chunk]) continue;
@@ -83,21 +85,23 @@ struct Links {
   End backward;            ///< The chunk whose backward must end before this chunk's backward.
 };
 
-Links::End end_at(const Placement& placement, std::optional<ChunkPlace> place, std::int64_t own) {
+Links::End end_at(const ModelChunkPlacement& placement, std::optional<ModelChunkPosition> place,
+                  std::int64_t own) {
   if (!place) return {};
   return {placement.model_chunk_index(*place), place->position != own};
 }
 
 /// Returns the links of all places, by position, then chunk.
-std::vector<Links> links_of(const Placement& placement) {
+std::vector<Links> links_of(const ModelChunkPlacement& placement) {
   std::vector<Links> links;
   links.reserve(static_cast<std::size_t>(placement.positions() * placement.chunks()));
   for (std::int64_t position = 0; position < placement.positions(); ++position) {
     for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
-      const ChunkPlace own{position, chunk};
-      links.push_back({.chunk = placement.model_chunk_index(own),
-                       .forward = end_at(placement, placement.previous_chunk_place(own), position),
-                       .backward = end_at(placement, placement.next(own), position)});
+      const ModelChunkPosition own{position, chunk};
+      links.push_back(
+          {.chunk = placement.model_chunk_index(own),
+           .forward = end_at(placement, placement.next_chunk_place_of_backward(own), position),
+           .backward = end_at(placement, placement.next_chunk_place(own), position)});
     }
   }
   return links;
@@ -105,10 +109,10 @@ std::vector<Links> links_of(const Placement& placement) {
 
 /// Sorts the turns (schedule entries) of all positions so that each comes after the turns that it
 /// waits for.
-template <class TurnDependencies>
+template <class ScheduleTurnDependencies>
 class Ordering {
  public:
-  Ordering(std::span<const Turns> turns, const Placement& placement,
+  Ordering(std::span<const Turns> turns, const ModelChunkPlacement& placement,
            const std::vector<std::int32_t>& first)
       : turns_(turns),
         links_(links_of(placement)),
@@ -119,8 +123,8 @@ class Ordering {
         next_(turns.size(), 0),
         posted_(turns.size(), 0) {}
 
-  std::vector<TurnDependencies> run() {
-    std::vector<TurnDependencies> steps;
+  std::vector<ScheduleTurnDependencies> run() {
+    std::vector<ScheduleTurnDependencies> steps;
     steps.reserve(static_cast<std::size_t>(first_.back()));
     for (bool moved = true; moved;) {
       moved = meet(steps);
@@ -150,7 +154,7 @@ class Ordering {
 
   /// Finds the turn that one part of a step waits for; returns false if that turn has not been
   /// placed yet.
-  bool find(const Part& part, TurnDependencies& step, std::size_t which) const {
+  bool find(const PipelineWorkPart& part, ScheduleTurnDependencies& step, std::size_t which) const {
     const Links& own = links(step.position, part.chunk);
     std::int32_t& turn = step.waits[which];
     if (part.direction == Direction::kWeightGradient) {
@@ -167,20 +171,20 @@ class Ordering {
     return turn != kNotYet;
   }
 
-  [[nodiscard]] TurnDependencies step_at(std::size_t position) const {
-    TurnDependencies step;
+  [[nodiscard]] ScheduleTurnDependencies step_at(std::size_t position) const {
+    ScheduleTurnDependencies step;
     step.turn = first_[position] + static_cast<std::int32_t>(next_[position]);
     step.position = static_cast<std::int16_t>(position);
     return step;
   }
 
   /// Places the next turn of all positions if it is the same joint turn; returns whether it did.
-  bool meet(std::vector<TurnDependencies>& steps) {
+  bool meet(std::vector<ScheduleTurnDependencies>& steps) {
     const auto next = [&](std::size_t position) {
       const Turns& own = turns_[position];
-      return next_[position] < own.size() ? own[next_[position]].part : Part{};
+      return next_[position] < own.size() ? own[next_[position]].part : PipelineWorkPart{};
     };
-    const Part first = next(0);
+    const PipelineWorkPart first = next(0);
     if (!is_joint_work(first.direction)) return false;
     for (std::size_t position = 1; position < turns_.size(); ++position) {
       if (next(position) != first) return false;
@@ -195,16 +199,16 @@ class Ordering {
 
   /// Places the next turn of a position if all turns that it waits for are placed; returns whether
   /// it did.
-  bool advance(std::size_t position, std::vector<TurnDependencies>& steps) {
+  bool advance(std::size_t position, std::vector<ScheduleTurnDependencies>& steps) {
     const std::size_t at = next_[position];
     if (at == turns_[position].size()) return false;
-    const ScheduleTurn& turn = turns_[position][at];
+    const PipelineScheduleTurn& turn = turns_[position][at];
     if (is_joint_work(turn.part.direction)) return false;
     if (is_vocabulary_pass(turn.part.direction)) return pass(position, turn.part.direction, steps);
-    TurnDependencies step = step_at(position);
+    ScheduleTurnDependencies step = step_at(position);
     if (!find(turn.part, step, 0)) return false;
     if (turn.beside && !find(*turn.beside, step, 1)) return false;
-    for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
+    for (const PipelineWorkPart* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
       if (part == nullptr || part->direction == Direction::kWeightGradient) continue;
       const std::int64_t chunk = links(step.position, part->chunk).chunk;
       known_[cell(part->direction, chunk, part->micro_batch)] = step.turn;
@@ -216,13 +220,14 @@ class Ordering {
 
   /// Places a pass over the vocabulary if all positions have posted the messages that it awaits;
   /// returns whether it did.
-  bool pass(std::size_t position, Direction direction, std::vector<TurnDependencies>& steps) {
-    TurnDependencies step = step_at(position);
-    if (waits_for_joint_messages(direction)) {
+  bool pass(std::size_t position, Direction direction,
+            std::vector<ScheduleTurnDependencies>& steps) {
+    ScheduleTurnDependencies step = step_at(position);
+    if (waits_for_all_position_messages(direction)) {
       step.waits[0] = posted_[position] - 1;
       if (step.waits[0] >= std::ranges::min(posted_)) return false;
     }
-    if (sends_joint_message(direction)) step.waits[1] = posted_[position]++;
+    if (sends_all_position_message(direction)) step.waits[1] = posted_[position]++;
     step.pass = true;
     steps.push_back(step);
     ++next_[position];
@@ -230,7 +235,7 @@ class Ordering {
   }
 
   [[noreturn]] void fail(std::size_t position) const {
-    const Part& part = turns_[position][next_[position]].part;
+    const PipelineWorkPart& part = turns_[position][next_[position]].part;
     throw Error(
         ErrorKind::kRuntime,
         fmt::format("schedule: turn {} of position {} ({} of chunk {}, micro-batch {}) waits "
@@ -252,7 +257,7 @@ class Ordering {
 
 }  // namespace
 
-double ChunkWorkSeconds::of(Direction direction) const {
+double ModelChunkWorkSeconds::of(Direction direction) const {
   switch (direction) {
     case Direction::kForward: return forward;
     case Direction::kBackward: return backward;
@@ -267,11 +272,11 @@ double ChunkWorkSeconds::of(Direction direction) const {
   return 0;
 }
 
-double PipelineScheduleSeconds::of(std::size_t position, const ScheduleTurn& turn) const {
-  const auto seconds_of = [&](const Part& part) -> const ChunkWorkSeconds& {
+double PipelineScheduleSeconds::of(std::size_t position, const PipelineScheduleTurn& turn) const {
+  const auto seconds_of = [&](const PipelineWorkPart& part) -> const ModelChunkWorkSeconds& {
     return parts[position][static_cast<std::size_t>(part.chunk)];
   };
-  const auto factor = [&](const Part& part) {
+  const auto factor = [&](const PipelineWorkPart& part) {
     return factors.empty() ? 1.0 : factors[static_cast<std::size_t>(part.micro_batch)];
   };
   if (is_vocabulary_pass(turn.part.direction)) {
@@ -281,35 +286,38 @@ double PipelineScheduleSeconds::of(std::size_t position, const ScheduleTurn& tur
   const double own_s = factor(turn.part) * seconds_of(turn.part).of(turn.part.direction);
   if (!turn.beside) return own_s;
   const bool first = turn.part.direction == Direction::kForward;
-  const Part& forward = first ? turn.part : *turn.beside;
-  const Part& other = first ? *turn.beside : turn.part;
+  const PipelineWorkPart& forward = first ? turn.part : *turn.beside;
+  const PipelineWorkPart& other = first ? *turn.beside : turn.part;
   const std::vector<double>& beside = seconds_of(forward).beside.of(other.direction);
   const double second = factor(*turn.beside);
   if (beside.empty()) return own_s + second * seconds_of(*turn.beside).of(turn.beside->direction);
   return (factor(turn.part) + second) / 2 * beside[static_cast<std::size_t>(other.chunk)];
 }
 
-TurnOrder::TurnOrder(std::span<const Turns> turns, const Placement& placement) : first_{0} {
+ScheduleTurnOrder::ScheduleTurnOrder(std::span<const Turns> turns,
+                                     const ModelChunkPlacement& placement)
+    : first_{0} {
   for (const Turns& list : turns) {
     first_.push_back(first_.back() + static_cast<std::int32_t>(list.size()));
   }
-  steps_ = Ordering<TurnDependencies>(turns, placement, first_).run();
+  steps_ = Ordering<ScheduleTurnDependencies>(turns, placement, first_).run();
 }
 
-const std::vector<std::vector<double>>& TurnSimulator::play(
-    const TurnOrder& order, std::span<const Turns> turns, const PipelineScheduleSeconds& seconds) {
+const std::vector<std::vector<double>>& ScheduleTurnSimulator::turn_end_seconds(
+    const ScheduleTurnOrder& order, std::span<const Turns> turns,
+    const PipelineScheduleSeconds& seconds) {
   all_ends_.resize(order.steps_.size());
   free_.assign(turns.size(), 0);
   messages_.clear();
   message_ends_.clear();
   for (std::size_t s = 0; s < order.steps_.size(); ++s) {
-    const TurnOrder::TurnDependencies& step = order.steps_[s];
+    const ScheduleTurnOrder::ScheduleTurnDependencies& step = order.steps_[s];
     const auto position = static_cast<std::size_t>(step.position);
     const std::int32_t at = step.turn - order.first_[position];
-    const ScheduleTurn& turn = turns[position][static_cast<std::size_t>(at)];
+    const PipelineScheduleTurn& turn = turns[position][static_cast<std::size_t>(at)];
     const auto number = static_cast<std::size_t>(step.turn);
     if (step.joint) {
-      meet(std::span(order.steps_).subspan(s, turns.size()), turn, seconds);
+      simulate_joint_turn(std::span(order.steps_).subspan(s, turns.size()), turn, seconds);
       s += turns.size() - 1;
       continue;
     }
@@ -339,41 +347,43 @@ const std::vector<std::vector<double>>& TurnSimulator::play(
   return ends_;
 }
 
-void TurnSimulator::meet(std::span<const TurnOrder::TurnDependencies> steps,
-                         const ScheduleTurn& turn, const PipelineScheduleSeconds& seconds) {
+void ScheduleTurnSimulator::simulate_joint_turn(
+    std::span<const ScheduleTurnOrder::ScheduleTurnDependencies> steps,
+    const PipelineScheduleTurn& turn, const PipelineScheduleSeconds& seconds) {
   double longest_s = 0;
   for (std::size_t position = 0; position < steps.size(); ++position) {
     longest_s = std::max(longest_s, seconds.of(position, turn));
   }
   const double end = std::ranges::max(free_) + longest_s;
-  for (const TurnOrder::TurnDependencies& step : steps)
+  for (const ScheduleTurnOrder::ScheduleTurnDependencies& step : steps)
     all_ends_[static_cast<std::size_t>(step.turn)] = end;
   free_.assign(steps.size(), end);
 }
 
-void TurnSimulator::pass(const TurnOrder::TurnDependencies& step, const ScheduleTurn& turn,
-                         const PipelineScheduleSeconds& seconds) {
+void ScheduleTurnSimulator::pass(const ScheduleTurnOrder::ScheduleTurnDependencies& step,
+                                 const PipelineScheduleTurn& turn,
+                                 const PipelineScheduleSeconds& seconds) {
   const auto position = static_cast<std::size_t>(step.position);
   const auto& [awaited, posted] = step.waits;
   const std::size_t pass = vocabulary_pass_index(turn.part.direction);
   const bool is_there = !seconds.passes.empty() && seconds.passes[position].is_there[pass];
   double& free = free_[position];
-  if (awaited >= 0 && is_there) free = std::max(free, message_end_s(awaited));
+  if (awaited >= 0 && is_there) free = std::max(free, joint_message_end_seconds(awaited));
   free += seconds.of(position, turn);
   all_ends_[static_cast<std::size_t>(step.turn)] = is_there ? free : 0;
   if (posted < 0) return;
   const auto number = static_cast<std::size_t>(posted);
   if (messages_.size() <= number) messages_.resize(number + 1);
-  JointMessage& message = messages_[number];
+  AllPositionsMessage& message = messages_[number];
   message.posted_s = std::max(message.posted_s, free);
   if (seconds.passes.empty()) return;
   message.seconds = std::max(message.seconds, seconds.passes[position].messages[pass]);
 }
 
-double TurnSimulator::message_end_s(std::int32_t message) {
+double ScheduleTurnSimulator::joint_message_end_seconds(std::int32_t message) {
   const auto number = static_cast<std::size_t>(message);
   while (message_ends_.size() <= number) {
-    const JointMessage& next = messages_[message_ends_.size()];
+    const AllPositionsMessage& next = messages_[message_ends_.size()];
     const double free = message_ends_.empty() ? 0 : message_ends_.back();
     message_ends_.push_back(std::max(free, next.posted_s) + next.seconds);
   }

@@ -12,20 +12,20 @@ namespace stepwright::schedule {
 
 /// Costs of a forward that overlaps a backward, a data gradient or a weight gradient of a chunk;
 /// each vector is indexed by that chunk.
-template <class Cost>
+template <class OverlappedChunkCost>
 struct Beside {
-  std::vector<Cost> backward = {};
-  std::vector<Cost> data = {};
-  std::vector<Cost> weight = {};
+  std::vector<OverlappedChunkCost> backward = {};
+  std::vector<OverlappedChunkCost> data = {};
+  std::vector<OverlappedChunkCost> weight = {};
 
-  [[nodiscard]] const std::vector<Cost>& of(Direction direction) const {
+  [[nodiscard]] const std::vector<OverlappedChunkCost>& of(Direction direction) const {
     if (direction == Direction::kDataGradient) return data;
     return direction == Direction::kWeightGradient ? weight : backward;
   }
 };
 
 /// Seconds of the work of one chunk on one position for one micro-batch, by direction.
-struct ChunkWorkSeconds {
+struct ModelChunkWorkSeconds {
   double forward = 0;
   double backward = 0;  ///< Seconds of a whole backward: data and weight gradients together.
   double data = 0;
@@ -54,7 +54,7 @@ struct VocabularyPassSeconds {
 
 /// Seconds of messages of one chunk on one position that are sent once in a step (parameter
 /// gathers, gradient reductions). Messages of a position are sent one after the other.
-struct ChunkMessageSeconds {
+struct ModelChunkMessageSeconds {
   /// Seconds of messages from the start of the step on, in the order of chunks; they must end
   /// before the chunk's first forward ends.
   double before_s = 0;
@@ -66,17 +66,17 @@ struct ChunkMessageSeconds {
 /// messages once in a step, and vocabulary passes.
 struct PipelineScheduleSeconds {
   /// Seconds of the work of each chunk: [position][chunk].
-  std::vector<std::vector<ChunkWorkSeconds>> parts;
+  std::vector<std::vector<ModelChunkWorkSeconds>> parts;
   double hop_s = 0;  ///< Seconds of a message between neighbouring positions.
   /// Messages that are sent once in a step: [position][chunk]; empty: none.
-  std::vector<std::vector<ChunkMessageSeconds>> messages;
+  std::vector<std::vector<ModelChunkMessageSeconds>> messages;
   /// Seconds of passes over the vocabulary, by position; empty: there are none.
   std::vector<VocabularyPassSeconds> passes = {};
   /// For each micro-batch, a factor on its seconds; empty: all factors are 1.
   std::vector<double> factors = {};
 
   /// Returns the seconds of one turn (schedule entry) of a position.
-  [[nodiscard]] double of(std::size_t position, const ScheduleTurn& turn) const;
+  [[nodiscard]] double of(std::size_t position, const PipelineScheduleTurn& turn) const;
 };
 
 /// Turns (schedule entries) of all positions, sorted so that each comes after the turns that it
@@ -86,18 +86,18 @@ struct PipelineScheduleSeconds {
 /// gradient. A joint turn begins when the last position has reached it and ends for all at once.
 /// Messages of vocabulary passes are sent one after the other, each when the last position has
 /// posted it; a pass that awaits messages begins when all that its position has posted have ended.
-class TurnOrder {
+class ScheduleTurnOrder {
  public:
-  TurnOrder() = default;
+  ScheduleTurnOrder() = default;
   /// Sorts the turns of all positions. Throws `Error{kRuntime}` if a turn waits for one that never
   /// comes.
-  TurnOrder(std::span<const Turns> turns, const Placement& placement);
+  ScheduleTurnOrder(std::span<const Turns> turns, const ModelChunkPlacement& placement);
 
  private:
-  friend class TurnSimulator;
+  friend class ScheduleTurnSimulator;
   /// A turn, and the numbers of the turns that its work and its overlapped work wait for. Turns are
   /// numbered from the first turn of the first position; negative: none.
-  struct TurnDependencies {
+  struct ScheduleTurnDependencies {
     std::int32_t turn = 0;
     std::array<std::int32_t, 2> waits = {-1, -1};
     std::int16_t position = 0;
@@ -110,7 +110,7 @@ class TurnOrder {
     /// positions: the last one that the pass awaits, and the one that it sends.
     bool pass = false;
   };
-  std::vector<TurnDependencies> steps_;
+  std::vector<ScheduleTurnDependencies> steps_;
   /// Number of the first turn of each position; the last entry is the number of all turns.
   std::vector<std::int32_t> first_;
 };
@@ -119,35 +119,37 @@ class TurnOrder {
 /// host time per turn. `play` (engine.h) gives equal times for a program without these. A turn of a
 /// chunk without layers takes no time and passes its input on without delaying other turns. Keeps
 /// its memory between calls.
-class TurnSimulator {
+class ScheduleTurnSimulator {
  public:
   /// Returns the time in seconds at which each turn ends: [position][turn]. `order` must be made
   /// from `turns`.
-  const std::vector<std::vector<double>>& play(const TurnOrder& order, std::span<const Turns> turns,
-                                               const PipelineScheduleSeconds& seconds);
-  const std::vector<std::vector<double>>& play(std::span<const Turns> turns,
-                                               const Placement& placement,
-                                               const PipelineScheduleSeconds& seconds) {
-    return play(TurnOrder(turns, placement), turns, seconds);
+  const std::vector<std::vector<double>>& turn_end_seconds(const ScheduleTurnOrder& order,
+                                                           std::span<const Turns> turns,
+                                                           const PipelineScheduleSeconds& seconds);
+  const std::vector<std::vector<double>>& turn_end_seconds(std::span<const Turns> turns,
+                                                           const ModelChunkPlacement& placement,
+                                                           const PipelineScheduleSeconds& seconds) {
+    return turn_end_seconds(ScheduleTurnOrder(turns, placement), turns, seconds);
   }
 
  private:
   /// Simulates one turn that all positions run together.
-  void meet(std::span<const TurnOrder::TurnDependencies> steps, const ScheduleTurn& turn,
-            const PipelineScheduleSeconds& seconds);
-  void pass(const TurnOrder::TurnDependencies& step, const ScheduleTurn& turn,
-            const PipelineScheduleSeconds& seconds);
+  void simulate_joint_turn(std::span<const ScheduleTurnOrder::ScheduleTurnDependencies> steps,
+                           const PipelineScheduleTurn& turn,
+                           const PipelineScheduleSeconds& seconds);
+  void pass(const ScheduleTurnOrder::ScheduleTurnDependencies& step,
+            const PipelineScheduleTurn& turn, const PipelineScheduleSeconds& seconds);
   /// Returns the time in seconds at which a message between all positions has ended.
-  double message_end_s(std::int32_t message);
+  double joint_message_end_seconds(std::int32_t message);
 
   /// A message between all positions: the time at which the last position sends it, and its
   /// duration, in seconds.
-  struct JointMessage {
+  struct AllPositionsMessage {
     double posted_s = 0;
     double seconds = 0;
   };
   std::vector<double> all_ends_;
-  std::vector<JointMessage> messages_;
+  std::vector<AllPositionsMessage> messages_;
   /// End times in seconds of the first messages between all positions, as far as they are computed.
   std::vector<double> message_ends_;
   /// Time in seconds at which each position ends its last started turn.

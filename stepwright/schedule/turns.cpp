@@ -4,19 +4,21 @@
 
 namespace stepwright::schedule {
 
-Part make_turn_part(Direction direction, std::int64_t chunk, std::int64_t micro_batch) {
+PipelineWorkPart make_schedule_work_item(Direction direction, std::int64_t chunk,
+                                         std::int64_t micro_batch) {
   return {direction, static_cast<std::int32_t>(chunk), static_cast<std::int32_t>(micro_batch)};
 }
 
-ScheduleTurn make_single_part_turn(Direction direction, std::int64_t chunk,
-                                   std::int64_t micro_batch) {
-  return {.part = make_turn_part(direction, chunk, micro_batch), .beside = std::nullopt};
+PipelineScheduleTurn make_single_part_turn(Direction direction, std::int64_t chunk,
+                                           std::int64_t micro_batch) {
+  return {.part = make_schedule_work_item(direction, chunk, micro_batch), .beside = std::nullopt};
 }
 
-std::vector<Part> parts_in_issue_order(std::span<const ScheduleTurn> turns) {
-  std::vector<Part> parts;
+std::vector<PipelineWorkPart> work_items_in_issue_order(
+    std::span<const PipelineScheduleTurn> turns) {
+  std::vector<PipelineWorkPart> parts;
   parts.reserve(turns.size());
-  for (const ScheduleTurn& turn : turns) {
+  for (const PipelineScheduleTurn& turn : turns) {
     const bool forward_first = turn.beside && turn.part.direction == Direction::kForward;
     if (forward_first) parts.push_back(*turn.beside);
     parts.push_back(turn.part);
@@ -25,12 +27,12 @@ std::vector<Part> parts_in_issue_order(std::span<const ScheduleTurn> turns) {
   return parts;
 }
 
-Turns without_overlapped_pairs(Turns turns) {
-  const auto paired = [](const ScheduleTurn& turn) { return turn.beside.has_value(); };
+Turns serialize_overlapped_turns(Turns turns) {
+  const auto paired = [](const PipelineScheduleTurn& turn) { return turn.beside.has_value(); };
   if (std::ranges::none_of(turns, paired)) return turns;
   Turns single;
   single.reserve(turns.size());
-  for (const Part& part : parts_in_issue_order(turns))
+  for (const PipelineWorkPart& part : work_items_in_issue_order(turns))
     single.push_back({.part = part, .beside = std::nullopt});
   return single;
 }

@@ -31,7 +31,7 @@ enum class Direction : std::uint8_t {
   // turns (`is_vocabulary_pass`):
   /// Looks up tokens in this position's part of the embedding table; rows are then summed over
   /// positions.
-  kLookUp,
+  kEmbeddingLookUp,
   kTakeRows,  ///< Receives the summed embedding rows, as input of the first chunk.
   kHandRows,  ///< Sends the output rows of the last chunk to all positions.
   /// Computes logits of this position's part of the vocabulary, and its share of the loss, which
@@ -39,7 +39,8 @@ enum class Direction : std::uint8_t {
   kLogits,
   /// Computes gradients of the logits and of the table part; with two barriers also of the rows.
   kLogitGradient,
-  /// Sums the gradient of the output rows over all positions; with one barrier, `kLogits` does so.
+  /// Sums the gradient of the output rows over all pipeline positions. Schedules in which positions
+  /// wait for each other only once per micro-batch do so in `kLogits` instead.
   kSumGradient,
   /// Receives the summed gradient of the output rows, for the backward of the last chunk.
   kTakeGradient,
@@ -60,7 +61,7 @@ inline constexpr Named<Direction> kDirectionNames[] = {
     {Direction::kEmbed, "embed"},
     {Direction::kPredict, "predict"},
     {Direction::kEmbedGradient, "embed_gradient"},
-    {Direction::kLookUp, "look_up"},
+    {Direction::kEmbeddingLookUp, "look_up"},
     {Direction::kTakeRows, "take_rows"},
     {Direction::kHandRows, "hand_rows"},
     {Direction::kLogits, "logits"},
@@ -71,30 +72,32 @@ inline constexpr Named<Direction> kDirectionNames[] = {
     {Direction::kTableGradient, "table_gradient"}};
 
 /// True if all positions do this work at the same time, each on its part of the vocabulary. Such
-/// work belongs to no chunk; its `Part::chunk` is 0.
+/// work belongs to no chunk; its `PipelineWorkPart::chunk` is 0.
 constexpr bool is_joint_work(Direction direction) {
   return direction >= Direction::kEmbed && direction <= Direction::kEmbedGradient;
 }
 
 /// True if the work is a pass that a position runs over its part of the vocabulary. Such work
-/// belongs to no chunk; its `Part::chunk` is 0.
-constexpr bool is_vocabulary_pass(Direction direction) { return direction >= Direction::kLookUp; }
+/// belongs to no chunk; its `PipelineWorkPart::chunk` is 0.
+constexpr bool is_vocabulary_pass(Direction direction) {
+  return direction >= Direction::kEmbeddingLookUp;
+}
 inline constexpr std::size_t kVocabularyPasses = 9;
 /// Returns the index of a vocabulary pass among all vocabulary passes, from 0.
 constexpr std::size_t vocabulary_pass_index(Direction pass) {
-  return static_cast<std::size_t>(pass) - static_cast<std::size_t>(Direction::kLookUp);
+  return static_cast<std::size_t>(pass) - static_cast<std::size_t>(Direction::kEmbeddingLookUp);
 }
 
 /// True if a vocabulary pass sends a message between all positions; all positions send them in the
 /// same order.
-constexpr bool sends_joint_message(Direction direction) {
-  return direction == Direction::kLookUp || direction == Direction::kHandRows ||
+constexpr bool sends_all_position_message(Direction direction) {
+  return direction == Direction::kEmbeddingLookUp || direction == Direction::kHandRows ||
          direction == Direction::kLogits || direction == Direction::kSumGradient ||
          direction == Direction::kHandGradient;
 }
 
 /// True if a vocabulary pass waits until the messages that its position has sent before have ended.
-constexpr bool waits_for_joint_messages(Direction direction) {
+constexpr bool waits_for_all_position_messages(Direction direction) {
   return direction == Direction::kTakeRows || direction == Direction::kLogits ||
          direction == Direction::kLogitGradient || direction == Direction::kTakeGradient ||
          direction == Direction::kTableGradient;
@@ -102,33 +105,35 @@ constexpr bool waits_for_joint_messages(Direction direction) {
 
 /// One piece of work of a pipeline position: a direction (forward, backward ...) of one of its
 /// chunks, for one micro-batch.
-struct Part {
+struct PipelineWorkPart {
   Direction direction = Direction::kForward;
   std::int32_t chunk = 0;  ///< Index of the chunk among those of the position, from 0.
   std::int32_t micro_batch = 0;
-  auto operator<=>(const Part&) const = default;
+  auto operator<=>(const PipelineWorkPart&) const = default;
 };
 
 /// One entry of a position's schedule: one piece of work, or two that overlap (a forward and a
 /// backward).
-struct ScheduleTurn {
-  Part part;
-  std::optional<Part> beside;
+struct PipelineScheduleTurn {
+  PipelineWorkPart part;
+  std::optional<PipelineWorkPart> beside;
 };
 
 /// The schedule of one position: its turns (entries) in order.
-using Turns = std::vector<ScheduleTurn>;
+using Turns = std::vector<PipelineScheduleTurn>;
 
 /// Create a piece of work, and a schedule entry that consists of only that piece.
-Part make_turn_part(Direction direction, std::int64_t chunk, std::int64_t micro_batch);
-ScheduleTurn make_single_part_turn(Direction direction, std::int64_t chunk,
-                                   std::int64_t micro_batch);
+PipelineWorkPart make_schedule_work_item(Direction direction, std::int64_t chunk,
+                                         std::int64_t micro_batch);
+PipelineScheduleTurn make_single_part_turn(Direction direction, std::int64_t chunk,
+                                           std::int64_t micro_batch);
 
 /// Returns the work of schedule entries in the order of issue: of two pieces that overlap, the
 /// backward comes first, as it frees memory for the forward.
-std::vector<Part> parts_in_issue_order(std::span<const ScheduleTurn> turns);
+std::vector<PipelineWorkPart> work_items_in_issue_order(
+    std::span<const PipelineScheduleTurn> turns);
 
 /// Returns the schedule entries with overlapping work changed to one entry after the other.
-Turns without_overlapped_pairs(Turns turns);
+Turns serialize_overlapped_turns(Turns turns);
 
 }  // namespace stepwright::schedule

@@ -27,7 +27,7 @@ iovec part_of(std::string_view text, std::size_t from, std::size_t most) {
 
 }  // namespace
 
-BrowserConnection::BrowserConnection(Descriptor socket, const BrowserConnectionLimits& limits,
+BrowserConnection::BrowserConnection(FileDescriptor socket, const BrowserConnectionLimits& limits,
                                      Time now)
     : socket_(std::move(socket)), limits_(&limits), deadline_(now + limits.request) {}
 
@@ -35,7 +35,7 @@ short BrowserConnection::poll_events() const {
   return state_ == State::kIsAnswered ? POLLOUT : POLLIN;
 }
 
-void BrowserConnection::advance_without_blocking(const ServedPage& page, Time now) {
+void BrowserConnection::advance_connection_without_blocking(const ServedPage& page, Time now) {
   switch (state_) {
     case State::kAsks: return read_request(page, now);
     case State::kIsAnswered: return send_on(now);
@@ -44,9 +44,9 @@ void BrowserConnection::advance_without_blocking(const ServedPage& page, Time no
   }
 }
 
-void BrowserConnection::close_if_late(Time now) {
+void BrowserConnection::close_if_timed_out(Time now) {
   if (now < deadline_) return;
-  if (state_ == State::kAsks && !said_.empty()) return begin_answer(timeout_response(), now);
+  if (state_ == State::kAsks && !said_.empty()) return begin_answer(http_timeout_response(), now);
   state_ = State::kOver;
 }
 

@@ -29,20 +29,20 @@ class BrowserConnection {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  BrowserConnection(Descriptor socket, const BrowserConnectionLimits& limits, Time now);
+  BrowserConnection(FileDescriptor socket, const BrowserConnectionLimits& limits, Time now);
 
   [[nodiscard]] int socket() const { return socket_.get(); }
   /// Returns the `poll` events for which the connection's socket must be watched.
   [[nodiscard]] short poll_events() const;
-  /// Returns the time after which `close_if_late` must be called.
-  [[nodiscard]] Time deadline() const { return deadline_; }
+  /// Returns the time after which `close_if_timed_out` must be called.
+  [[nodiscard]] Time connection_deadline() const { return deadline_; }
   [[nodiscard]] bool is_over() const { return state_ == State::kOver; }
 
   /// Reads the request or sends the answer as far as possible without blocking. `page`: the page to
   /// serve.
-  void advance_without_blocking(const ServedPage& page, Time now);
+  void advance_connection_without_blocking(const ServedPage& page, Time now);
   /// Closes the connection if its time limit is over; answers an incomplete request with 408 first.
-  void close_if_late(Time now);
+  void close_if_timed_out(Time now);
 
  private:
   enum class State { kAsks, kIsAnswered, kEnds, kOver };
@@ -52,7 +52,7 @@ class BrowserConnection {
   void send_on(Time now);
   void read_away();
 
-  Descriptor socket_;
+  FileDescriptor socket_;
   const BrowserConnectionLimits* limits_;
   State state_ = State::kAsks;
   Time deadline_;

@@ -33,7 +33,8 @@ sockaddr_in loopback(std::uint16_t port) {
 /// Returns the milliseconds until the first deadline, rounded up; -1: there is none.
 int until_next(const Connections& open, BrowserConnection::Time now) {
   if (open.empty()) return -1;
-  const auto first = std::ranges::min_element(open, {}, &BrowserConnection::deadline)->deadline();
+  const auto first = std::ranges::min_element(open, {}, &BrowserConnection::connection_deadline)
+                         ->connection_deadline();
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(first, now) - now);
   return static_cast<int>(left.count());
 }
@@ -42,7 +43,7 @@ int until_next(const Connections& open, BrowserConnection::Time now) {
 void accept_all(int listening, Connections& open, const BrowserConnectionLimits& limits,
                 BrowserConnection::Time now) {
   while (open.size() < limits.connections) {
-    Descriptor socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    FileDescriptor socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.is_open()) {
       const bool no_descriptors = errno == EMFILE || errno == ENFILE;
       if (!no_descriptors) return;  // no browser waits, or it has left
@@ -73,7 +74,7 @@ PageServer::PageServer(std::uint16_t port, const BrowserConnectionLimits& limits
   }
 }
 
-std::string PageServer::address() const {
+std::string PageServer::page_address() const {
   sockaddr_in address{};
   socklen_t size = sizeof address;
   checked_system_call(::getsockname(listening_.get(), reinterpret_cast<sockaddr*>(&address), &size),
@@ -81,7 +82,7 @@ std::string PageServer::address() const {
   return fmt::format("http://127.0.0.1:{}/", ntohs(address.sin_port));
 }
 
-void PageServer::run(const ServedPage& page, int stop_fd) {
+void PageServer::serve_until_stopped(const ServedPage& page, int stop_fd) {
   Connections open;
   std::vector<pollfd> watched;
   while (true) {
@@ -96,8 +97,8 @@ void PageServer::run(const ServedPage& page, int stop_fd) {
     if (watched[0].revents != 0) return;
     const auto now = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < open.size(); ++i) {
-      if (watched[i + 2].revents != 0) open[i].advance_without_blocking(page, now);
-      open[i].close_if_late(now);
+      if (watched[i + 2].revents != 0) open[i].advance_connection_without_blocking(page, now);
+      open[i].close_if_timed_out(now);
     }
     std::erase_if(open, [](const BrowserConnection& one) { return one.is_over(); });
     if (room && watched[1].revents != 0) accept_all(listening_.get(), open, limits_, now);

@@ -17,16 +17,16 @@ class PageServer {
   explicit PageServer(std::uint16_t port, const BrowserConnectionLimits& limits = {});
 
   /// Returns the address of the page: "http://127.0.0.1:8017/".
-  [[nodiscard]] std::string address() const;
+  [[nodiscard]] std::string page_address() const;
 
   /// Answers requests until the file descriptor `stop_fd` becomes readable, then returns at once.
   /// One thread serves all browsers. At the limit of connections, new browsers wait until one is
   /// closed.
-  void run(const ServedPage& page, int stop_fd);
+  void serve_until_stopped(const ServedPage& page, int stop_fd);
 
  private:
   BrowserConnectionLimits limits_;
-  Descriptor listening_;
+  FileDescriptor listening_;
 };
 
 }  // namespace stepwright::serve

@@ -192,6 +192,6 @@ std::optional<HttpResponse> http_response(std::string_view said, const ServedPag
   return found;
 }
 
-HttpResponse timeout_response() { return refusal("408 Request Timeout"); }
+HttpResponse http_timeout_response() { return refusal("408 Request Timeout"); }
 
 }  // namespace stepwright::serve

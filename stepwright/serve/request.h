@@ -26,6 +26,6 @@ struct HttpResponse {
 std::optional<HttpResponse> http_response(std::string_view said, const ServedPage& page);
 
 /// Returns the HTTP response (408) to a request that was not complete in time.
-HttpResponse timeout_response();
+HttpResponse http_timeout_response();
 
 }  // namespace stepwright::serve

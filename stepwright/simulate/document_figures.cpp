@@ -73,16 +73,16 @@ plan::PlannedJob on_ranks(plan::PlannedJob planned, packing::LengthHistogram len
 bool is_power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
 bool can_choose_context(const plan::Job& job, const plan::Plan& plan) {
-  const plan::Parallel& size = plan.parallel;
+  const plan::ParallelismDegrees& size = plan.parallel;
   return job.documents->packing.kind != packing::PackingKind::kNone &&
          job.documents->packing.masks && size.context > 1 &&
          is_power_of_two(size.context * size.data) && !job.model.experts && !job.model.latent &&
-         plan::canonical_sharding(job, plan).parameters == plan::Spread::kNone;
+         plan::canonical_sharding(job, plan).parameters == plan::StateShardingScope::kNone;
 }
 
 }  // namespace
 
-DocumentStepMetrics document_step_metrics(const Prediction& prediction) {
+DocumentStepMetrics document_step_metrics(const PlanPrediction& prediction) {
   const auto& [job, plan] = prediction.planned;
   const packing::PackingStatistics& packs = job.documents->packs;
   const step::StepTokens tokens = step::step_tokens(job, plan);
@@ -101,11 +101,11 @@ DocumentStepMetrics document_step_metrics(const Prediction& prediction) {
       .uneven = prediction.price.uneven};
 }
 
-std::vector<DocumentPackingGain> document_packing_gains(const Prediction& prediction) {
+std::vector<DocumentPackingGain> document_packing_gains(const PlanPrediction& prediction) {
   const double own = document_step_metrics(prediction).tokens_per_s;
   std::vector<DocumentPackingGain> gains;
   for (const auto& [set, packing] : neighbours_of(prediction.planned.job.documents->packing)) {
-    const Prediction other = predict(repacked(prediction.planned, packing));
+    const PlanPrediction other = predict_plan(repacked(prediction.planned, packing));
     const double tokens_per_s = document_step_metrics(other).tokens_per_s;
     gains.push_back({set, other.step_time_s(), tokens_per_s, tokens_per_s / own - 1});
   }
@@ -114,13 +114,13 @@ std::vector<DocumentPackingGain> document_packing_gains(const Prediction& predic
 }
 
 std::optional<DynamicContextParallelGain> dynamic_context_parallel_gain(
-    const Prediction& prediction) {
+    const PlanPrediction& prediction) {
   const plan::PlannedJob& planned = prediction.planned;
   if (!can_choose_context(planned.job, planned.plan)) return std::nullopt;
   const std::int64_t context = planned.plan.parallel.context;
   packing::LengthHistogram short_ones;
   packing::LengthHistogram long_ones;
-  for (const packing::LengthCount& each :
+  for (const packing::DocumentLengthCount& each :
        step::mean_documents_by_length(planned.job, planned.plan)) {
     (each.length <= planned.job.length / context ? short_ones : long_ones).push_back(each);
   }
@@ -130,7 +130,8 @@ std::optional<DynamicContextParallelGain> dynamic_context_parallel_gain(
     if (lengths.empty()) return true;
     const plan::PlannedJob part = on_ranks(planned, lengths, fewer);
     if (plan::find_plan_rejection(part.job, part.plan)) return false;
-    seconds += packing::total_tokens(lengths) / document_step_metrics(predict(part)).tokens_per_s;
+    seconds +=
+        packing::total_tokens(lengths) / document_step_metrics(predict_plan(part)).tokens_per_s;
     return true;
   };
   if (!add(short_ones, context) || !add(long_ones, 1)) return std::nullopt;
@@ -140,7 +141,7 @@ std::optional<DynamicContextParallelGain> dynamic_context_parallel_gain(
       tokens_per_s, tokens_per_s / document_step_metrics(prediction).tokens_per_s - 1};
 }
 
-Json document_metrics_json(const Prediction& prediction) {
+Json document_metrics_json(const PlanPrediction& prediction) {
   const DocumentStepMetrics figures = document_step_metrics(prediction);
   const double step_s = prediction.step_time_s();
   const std::optional<DynamicContextParallelGain> dynamic =

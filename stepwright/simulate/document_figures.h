@@ -29,7 +29,7 @@ struct DocumentStepMetrics {
 
 /// Returns the document figures (padding, tokens of documents per second) of a prediction whose job
 /// has documents.
-DocumentStepMetrics document_step_metrics(const Prediction& prediction);
+DocumentStepMetrics document_step_metrics(const PlanPrediction& prediction);
 
 /// The predicted speed of a plan if its documents were packed in another way.
 struct DocumentPackingGain {
@@ -42,7 +42,7 @@ struct DocumentPackingGain {
 };
 /// Predicts the gain or loss of every other way to pack the plan's documents, including padding to
 /// the longest document and balancing by cost; best first. Each way takes about ten milliseconds.
-std::vector<DocumentPackingGain> document_packing_gains(const Prediction& prediction);
+std::vector<DocumentPackingGain> document_packing_gains(const PlanPrediction& prediction);
 
 /// Gain from choosing the context-parallel degree anew for each micro-batch (dynamic context
 /// parallelism, Megatron-LM #5679).
@@ -57,10 +57,10 @@ struct DynamicContextParallelGain {
 /// context ranks, or uses what Megatron does not run with it: degrees that are no powers of two,
 /// experts, latent attention, sharded parameters.
 std::optional<DynamicContextParallelGain> dynamic_context_parallel_gain(
-    const Prediction& prediction);
+    const PlanPrediction& prediction);
 
 /// Returns the JSON value of the key `documents` in the output of `stepwright predict --json`
 /// (docs/formats.md, "Prediction").
-nlohmann::ordered_json document_metrics_json(const Prediction& prediction);
+nlohmann::ordered_json document_metrics_json(const PlanPrediction& prediction);
 
 }  // namespace stepwright::simulate

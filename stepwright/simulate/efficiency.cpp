@@ -7,7 +7,7 @@ namespace stepwright::simulate {
 
 namespace {
 
-using FlopsPerToken = double(const model::Architecture& model, std::int64_t length);
+using FlopsPerToken = double(const model::ModelArchitecture& model, std::int64_t length);
 
 /// Returns the mean FLOPs of the tokens that count: all tokens, or those of documents, each
 /// document at its own length.

@@ -24,7 +24,7 @@ namespace {
 /// Returns the most chunks of a position that `auto` may have, and so the most chunks of the named
 /// schedules that it stands for.
 std::int64_t most_auto_chunks() {
-  return schedule::traits_of(schedule::ScheduleKind::kAuto).most_chunks;
+  return schedule::traits_of(schedule::PipelineScheduleKind::kAuto).most_chunks;
 }
 
 std::int64_t whole_nanoseconds(double seconds) { return std::llround(1e9 * seconds); }
@@ -37,10 +37,10 @@ constexpr double kOvershoot = 1.1;
 
 /// True if every position has memory for one micro-batch.
 bool holds_one(const schedule::OrderSearchBasis& basis, const plan::Plan& plan) {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
   std::vector<std::int64_t> left = basis.room_bytes;
   for (std::int64_t i = 0; i < placement.model_chunk_count(); ++i) {
-    left[static_cast<std::size_t>(placement.holder(i).position)] -=
+    left[static_cast<std::size_t>(placement.place_of_model_chunk(i).position)] -=
         basis.chunks[static_cast<std::size_t>(i)].forward_bytes;
   }
   return std::ranges::all_of(left, [](std::int64_t bytes) { return bytes >= 0; });
@@ -56,12 +56,12 @@ struct Built {
 /// the excess. nullopt where some position has no memory for one micro-batch, where a few tries do
 /// not help, or where the order cannot take less than `useful_s`.
 std::optional<Built> with_room(const plan::Job& job, plan::Plan plan, double useful_s) {
-  schedule::Schedule& schedule = plan.schedule;
+  schedule::PipelineSchedule& schedule = plan.schedule;
   for (int i = 0; i < kTries && holds_one(schedule.basis, plan); ++i) {
-    if (!schedule::cache_found_turns(schedule, plan.parallel.pipeline,
-                                     plan::micro_batches(job, plan), useful_s))
+    if (!schedule::cache_auto_schedule_turns(schedule, plan.parallel.pipeline,
+                                             plan::micro_batches_per_pipeline(job, plan), useful_s))
       break;
-    step::StepProgram program = step::build_program(job, plan);
+    step::StepProgram program = step::build_step_program(job, plan);
     memory::MemoryReport memory = memory::memory_report(job, program);
     if (memory.fits()) return Built{std::move(plan), std::move(program), std::move(memory)};
     for (std::size_t at = 0; at < memory.stages.size(); ++at) {
@@ -78,16 +78,16 @@ std::optional<Built> with_room(const plan::Job& job, plan::Plan plan, double use
 template <class Offer>
 void offer_orders(PlanPricer& pricer, const plan::Job& job, const plan::Plan& plan,
                   const double& best_s, Offer offer) {
-  const std::int64_t count = plan::micro_batches(job, plan);
+  const std::int64_t count = plan::micro_batches_per_pipeline(job, plan);
   const std::int64_t most = std::min(2 * plan.parallel.pipeline, count);
-  for (const auto& [placement, name] : schedule::kSearchablePlacements) {
-    if (placement != schedule::ChunkPlacementKind::kV && plan.schedule.chunks == 1) continue;
+  for (const auto& [placement, name] : schedule::kSearchableChunkPlacements) {
+    if (placement != schedule::ModelChunkPlacementKind::kV && plan.schedule.chunks == 1) continue;
     if (plan.schedule.placement.value_or(placement) != placement) continue;
     plan::Plan order = plan;
     order.schedule.placement.reset();
     order.schedule.basis.placement = placement;
-    order.schedule.basis = schedule_order_search_input(pricer, order, most);
-    if (schedule::least_seconds_of_any_order(order.schedule, order.parallel.pipeline, count) >=
+    order.schedule.basis = order_search_input_of_plan(pricer, order, most);
+    if (schedule::lower_bound_s_over_all_orders(order.schedule, order.parallel.pipeline, count) >=
         best_s)
       continue;
     if (auto built = with_room(job, std::move(order), best_s)) offer(std::move(*built));
@@ -112,7 +112,7 @@ class Settling {
     }
     for (std::int64_t chunks = most_auto_chunks(); chunks > 0; --chunks) {
       plan::Plan found = plan_;
-      found.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = chunks};
+      found.schedule = {.kind = schedule::PipelineScheduleKind::kAuto, .chunks = chunks};
       if (!plan::first_broken_rule(job_, found)) offer_found(pricer, found);
     }
     return fits() ? best_ : smallest_;
@@ -147,7 +147,7 @@ class Settling {
   }
 
   void offer(const plan::Plan& plan) {
-    step::StepProgram program = step::build_program(job_, plan);
+    step::StepProgram program = step::build_step_program(job_, plan);
     memory::MemoryReport memory = memory::memory_report(job_, program);
     if (memory.peak_bytes < least_bytes_) {
       least_bytes_ = memory.peak_bytes;
@@ -157,8 +157,9 @@ class Settling {
   }
 
   void offer(const Built& built) {
-    const auto layouts = cost::group_layouts(job_.cluster, plan::Grid(built.plan));
-    const double seconds = simulate(built.program, cost_, layouts, built.plan).step_time_s;
+    const auto layouts = cost::rank_group_network_layouts(job_.cluster, plan::RankGrid(built.plan));
+    const double seconds =
+        simulate_step_program(built.program, cost_, layouts, built.plan).step_time_s;
     if (seconds >= best_s_) return;
     best_s_ = seconds;
     best_ = built.plan;
@@ -174,12 +175,12 @@ class Settling {
 };
 
 /// Returns a note that says which schedule an `auto` schedule became.
-std::string order_note(const schedule::Schedule& schedule,
-                       std::optional<schedule::ChunkPlacementKind> asked) {
+std::string order_note(const schedule::PipelineSchedule& schedule,
+                       std::optional<schedule::ModelChunkPlacementKind> asked) {
   if (asked) {
     const bool found =
         schedule.chunks > 1 && !schedule.basis.chunks.empty() && schedule.basis.placement == *asked;
-    const std::string_view placement = name_of(schedule::kSearchablePlacements, *asked);
+    const std::string_view placement = name_of(schedule::kSearchableChunkPlacements, *asked);
     return found
                ? fmt::format("schedule auto: an order found with placement {}", placement)
                : fmt::format("schedule auto: no order found with placement {} fits, taken is {}/{}",
@@ -193,27 +194,27 @@ std::string order_note(const schedule::Schedule& schedule,
   return fmt::format(
       "schedule auto: an order found for what this plan's chunks ({}) take and keep is the best",
       schedule.chunks == 1 ? "one a position"
-      : schedule.basis.placement == schedule::ChunkPlacementKind::kV
+      : schedule.basis.placement == schedule::ModelChunkPlacementKind::kV
           ? "two a position, down and up again"
           : "two a position, around");
 }
 
 }  // namespace
 
-schedule::OrderSearchBasis schedule_order_search_input(PlanPricer& pricer, const plan::Plan& plan,
-                                                       std::int64_t micro_batches) {
-  const ChunkSecondsAndBytes parts = pricer.parts(plan);
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
+schedule::OrderSearchBasis order_search_input_of_plan(PlanPricer& pricer, const plan::Plan& plan,
+                                                      std::int64_t micro_batches) {
+  const ModelChunkSecondsAndBytes parts = pricer.chunk_seconds_and_bytes_of_plan(plan);
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
   schedule::OrderSearchBasis basis{.placement = plan.schedule.basis.placement,
                                    .chunks = {},
                                    .hop_ns = whole_nanoseconds(parts.seconds.hop_s),
                                    .room_bytes = {}};
   for (std::int64_t i = 0; i < placement.model_chunk_count(); ++i) {
-    const auto [position, chunk] = placement.holder(i);
+    const auto [position, chunk] = placement.place_of_model_chunk(i);
     const auto at = static_cast<std::size_t>(position);
     const auto own = static_cast<std::size_t>(chunk);
-    const schedule::ChunkWorkSeconds& part = parts.seconds.parts[at][own];
-    const ChunkActivationBytes& bytes = parts.bytes[at][own];
+    const schedule::ModelChunkWorkSeconds& part = parts.seconds.parts[at][own];
+    const ModelChunkActivationBytes& bytes = parts.bytes[at][own];
     basis.chunks.push_back({.forward_ns = whole_nanoseconds(part.forward),
                             .data_ns = whole_nanoseconds(part.data),
                             .weight_ns = whole_nanoseconds(part.weight),
@@ -223,7 +224,7 @@ schedule::OrderSearchBasis schedule_order_search_input(PlanPricer& pricer, const
   }
   for (std::size_t i = 0; i < parts.bytes.size(); ++i) {
     double most = 0;
-    for (const ChunkActivationBytes& bytes : parts.bytes[i])
+    for (const ModelChunkActivationBytes& bytes : parts.bytes[i])
       most += std::max(bytes.forward, bytes.weight);
     most *= static_cast<double>(micro_batches);
     basis.room_bytes.push_back(
@@ -232,31 +233,32 @@ schedule::OrderSearchBasis schedule_order_search_input(PlanPricer& pricer, const
   return basis;
 }
 
-std::vector<plan::Plan> plans_with_found_orders(PlanPricer& pricer, const plan::Job& job,
-                                                const plan::Plan& plan, double useful_s) {
-  if (schedule::has_decided_order(plan.schedule)) return {plan};
+std::vector<plan::Plan> plans_with_found_schedule_orders(PlanPricer& pricer, const plan::Job& job,
+                                                         const plan::Plan& plan, double useful_s) {
+  if (schedule::is_schedule_order_decided(plan.schedule)) return {plan};
   std::vector<plan::Plan> orders;
   double best_s = useful_s;
   offer_orders(pricer, job, plan, best_s, [&](Built built) {
-    const schedule::Schedule& schedule = built.plan.schedule;
-    best_s = std::min(best_s, schedule::found_order_seconds(schedule, schedule.known.found->turns));
+    const schedule::PipelineSchedule& schedule = built.plan.schedule;
+    best_s = std::min(best_s,
+                      schedule::auto_schedule_step_seconds(schedule, schedule.known.found->turns));
     orders.push_back(std::move(built.plan));
   });
   return orders;
 }
 
 plan::PlannedJob resolve_schedule_order(plan::PlannedJob planned) {
-  schedule::Schedule& schedule = planned.plan.schedule;
+  schedule::PipelineSchedule& schedule = planned.plan.schedule;
   if (!schedule::traits_of(schedule.kind).found) return planned;
-  if (!schedule::has_decided_order(schedule)) {
-    const std::optional<schedule::ChunkPlacementKind> asked = schedule.placement;
+  if (!schedule::is_schedule_order_decided(schedule)) {
+    const std::optional<schedule::ModelChunkPlacementKind> asked = schedule.placement;
     planned.plan = Settling(planned.job, planned.plan).run();
     planned.job.notes.push_back(order_note(schedule, asked));
     return planned;
   }
-  const std::int64_t count = plan::micro_batches(planned.job, planned.plan);
+  const std::int64_t count = plan::micro_batches_per_pipeline(planned.job, planned.plan);
   const bool known = schedule.known.found && schedule.known.found->micro_batches == count;
-  if (!known) schedule::cache_found_turns(schedule, planned.plan.parallel.pipeline, count);
+  if (!known) schedule::cache_auto_schedule_turns(schedule, planned.plan.parallel.pipeline, count);
   return planned;
 }
 

@@ -15,10 +15,10 @@
 
 namespace stepwright::simulate {
 
-std::optional<FrameworkTimeRange> framework_step_time_range(const plan::PlannedJob& planned) {
+std::optional<FrameworkTimeRange> step_time_range_over_frameworks(const plan::PlannedJob& planned) {
   if (!planned.job.framework.name.empty() || !planned.job.measured.empty()) return std::nullopt;
   std::vector<std::pair<double, std::string_view>> steps;
-  for (const std::string_view name : plan::frameworks_running_plan(planned.job, planned.plan)) {
+  for (const std::string_view name : plan::frameworks_supporting_plan(planned.job, planned.plan)) {
     plan::Job job = planned.job;
     job.framework.name = name;
     job.kernels = plan::default_kernels(job.framework, job.cluster.device);
@@ -39,8 +39,9 @@ std::optional<FrameworkTimeRange> framework_step_time_range(const plan::PlannedJ
                             .frameworks = static_cast<int>(steps.size())};
 }
 
-std::string unnamed_framework_note(const plan::Job& job,
-                                   const std::optional<FrameworkTimeRange>& span, double step_s) {
+std::string step_time_without_framework_note(const plan::Job& job,
+                                             const std::optional<FrameworkTimeRange>& span,
+                                             double step_s) {
   if (!job.framework.name.empty() || !job.measured.empty()) return "";
   const std::string_view best =
       span ? "" : ", a best case as fewer than two frameworks run this plan";
@@ -50,7 +51,7 @@ std::string unnamed_framework_note(const plan::Job& job,
       format_time(step_s), best);
 }
 
-std::string framework_step_time_range_text(const FrameworkTimeRange& span) {
+std::string step_time_range_over_frameworks_text(const FrameworkTimeRange& span) {
   return fmt::format("{} ({}) to {} ({}) in the {} that run this plan, {} in the middle",
                      format_time(span.least_s), span.fastest, format_time(span.most_s),
                      span.slowest, span.frameworks, format_time(span.middle_s));

@@ -20,15 +20,16 @@ struct FrameworkTimeRange {
 
 /// Returns the range of step times over frameworks for a job that names no framework; nullopt if it
 /// names one, or if fewer than two frameworks run the plan.
-std::optional<FrameworkTimeRange> framework_step_time_range(const plan::PlannedJob& planned);
+std::optional<FrameworkTimeRange> step_time_range_over_frameworks(const plan::PlannedJob& planned);
 
 /// Returns a note for users on the assumptions behind a step time that is predicted without a
 /// framework; empty if the job names one or has measured its own cluster.
-std::string unnamed_framework_note(const plan::Job& job,
-                                   const std::optional<FrameworkTimeRange>& span, double step_s);
+std::string step_time_without_framework_note(const plan::Job& job,
+                                             const std::optional<FrameworkTimeRange>& span,
+                                             double step_s);
 
 /// Returns the range of step times over frameworks in one line: "72.9 s to 73.2 s in the 3
 /// frameworks that run this plan".
-std::string framework_step_time_range_text(const FrameworkTimeRange& span);
+std::string step_time_range_over_frameworks_text(const FrameworkTimeRange& span);
 
 }  // namespace stepwright::simulate

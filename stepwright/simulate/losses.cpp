@@ -16,21 +16,22 @@ constexpr std::array<const char*, kTimeBreakdownTermCount - 1> kTermKeys = {
 
 }  // namespace
 
-double useful_computation_s(const Prediction& prediction) {
+double useful_computation_s(const PlanPrediction& prediction) {
   const auto stage = static_cast<std::size_t>(prediction.simulation.critical_stage);
-  return useful_flops(prediction.program, prediction.program.stages[stage]) / prediction.peak_flops;
+  return useful_flops_of_stage(prediction.program, prediction.program.stages[stage]) /
+         prediction.peak_flops;
 }
 
-std::vector<StepTimeLoss> step_time_losses(const Prediction& prediction) {
+std::vector<StepTimeLoss> step_time_losses(const PlanPrediction& prediction) {
   const Simulation& simulation = prediction.simulation;
   const StageTimeBreakdown& breakdown =
       simulation.stages[static_cast<std::size_t>(simulation.critical_stage)].breakdown;
-  const auto once_s = [&](ComputeKind kind) {
+  const auto once_s = [&](ComputationKind kind) {
     const auto i = static_cast<std::size_t>(kind);
     return breakdown.computation[i] - breakdown.recomputed[i];
   };
-  const double memory_s = once_s(ComputeKind::kMemoryBound);
-  const double routing_s = once_s(ComputeKind::kRouting);
+  const double memory_s = once_s(ComputationKind::kMemoryBound);
+  const double routing_s = once_s(ComputationKind::kRouting);
   const double again_s = breakdown.recomputation_s();
   std::vector<StepTimeLoss> list = {
       {"below_peak", "matrix products and attention below the dense peak",

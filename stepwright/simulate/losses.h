@@ -18,10 +18,10 @@ struct StepTimeLoss {
 /// Returns the seconds that the matrix products and attention of the critical stage would take at
 /// the dense peak. Counts only FLOPs that kernels must compute: no recomputation, and no positions
 /// behind the causal mask (which MFU counts).
-double useful_computation_s(const Prediction& prediction);
+double useful_computation_s(const PlanPrediction& prediction);
 
 /// Returns the losses of a step, largest first, without zero losses. The losses and
 /// `useful_computation_s` add up to the step time.
-std::vector<StepTimeLoss> step_time_losses(const Prediction& prediction);
+std::vector<StepTimeLoss> step_time_losses(const PlanPrediction& prediction);
 
 }  // namespace stepwright::simulate

@@ -35,16 +35,16 @@ constexpr std::size_t kMostRecorded = 4'000'000;
 
 void check_recorded(const step::StepProgram& program) {
   std::size_t operators = 0;
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     std::vector<std::size_t> of_sequence;
-    for (const step::Sequence& sequence : stage.sequences) {
+    for (const step::TemplateSequence& sequence : stage.sequences) {
       std::size_t sum = 0;
-      for (const step::Item& item : sequence.items) {
+      for (const step::TemplateSequenceItem& item : sequence.items) {
         sum += program.templates[static_cast<std::size_t>(item.which)].operators.size();
       }
       of_sequence.push_back(sum);
     }
-    for (const step::ScheduleSlot& slot : stage.schedule) {
+    for (const step::PipelineScheduleSlot& slot : stage.schedule) {
       operators += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
@@ -59,24 +59,24 @@ void check_recorded(const step::StepProgram& program) {
 /// Returns the FLOPs of a step that repeat a forward, over all ranks.
 double recomputed_flops(const step::StepProgram& program) {
   std::vector<double> of_template;
-  for (const step::Template& piece : program.templates) {
+  for (const step::OperatorTemplate& piece : program.templates) {
     double sum = 0;
     for (const step::Operator& op : piece.operators) {
-      if (op.phase == step::Phase::kRecompute) sum += step::flops(op);
+      if (op.phase == step::Phase::kRecompute) sum += step::operator_flops(op);
     }
     of_template.push_back(sum);
   }
   double total = 0;
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     std::vector<double> of_sequence;
-    for (const step::Sequence& sequence : stage.sequences) {
+    for (const step::TemplateSequence& sequence : stage.sequences) {
       double sum = 0;
-      for (const step::Item& item : sequence.items) {
+      for (const step::TemplateSequenceItem& item : sequence.items) {
         sum += of_template[static_cast<std::size_t>(item.which)];
       }
       of_sequence.push_back(sum);
     }
-    for (const step::ScheduleSlot& slot : stage.schedule) {
+    for (const step::PipelineScheduleSlot& slot : stage.schedule) {
       total += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
@@ -90,7 +90,7 @@ std::vector<UnmeasuredOperatorSizes> unmeasured_sizes(const step::StepProgram& p
                                                       const cost::ComputationCostModel& cost) {
   std::vector<std::string_view> seen;
   std::vector<UnmeasuredOperatorSizes> ways;
-  for (const step::Template& piece : program.templates) {
+  for (const step::OperatorTemplate& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       if (step::is_communication(op.kind) || std::ranges::find(seen, op.name) != seen.end())
         continue;
@@ -124,23 +124,23 @@ std::string unmeasured_note(const std::vector<UnmeasuredOperatorSizes>& sizes) {
 }
 
 /// Adds the interval of the step time, and notes on the causes that widen it.
-void add_interval(Prediction& p, const cost::CostModel& cost) {
+void add_interval(PlanPrediction& p, const cost::CostModel& cost) {
   const double step_s = p.simulation.step_time_s;
   const auto critical = static_cast<std::size_t>(p.simulation.critical_stage);
-  const double waits = waiting_share(p.simulation.stages[critical].breakdown, step_s);
+  const double waits = step_share_spent_waiting(p.simulation.stages[critical].breakdown, step_s);
   const StepTimeInterval span =
       predicted_step_time_interval(p.planned, cost, {step_s, p.price.seconds, waits});
   p.interval = span.interval;
   if (span.loads) p.notes.push_back(expert_imbalance_note(*span.loads, step_s));
   p.frameworks = span.frameworks;
-  std::string unnamed = unnamed_framework_note(p.planned.job, p.frameworks, step_s);
+  std::string unnamed = step_time_without_framework_note(p.planned.job, p.frameworks, step_s);
   if (!unnamed.empty()) p.notes.push_back(std::move(unnamed));
 }
 
-void add_notes(Prediction& p, const cost::CostModel& cost) {
+void add_notes(PlanPrediction& p, const cost::CostModel& cost) {
   if (!p.planned.job.framework.name.empty()) {
-    for (const plan::UnsupportedChoice& what :
-         plan::unsupported_choices(p.planned.job.framework, p.planned.job, p.planned.plan)) {
+    for (const plan::UnsupportedChoice& what : plan::choices_unsupported_by_framework(
+             p.planned.job.framework, p.planned.job, p.planned.plan)) {
       p.notes.push_back(fmt::format("The plan does not run as it is: {}.", what.message));
     }
   }
@@ -150,12 +150,12 @@ void add_notes(Prediction& p, const cost::CostModel& cost) {
       !clocks.empty()) {
     p.basis.push_back(std::move(clocks));
   }
-  p.basis.push_back(cost.prediction_basis_text());
+  p.basis.push_back(cost.measurements_behind_prediction_text());
   p.unmeasured = unmeasured_sizes(p.program, cost.compute());
   if (!p.unmeasured.empty()) p.basis.push_back(unmeasured_note(p.unmeasured));
 }
 
-void add_rates(Prediction& p, const plan::Job& job) {
+void add_rates(PlanPrediction& p, const plan::Job& job) {
   const double step = p.simulation.step_time_s;
   const auto devices = static_cast<double>(p.program.ranks);
   const ModelFlopsEfficiency used = model_flops_efficiency(job, p.planned.plan, step);
@@ -170,7 +170,7 @@ void add_rates(Prediction& p, const plan::Job& job) {
   p.hfu = p.mfu + recomputed_flops(p.program) / (step * devices * p.peak_flops);
 }
 
-Json stage_json(const Prediction& p, std::size_t i) {
+Json stage_json(const PlanPrediction& p, std::size_t i) {
   const StageTimes& times = p.simulation.stages[i];
   std::int64_t layers = 0;
   for (const auto& chunk : p.program.stages[i].chunks) {
@@ -184,7 +184,7 @@ Json stage_json(const Prediction& p, std::size_t i) {
           {"breakdown", time_breakdown_json(times.breakdown)}};
 }
 
-Json model_json(const Prediction& p) {
+Json model_json(const PlanPrediction& p) {
   const plan::Job& job = p.planned.job;
   Json model{{"name", job.model_name},
              {"parameters", p.parameters},
@@ -195,7 +195,7 @@ Json model_json(const Prediction& p) {
   return model;
 }
 
-Json losses_json(const Prediction& p) {
+Json losses_json(const PlanPrediction& p) {
   Json list = Json::array();
   for (const StepTimeLoss& loss : step_time_losses(p)) {
     list.push_back({{"what", loss.key},
@@ -207,37 +207,37 @@ Json losses_json(const Prediction& p) {
 
 }  // namespace
 
-std::vector<std::string> Prediction::ordered_prediction_notes() const {
+std::vector<std::string> PlanPrediction::ordered_prediction_notes() const {
   std::vector<std::string> all = notes;
   all.insert(all.end(), basis.begin(), basis.end());
   return all;
 }
 
-Prediction predict(const plan::PlannedJob& given, bool record) {
+PlanPrediction predict_plan(const plan::PlannedJob& given, bool record) {
   if (const auto refused = plan::find_plan_rejection(given.job, given.plan))
     plan::fail_rejected_plan(*refused);
-  Prediction p;
+  PlanPrediction p;
   p.planned = resolve_schedule_order(given);
   const auto& [job, plan] = p.planned;
   const cost::CostModel cost(job);
-  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
-  p.program = step::build_program(job, plan);
+  const auto layouts = cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan));
+  p.program = step::build_step_program(job, plan);
   p.memory = memory::memory_report(job, p.program);
   if (job.documents)
-    p.program = step::build_program(job, plan, step::RepresentativeMicroBatch::kMean);
+    p.program = step::build_step_program(job, plan, step::RepresentativeMicroBatch::kMean);
   if (record) check_recorded(p.program);
-  p.simulation = simulate(p.program, cost, layouts, plan, record);
+  p.simulation = simulate_step_program(p.program, cost, layouts, plan, record);
   PlanPricer pricer(job, cost);
   p.price = pricer.price(plan);
-  add_uneven_waits(p.simulation, p.price.uneven.waits_s);
+  add_uneven_micro_batch_waits(p.simulation, p.price.uneven.waits_s);
   add_rates(p, job);
   add_notes(p, cost);
   return p;
 }
 
-std::vector<std::vector<double>> isolated_operator_seconds(const Prediction& prediction) {
+std::vector<std::vector<double>> isolated_operator_seconds(const PlanPrediction& prediction) {
   const auto& [job, plan] = prediction.planned;
-  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
+  const auto layouts = cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan));
   const Prices prices =
       price_operators(prediction.program, cost::CostModel(job), layouts, plan.collectives);
   std::vector<std::vector<double>> times;
@@ -266,7 +266,7 @@ Json time_breakdown_json(const StageTimeBreakdown& b) {
             {"host_s", b.host_s}}}};
 }
 
-Json prediction_json(const Prediction& p) {
+Json prediction_json(const PlanPrediction& p) {
   const auto critical = static_cast<std::size_t>(p.simulation.critical_stage);
   Json out{{"model", model_json(p)},
            {"step_time_s", p.simulation.step_time_s},
@@ -283,7 +283,7 @@ Json prediction_json(const Prediction& p) {
            {"unmasked_mfu", p.unmasked_mfu},
            {"hfu", p.hfu},
            {"fits", p.memory.fits()},
-           {"verdict", name_of(memory::kFitVerdictNames, p.memory.verdict())},
+           {"verdict", name_of(memory::kFitVerdictNames, p.memory.memory_fit_verdict_of_job())},
            {"p_fits", p.memory.p_fits},
            {"peak_memory_bytes", static_cast<std::int64_t>(p.memory.peak_bytes)},
            {"capacity_bytes", static_cast<std::int64_t>(p.memory.capacity_bytes)},
@@ -294,11 +294,11 @@ Json prediction_json(const Prediction& p) {
   if (p.memory.host_bytes > 0) {
     out["host_memory_bytes"] = static_cast<std::int64_t>(p.memory.host_bytes);
     out["host_capacity_bytes"] = static_cast<std::int64_t>(p.memory.host_capacity_bytes);
-    out["host_kinds"] = memory::host_kinds_json(p.memory);
+    out["host_kinds"] = memory::host_memory_kinds_json(p.memory);
   }
   if (!p.memory.fits()) {
-    out["largest_kind"] = memory::largest_memory_part(p.memory);
-    out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.over_by_bytes());
+    out["largest_kind"] = memory::largest_part_of_scarce_memory(p.memory);
+    out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.memory_shortage_bytes());
   }
   out["stages"] = Json::array();
   for (std::size_t i = 0; i < p.simulation.stages.size(); ++i) {

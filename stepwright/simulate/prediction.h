@@ -25,7 +25,7 @@ struct UnmeasuredOperatorSizes {
 /// Everything that is predicted about one plan: program, simulated time, memory, price and
 /// efficiency. Model FLOPs count attention without halving it for the causal mask; the peak rate is
 /// that of the job's precision.
-struct Prediction {
+struct PlanPrediction {
   plan::PlannedJob planned;
   step::StepProgram program;
   Simulation simulation;
@@ -67,14 +67,14 @@ struct Prediction {
 /// without an order gets one first (`resolve_schedule_order`). Throws `Error{kInput}` with the
 /// broken rule if the plan is not legal. `record`: keeps the events of the timeline; fails with
 /// `kInput` if there are more than four million.
-Prediction predict(const plan::PlannedJob& planned, bool record = false);
+PlanPrediction predict_plan(const plan::PlannedJob& planned, bool record = false);
 
 /// Returns the seconds of each operator of each template ([template][operator]) when it runs alone:
 /// for a message, without the slow-down by work at the same time.
-std::vector<std::vector<double>> isolated_operator_seconds(const Prediction& prediction);
+std::vector<std::vector<double>> isolated_operator_seconds(const PlanPrediction& prediction);
 
 /// Returns the JSON document of `stepwright predict --json` (docs/formats.md, "Prediction").
-nlohmann::ordered_json prediction_json(const Prediction& prediction);
+nlohmann::ordered_json prediction_json(const PlanPrediction& prediction);
 
 /// Returns a time breakdown as JSON: `compute_s`, `computation` {...}, `bubble_s`, `optimizer_s`,
 /// `exposed` {...}.

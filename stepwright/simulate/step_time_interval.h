@@ -31,7 +31,7 @@ struct StepTimeEstimates {
 
 /// Returns the share (0 to 1) of a step of `step_s` seconds in which the critical stage neither
 /// computes nor updates parameters.
-double waiting_share(const StageTimeBreakdown& critical, double step_s);
+double step_share_spent_waiting(const StageTimeBreakdown& critical, double step_s);
 
 /// Returns the 80 % confidence interval of a step time that published runs of similar jobs show. It
 /// is widened to uneven expert loads if the job states none, and to every framework that runs the

@@ -117,14 +117,14 @@ void note_snapshot(const AllocatorSnapshot& snapshot, SnapshotComparison& out) {
     out.notes.push_back(fmt::format("{}: {} of the unknown kind \"{}\" count for nothing.",
                                     snapshot.file, count_with_noun(count, "event"), kind));
   }
-  for (const DeviceSnapshot& recording : snapshot.devices) {
+  for (const DeviceMemorySnapshot& recording : snapshot.devices) {
     if (recording.events == 0) {
       out.notes.push_back(
           fmt::format("{}: no events: the peak is what was in use when the snapshot was taken. "
                       "torch.cuda.memory._record_memory_history() records events.",
                       snapshot.file));
     }
-    for (const OutOfMemory& failure : recording.failures) {
+    for (const FailedAllocation& failure : recording.failures) {
       out.notes.push_back(fmt::format(
           "{}: event {}: out of memory: {} were asked for, {} of the device were free.",
           snapshot.file, failure.event, format_bytes(static_cast<double>(failure.bytes)),
@@ -159,7 +159,7 @@ Json missing_json(const std::vector<MissingPredictedBlocks>& groups) {
 }
 
 Json rank_json(const RankSnapshotComparison& rank) {
-  const DeviceSnapshot& recording = rank.recording;
+  const DeviceMemorySnapshot& recording = rank.recording;
   Json json{{"file", rank.file},
             {"device", recording.device},
             {"rank", rank.rank < 0 ? Json() : Json(rank.rank)},
@@ -178,7 +178,7 @@ Json rank_json(const RankSnapshotComparison& rank) {
             {"unexplained", unexplained_json(rank.match.unexplained)},
             {"missing", missing_json(rank.match.missing)}};
   Json failures = Json::array();
-  for (const OutOfMemory& failure : recording.failures) {
+  for (const FailedAllocation& failure : recording.failures) {
     failures.push_back(
         {{"event", failure.event}, {"bytes", failure.bytes}, {"free_bytes", failure.free_bytes}});
   }
@@ -201,7 +201,7 @@ SnapshotComparison compare_snapshots(const std::vector<std::string>& files, cons
   for (const std::string& file : files) {
     AllocatorSnapshot snapshot = read_allocator_snapshot(std::filesystem::path(file));
     note_snapshot(snapshot, out);
-    for (DeviceSnapshot& recording : snapshot.devices) {
+    for (DeviceMemorySnapshot& recording : snapshot.devices) {
       out.ranks.push_back({.file = file, .recording = std::move(recording)});
       stacks_of.push_back(stacks.size());
     }

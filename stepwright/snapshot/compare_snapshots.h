@@ -15,7 +15,7 @@ struct RankSnapshotComparison {
   std::string file;
   std::int64_t rank = -1;  ///< Rank whose memory the snapshot recorded; -1: unknown.
   std::int64_t stage = 0;  ///< Pipeline stage of the rank.
-  DeviceSnapshot recording;
+  DeviceMemorySnapshot recording;
   /// Predicted peak of the rank's stage in bytes, as PyTorch's caching allocator counts.
   std::int64_t predicted_peak_bytes = 0;
   SnapshotBlockMatch match;

@@ -28,7 +28,7 @@ bool is_state(const PredictedAllocation& block) {
 
 class Matching {
  public:
-  Matching(const DeviceSnapshot& recording, const CallStackTable& stacks,
+  Matching(const DeviceMemorySnapshot& recording, const CallStackTable& stacks,
            const PlannedStagePeak& planned)
       : run_(recording.at_peak),
         stacks_(stacks),
@@ -90,8 +90,8 @@ class Matching {
     for (std::size_t i = blocks.plan.size(); i-- > 0;) {
       const std::size_t plan = blocks.plan[i];
       if (plan_open_[plan] == 0) continue;
-      waiting[kinship(is_state(plan_[plan]), module_kind_by_name(plan_[plan].part))].push_back(
-          plan);
+      waiting[kinship(is_state(plan_[plan]), stack_module_kind_by_name(plan_[plan].part))]
+          .push_back(plan);
     }
     for (const std::size_t run : blocks.run) {
       if (run_open_[run] == 0) continue;
@@ -110,7 +110,7 @@ class Matching {
     const auto [found, fresh] = modules_.emplace(stack, StackModuleKind::kUnknown);
     if (!fresh) return found->second;
     for (const FrameId frame : stacks_.frames(static_cast<StackId>(stack))) {
-      found->second = module_kind_by_name(stacks_.text(frame));
+      found->second = stack_module_kind_by_name(stacks_.text(frame));
       if (found->second != StackModuleKind::kUnknown) break;
     }
     return found->second;
@@ -234,7 +234,7 @@ class Matching {
     for (std::size_t i = 0; i < run_.size(); ++i) {
       if (run_open_[i] != 0) open.push_back(run_[i]);
     }
-    result_.unexplained = group_blocks_by_stack(stacks_, open);
+    result_.unexplained = group_memory_blocks_by_call_stack(stacks_, open);
   }
 
   void name_missing() {
@@ -280,11 +280,12 @@ class Matching {
 
 }  // namespace
 
-std::vector<SameStackBlocks> group_blocks_by_stack(const CallStackTable& stacks,
-                                                   std::span<const MemoryBlock> blocks) {
+std::vector<SameStackBlocks> group_memory_blocks_by_call_stack(
+    const CallStackTable& stacks, std::span<const MemoryBlock> blocks) {
   std::map<std::vector<std::string>, SameStackBlocks> by_frames;
   for (const MemoryBlock& block : blocks) {
-    std::vector<std::string> frames = frames_to_show(stacks, static_cast<StackId>(block.what));
+    std::vector<std::string> frames =
+        call_stack_frames_to_show(stacks, static_cast<StackId>(block.what));
     SameStackBlocks& group = by_frames[frames];
     group.frames = std::move(frames);
     group.bytes += block.bytes;
@@ -296,7 +297,7 @@ std::vector<SameStackBlocks> group_blocks_by_stack(const CallStackTable& stacks,
   return groups;
 }
 
-SnapshotBlockMatch match_predicted_blocks(const DeviceSnapshot& recording,
+SnapshotBlockMatch match_predicted_blocks(const DeviceMemorySnapshot& recording,
                                           const CallStackTable& stacks,
                                           const PlannedStagePeak& planned) {
   return Matching(recording, stacks, planned).match();

@@ -21,8 +21,8 @@ struct SameStackBlocks {
 
 /// Returns blocks grouped by the call stack that allocated them, the group with the most bytes
 /// first.
-std::vector<SameStackBlocks> group_blocks_by_stack(const CallStackTable& stacks,
-                                                   std::span<const MemoryBlock> blocks);
+std::vector<SameStackBlocks> group_memory_blocks_by_call_stack(const CallStackTable& stacks,
+                                                               std::span<const MemoryBlock> blocks);
 
 /// Predicted blocks of one name at the peak that the recorded run does not have.
 struct MissingPredictedBlocks {
@@ -53,7 +53,7 @@ struct SnapshotBlockMatch {
 /// before the recording or not) and module; equal size and age; one block to neighbouring model
 /// states whose sizes add up (up to 1/128 of padding), or the reverse; equal size; blocks from
 /// before the recording to the remaining model states.
-SnapshotBlockMatch match_predicted_blocks(const DeviceSnapshot& recording,
+SnapshotBlockMatch match_predicted_blocks(const DeviceMemorySnapshot& recording,
                                           const CallStackTable& stacks,
                                           const PlannedStagePeak& planned);
 

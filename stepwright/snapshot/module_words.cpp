@@ -30,8 +30,8 @@ constexpr ModuleWord kModuleWords[] = {
 
 }  // namespace
 
-StackModuleKind module_kind_by_name(std::string_view text) {
-  const std::string lower = lower_case(text);
+StackModuleKind stack_module_kind_by_name(std::string_view text) {
+  const std::string lower = to_lower_case(text);
   for (const auto& [word, module] : kModuleWords) {
     if (lower.find(word) != std::string::npos) return module;
   }

@@ -20,6 +20,6 @@ enum class StackModuleKind : std::uint8_t {
 
 /// Returns the kind of module that the name of a layer part, function or file implies; `kUnknown`
 /// if none.
-StackModuleKind module_kind_by_name(std::string_view text);
+StackModuleKind stack_module_kind_by_name(std::string_view text);
 
 }  // namespace stepwright::snapshot

@@ -52,7 +52,7 @@ void MemoryPeakFinder::add_block_in_use_at_end(std::uint64_t key, const MemoryBl
   never_freed_.push_back({.bytes = block.bytes, .event = -1, .what = block.what});
 }
 
-std::vector<MemoryBlock> MemoryPeakFinder::at_peak() const {
+std::vector<MemoryBlock> MemoryPeakFinder::blocks_at_peak() const {
   std::vector<MemoryBlock> blocks = never_freed_;
   blocks.insert(blocks.end(), freed_.begin(), freed_.end());
   for (const auto& [key, block] : in_use_) {

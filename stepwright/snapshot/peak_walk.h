@@ -39,9 +39,9 @@ class MemoryPeakFinder {
   [[nodiscard]] std::int64_t peak_event_index() const { return peak_event_; }
   /// Returns the blocks in use at the peak, those from before the first event first, then in the
   /// order of allocation.
-  [[nodiscard]] std::vector<MemoryBlock> at_peak() const;
+  [[nodiscard]] std::vector<MemoryBlock> blocks_at_peak() const;
   /// True if more than 4 Mi blocks were in use at a time, so that some were left out.
-  [[nodiscard]] bool has_left_out_blocks() const { return overflows_; }
+  [[nodiscard]] bool has_omitted_memory_blocks() const { return overflows_; }
 
  private:
   std::unordered_map<std::uint64_t, MemoryBlock> in_use_;

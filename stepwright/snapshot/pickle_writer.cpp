@@ -13,11 +13,11 @@ PickleWriter::PickleWriter(Sink sink) : sink_(std::move(sink)) { put("\x80\x02")
 
 void PickleWriter::text(std::string_view text) {
   const auto [found, fresh] = texts_.emplace(text, names_);
-  if (!fresh) return named(found->second);
+  if (!fresh) return write_memoized_pickle_value(found->second);
   put("X");
   put_little(text.size(), 4);
   put(text);
-  name();
+  memoize_pickle_value();
 }
 
 void PickleWriter::integer(std::int64_t value) {
@@ -33,13 +33,13 @@ void PickleWriter::integer(std::int64_t value) {
   put_little(static_cast<std::uint64_t>(value), 8);
 }
 
-std::uint32_t PickleWriter::name() {
+std::uint32_t PickleWriter::memoize_pickle_value() {
   put("r");
   put_little(names_, 4);
   return names_++;
 }
 
-void PickleWriter::named(std::uint32_t name) {
+void PickleWriter::write_memoized_pickle_value(std::uint32_t name) {
   put("j");
   put_little(name, 4);
 }

@@ -23,9 +23,9 @@ class PickleWriter {
   void text(std::string_view text);
   void integer(std::int64_t value);
   /// Returns a number for the value just written, with which `named` can repeat the value.
-  std::uint32_t name();
-  /// Writes again the value for which `name` returned this number.
-  void named(std::uint32_t name);
+  std::uint32_t memoize_pickle_value();
+  /// Writes again the value for which `memoize_pickle_value` returned this number.
+  void write_memoized_pickle_value(std::uint32_t name);
   void end();
 
  private:

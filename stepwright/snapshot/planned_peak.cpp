@@ -35,12 +35,12 @@ class BlockKinds {
 }  // namespace
 
 PlannedStagePeak planned_peak(const plan::Job& job, const step::StepProgram& program,
-                              const step::Stage& stage) {
+                              const step::PipelineStageProgram& stage) {
   BlockKinds kinds;
   MemoryPeakFinder walk;
   std::int64_t event = 0;
   const auto key = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
-  memory::walk_allocations(
+  memory::visit_predicted_allocations(
       job, program, stage,
       {.allocate =
            [&](std::int64_t number, const PredictedAllocation& block) {
@@ -50,7 +50,8 @@ PlannedStagePeak planned_peak(const plan::Job& job, const step::StepProgram& pro
        .free = [&](std::int64_t number) { walk.free(key(number), {.event = event++}); },
        .begin_step = [] {}});
   PlannedStagePeak peak{.bytes = walk.peak_bytes()};
-  for (const MemoryBlock& block : walk.at_peak()) peak.blocks.push_back(kinds.block(block.what));
+  for (const MemoryBlock& block : walk.blocks_at_peak())
+    peak.blocks.push_back(kinds.block(block.what));
   return peak;
 }
 

@@ -15,6 +15,6 @@ struct PlannedStagePeak {
 };
 
 PlannedStagePeak planned_peak(const plan::Job& job, const step::StepProgram& program,
-                              const step::Stage& stage);
+                              const step::PipelineStageProgram& stage);
 
 }  // namespace stepwright::snapshot

@@ -41,7 +41,7 @@ class SnapshotBuilder {
 
   void count_unknown(std::string_view kind) {
     auto& counts = snapshot_.unknown_events;
-    const std::string name = printable(kind);
+    const std::string name = one_line_printable_text(kind);
     if (counts.contains(name) || counts.size() < kMostUnknownKinds) ++counts[name];
   }
 
@@ -53,14 +53,14 @@ class SnapshotBuilder {
   }
 
   /// Returns the finished snapshot; `traces`: one for each device.
-  AllocatorSnapshot finish(std::vector<DeviceTraceWalk> traces) && {
+  AllocatorSnapshot finish(std::vector<DeviceMemoryTraceWalk> traces) && {
     std::map<std::int64_t, std::vector<const AllocatorSegment*>> by_device;
     for (const AllocatorSegment& segment : segments_) by_device[segment.device].push_back(&segment);
     for (const auto& [device, segments] : by_device) {
       if (device >= std::ssize(traces)) traces.resize(static_cast<std::size_t>(device) + 1);
     }
     for (std::size_t device = 0; device < traces.size(); ++device) {
-      DeviceSnapshot recording =
+      DeviceMemorySnapshot recording =
           std::move(traces[device]).finish(by_device[static_cast<std::int64_t>(device)]);
       if (recording.has_left_out_blocks) {
         fail_input(fmt::format("{}: device {}: more than 4 Mi blocks in use at once",
@@ -86,16 +86,16 @@ class SnapshotBuilder {
 /// Reads a snapshot that is a pickle, record by record.
 class PickledSnapshot {
  public:
-  explicit PickledSnapshot(logs::ByteSource& source)
+  explicit PickledSnapshot(logs::FileByteReader& source)
       : pickle_(source, kMostSnapshotValues), builder_(source.name()) {
-    pickle_.pass_mappings_with_key("action",
-                                   [&](PickleId record, PickleId list) { event(record, list); });
-    pickle_.pass_mappings_with_key("blocks",
-                                   [&](PickleId record, PickleId list) { segment(record, list); });
+    pickle_.consume_mappings_with_key("action",
+                                      [&](PickleId record, PickleId list) { event(record, list); });
+    pickle_.consume_mappings_with_key(
+        "blocks", [&](PickleId record, PickleId list) { segment(record, list); });
   }
 
   AllocatorSnapshot read() {
-    const PickleId root = pickle_.read();
+    const PickleId root = pickle_.read_to_end();
     const PickleId segments = pickle_.find(root, "segments");
     const PickleId traces = pickle_.find(root, "device_traces");
     for (const PickleId one : {segments, traces}) {
@@ -105,16 +105,16 @@ class PickledSnapshot {
                      "'device_traces' is expected");
       }
     }
-    if (!pickle_.inside(segments).empty()) {
-      pickle_.fail(pickle_.inside(segments).front(), "a segment without 'blocks'");
+    if (!pickle_.pickle_container_items(segments).empty()) {
+      pickle_.fail(pickle_.pickle_container_items(segments).front(), "a segment without 'blocks'");
     }
-    std::vector<DeviceTraceWalk> walks;
-    for (const PickleId list : pickle_.inside(traces)) {
+    std::vector<DeviceMemoryTraceWalk> walks;
+    for (const PickleId list : pickle_.pickle_container_items(traces)) {
       if (pickle_.kind(list) != PickleKind::kList) {
         pickle_.fail(list, "a device's trace must be a list of events");
       }
-      if (!pickle_.inside(list).empty()) {
-        pickle_.fail(pickle_.inside(list).front(), "an event without 'action'");
+      if (!pickle_.pickle_container_items(list).empty()) {
+        pickle_.fail(pickle_.pickle_container_items(list).front(), "an event without 'action'");
       }
       walks.push_back(std::move(traces_[list]));
       if (std::ssize(walks) > kMostDevices) pickle_.fail(list, "more than 4,096 devices");
@@ -136,7 +136,7 @@ class PickledSnapshot {
     const auto number = pickle_.integer(value);
     if (!number || *number < 0 || *number > most) {
       pickle_.fail(value, fmt::format("'{}' must be a whole number from 0 to {}, not {}", key, most,
-                                      printable(pickle_.scalar_json(value))));
+                                      one_line_printable_text(pickle_.scalar_json(value))));
     }
     return *number;
   }
@@ -150,17 +150,18 @@ class PickledSnapshot {
   StackId stack_in(PickleId record) {
     const PickleId frames = pickle_.find(record, "frames");
     if (frames == logs::kNoPickleValue) return 0;
-    if (const auto known = pickle_.replaced(frames)) return *known;
+    if (const auto known = pickle_.replacement_number_of_container(frames)) return *known;
     if (pickle_.kind(frames) != PickleKind::kList) return 0;
     frames_.clear();
-    for (const PickleId frame : pickle_.inside(frames)) frames_.push_back(frame_of(frame));
-    const StackId stack = builder_.stacks().stack(frames_);
-    pickle_.replace(frames, stack);
+    for (const PickleId frame : pickle_.pickle_container_items(frames))
+      frames_.push_back(frame_of(frame));
+    const StackId stack = builder_.stacks().store_call_stack(frames_);
+    pickle_.replace_container_by_number(frames, stack);
     return stack;
   }
 
   FrameId frame_of(PickleId frame) {
-    if (const auto known = pickle_.replaced(frame)) return *known;
+    if (const auto known = pickle_.replacement_number_of_container(frame)) return *known;
     if (pickle_.kind(frame) != PickleKind::kMapping) {
       pickle_.fail(frame, "a frame must be a mapping with 'filename', 'line' and 'name'");
     }
@@ -173,14 +174,14 @@ class PickledSnapshot {
         {.file = text("filename"),
          .line = line == logs::kNoPickleValue ? 0 : pickle_.integer(line).value_or(0),
          .name = text("name")});
-    pickle_.replace(frame, id);
+    pickle_.replace_container_by_number(frame, id);
     return id;
   }
 
   void event(PickleId record, PickleId list) {
-    DeviceTraceWalk& walk = traces_[list];
+    DeviceMemoryTraceWalk& walk = traces_[list];
     const std::string_view name = pickle_.text(need(record, "action", "an event"));
-    const auto kind = trace_event_kind(name);
+    const auto kind = snapshot_trace_event_kind(name);
     if (!kind) {
       builder_.count_unknown(name);
       return walk.count_non_memory_event();
@@ -205,11 +206,11 @@ class PickledSnapshot {
     }
     std::uint64_t at = address(record, "address", kWhat);
     std::int64_t unused = 0;
-    for (const PickleId block : pickle_.inside(need(record, "blocks", kWhat))) {
+    for (const PickleId block : pickle_.pickle_container_items(need(record, "blocks", kWhat))) {
       const std::int64_t size = bytes(block, "size", "a block");
       const std::string_view state = pickle_.text(need(block, "state", "a block"));
       if (is_in_use(state)) segment.blocks.push_back(in_use(block, at, size));
-      unused = is_unused(state) ? segment.add_unused_piece(size, unused) : 0;
+      unused = is_unused(state) ? segment.add_unused_segment_piece(size, unused) : 0;
       at += static_cast<std::uint64_t>(size);
     }
     builder_.add(std::move(segment));
@@ -218,8 +219,8 @@ class PickledSnapshot {
   /// Returns a block in use. Blocks of PyTorch 2.0 have their stack in a history.
   AllocatorSegmentBlock in_use(PickleId block, std::uint64_t at, std::int64_t size) {
     const PickleId history = pickle_.find(block, "history");
-    if (history != logs::kNoPickleValue && !pickle_.inside(history).empty()) {
-      const PickleId last = pickle_.inside(history).front();
+    if (history != logs::kNoPickleValue && !pickle_.pickle_container_items(history).empty()) {
+      const PickleId last = pickle_.pickle_container_items(history).front();
       return {.address = at, .bytes = bytes(last, "real_size", "a block"), .stack = stack_in(last)};
     }
     const PickleId requested = pickle_.find(block, "requested_size");
@@ -229,7 +230,7 @@ class PickledSnapshot {
 
   logs::PickleReader pickle_;
   SnapshotBuilder builder_;
-  std::map<PickleId, DeviceTraceWalk>
+  std::map<PickleId, DeviceMemoryTraceWalk>
       traces_;  ///< Walks, by the pickled list that holds their events.
   std::vector<FrameId> frames_;
 };
@@ -238,12 +239,12 @@ class PickledSnapshot {
 /// device is read as one piece of at most 64 MiB.
 class JsonSnapshot {
  public:
-  explicit JsonSnapshot(logs::ByteSource& source) : source_(source), builder_(source.name()) {}
+  explicit JsonSnapshot(logs::FileByteReader& source) : source_(source), builder_(source.name()) {}
 
   AllocatorSnapshot read() {
     constexpr std::string_view kLists[] = {"segments", "device_traces"};
     std::array<bool, 2> there{};
-    logs::scan_json(source_, kLists, [&](const logs::JsonPiece& piece) {
+    logs::stream_json_pieces(source_, kLists, [&](const logs::JsonPiece& piece) {
       if (!piece.element) return;
       there[piece.key == kLists[1] ? 1 : 0] = true;
       dom::element value;
@@ -290,17 +291,17 @@ class JsonSnapshot {
                                    .line = logs::json_integer_field(frame, "line").value_or(0),
                                    .name = logs::json_text_field(frame, "name")}));
     }
-    return builder_.stacks().stack(frames);
+    return builder_.stacks().store_call_stack(frames);
   }
 
   void trace(const logs::JsonPiece& piece, const dom::element& value) {
     dom::array list;
     if (value.get(list) != simdjson::SUCCESS) fail(piece, "a device's trace must be a list");
-    DeviceTraceWalk& walk = walks_.emplace_back();
+    DeviceMemoryTraceWalk& walk = walks_.emplace_back();
     if (std::ssize(walks_) > kMostDevices) fail(piece, "more than 4,096 devices");
     for (const dom::element entry : list) {
       const std::string_view name = logs::json_text_field(entry, "action");
-      const auto kind = trace_event_kind(name);
+      const auto kind = snapshot_trace_event_kind(name);
       if (!kind) {
         builder_.count_unknown(name);
         walk.count_non_memory_event();
@@ -330,7 +331,7 @@ class JsonSnapshot {
     for (const dom::element block : blocks) {
       const std::int64_t size = whole(piece, block, "size");
       const std::string state(logs::json_text_field(block, "state"));
-      unused = is_unused(state) ? segment.add_unused_piece(size, unused) : 0;
+      unused = is_unused(state) ? segment.add_unused_segment_piece(size, unused) : 0;
       if (is_in_use(state)) {
         const bool says = logs::json_integer_field(block, "requested_size").has_value();
         segment.blocks.push_back(
@@ -343,24 +344,24 @@ class JsonSnapshot {
     builder_.add(std::move(segment));
   }
 
-  logs::ByteSource& source_;
+  logs::FileByteReader& source_;
   SnapshotBuilder builder_;
-  std::vector<DeviceTraceWalk> walks_;
+  std::vector<DeviceMemoryTraceWalk> walks_;
   dom::parser parser_;
 };
 
 }  // namespace
 
-AllocatorSnapshot read_allocator_snapshot(logs::ByteSource& source) {
-  const std::string_view peek_beginning = source.peek_beginning();
-  const std::size_t first = peek_beginning.find_first_not_of(" \t\r\n");
+AllocatorSnapshot read_allocator_snapshot(logs::FileByteReader& source) {
+  const std::string_view peek_first_bytes = source.peek_first_bytes();
+  const std::size_t first = peek_first_bytes.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) fail_input(source.name() + ": is empty");
-  if (peek_beginning[first] == '{') return JsonSnapshot(source).read();
+  if (peek_first_bytes[first] == '{') return JsonSnapshot(source).read();
   return PickledSnapshot(source).read();
 }
 
 AllocatorSnapshot read_allocator_snapshot(const std::filesystem::path& path) {
-  logs::ByteSource source(path);
+  logs::FileByteReader source(path);
   return read_allocator_snapshot(source);
 }
 

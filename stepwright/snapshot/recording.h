@@ -13,7 +13,7 @@
 namespace stepwright::snapshot {
 
 /// A failed allocation in a memory snapshot.
-struct OutOfMemory {
+struct FailedAllocation {
   std::int64_t event = 0;
   std::int64_t bytes = 0;       ///< Bytes of the allocation that failed.
   std::int64_t free_bytes = 0;  ///< Free bytes of the device when the allocation failed.
@@ -21,7 +21,7 @@ struct OutOfMemory {
 
 /// Contents of a memory snapshot for one device: its peak, the blocks at the peak, and failures.
 /// Events are numbered from 0 on each device.
-struct DeviceSnapshot {
+struct DeviceMemorySnapshot {
   std::int64_t device = 0;
   std::int64_t events = 0;
   /// Largest number of bytes in use, as the program requested them.
@@ -42,8 +42,8 @@ struct DeviceSnapshot {
   /// stack.
   std::vector<MemoryBlock> at_peak;
   std::vector<MemoryTimelinePoint>
-      timeline;                       ///< Bytes in use over the events, in at most 256 points.
-  std::vector<OutOfMemory> failures;  ///< The first 100 allocations that failed.
+      timeline;                            ///< Bytes in use over the events, in at most 256 points.
+  std::vector<FailedAllocation> failures;  ///< The first 100 allocations that failed.
   /// True if more than 4 Mi blocks were in use at a time, so that some were left out.
   bool has_left_out_blocks = false;
 };
@@ -52,7 +52,7 @@ struct DeviceSnapshot {
 struct AllocatorSnapshot {
   std::string file;
   /// Recordings of the devices that hold or held memory, by device number.
-  std::vector<DeviceSnapshot> devices;
+  std::vector<DeviceMemorySnapshot> devices;
   CallStackTable stacks;
   /// Number of ignored events, by their unknown kind.
   std::map<std::string, std::int64_t> unknown_events;

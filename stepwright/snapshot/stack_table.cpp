@@ -32,7 +32,7 @@ std::string_view short_path(std::string_view path) {
 
 }  // namespace
 
-FrameId CallStackTable::frame(const Frame& frame) {
+FrameId CallStackTable::frame(const CallStackFrame& frame) {
   std::string text = frame.file.empty() || frame.file == "??"
                          ? std::string(frame.name)
                          : fmt::format("{}:{} {}", short_path(frame.file), frame.line, frame.name);
@@ -42,7 +42,7 @@ FrameId CallStackTable::frame(const Frame& frame) {
   return found->second;
 }
 
-StackId CallStackTable::stack(std::span<const FrameId> frames) {
+StackId CallStackTable::store_call_stack(std::span<const FrameId> frames) {
   if (frames.empty()) return 0;
   const std::vector<FrameId> key(frames.begin(), frames.end());
   if (stacks_.size() >= kMostStacks && !known_stacks_.contains(key)) return 0;
@@ -56,7 +56,7 @@ std::span<const FrameId> CallStackTable::frames(StackId stack) const {
   return *stacks_[stack - 1];
 }
 
-std::vector<std::string> frames_to_show(const CallStackTable& table, StackId stack) {
+std::vector<std::string> call_stack_frames_to_show(const CallStackTable& table, StackId stack) {
   std::vector<std::string> python, all;
   for (const FrameId frame : table.frames(stack)) {
     const std::string_view text = table.text(frame);

@@ -15,7 +15,7 @@ using StackId = std::uint32_t;
 using FrameId = std::uint32_t;
 
 /// A frame of a call stack, as in a memory snapshot: file, line and function.
-struct Frame {
+struct CallStackFrame {
   std::string_view file;
   std::int64_t line = 0;
   std::string_view name;
@@ -28,10 +28,10 @@ class CallStackTable {
   CallStackTable(CallStackTable&&) = default;
   CallStackTable& operator=(CallStackTable&&) = default;
 
-  FrameId frame(const Frame& frame);
+  FrameId frame(const CallStackFrame& frame);
   /// Stores a call stack and returns its number. After 4 Mi different stacks, further ones count as
   /// one without frames.
-  StackId stack(std::span<const FrameId> frames);
+  StackId store_call_stack(std::span<const FrameId> frames);
 
   /// Returns the text of a frame: "train.py:88 forward".
   [[nodiscard]] std::string_view text(FrameId frame) const { return *frames_[frame - 1]; }
@@ -46,6 +46,6 @@ class CallStackTable {
 
 /// Returns at most eight frames of a call stack to show to the user: those of Python if there are
 /// any, without PyTorch's own recording code.
-std::vector<std::string> frames_to_show(const CallStackTable& table, StackId stack);
+std::vector<std::string> call_stack_frames_to_show(const CallStackTable& table, StackId stack);
 
 }  // namespace stepwright::snapshot

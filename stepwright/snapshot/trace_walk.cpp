@@ -9,14 +9,14 @@ constexpr std::size_t kMostFailures = 100;
 
 }  // namespace
 
-std::optional<TraceEventKind> trace_event_kind(std::string_view name) {
+std::optional<TraceEventKind> snapshot_trace_event_kind(std::string_view name) {
   for (const auto& [kind, known] : kEventKindNames) {
     if (known == name) return kind;
   }
   return std::nullopt;
 }
 
-void DeviceTraceWalk::add(const MemoryTraceEvent& event) {
+void DeviceMemoryTraceWalk::add(const MemoryTraceEvent& event) {
   const std::int64_t number = events_++;
   const MemoryBlock block{.bytes = event.bytes, .event = number, .what = event.stack};
   switch (event.kind) {
@@ -41,7 +41,8 @@ void DeviceTraceWalk::add(const MemoryTraceEvent& event) {
   timeline_.add(number, walk_.bytes_added_since_first_event());
 }
 
-DeviceSnapshot DeviceTraceWalk::finish(const std::vector<const AllocatorSegment*>& segments) && {
+DeviceMemorySnapshot DeviceMemoryTraceWalk::finish(
+    const std::vector<const AllocatorSegment*>& segments) && {
   std::int64_t reserved_at_end = 0;
   std::int64_t unused = 0;
   std::int64_t largest_unused = 0;
@@ -53,17 +54,17 @@ DeviceSnapshot DeviceTraceWalk::finish(const std::vector<const AllocatorSegment*
       walk_.add_block_in_use_at_end(block.address, {.bytes = block.bytes, .what = block.stack});
     }
   }
-  DeviceSnapshot recording{.events = events_,
-                           .peak_bytes = walk_.peak_bytes(),
-                           .reserved_bytes = reserved_at_end - reserved_ + reserved_at_peak_,
-                           .reserved_at_end_bytes = reserved_at_end,
-                           .unused_bytes = unused,
-                           .largest_unused_bytes = largest_unused,
-                           .bytes_before_first_event = walk_.bytes_before_first_event(),
-                           .at_peak = walk_.at_peak(),
-                           .timeline = timeline_.points(),
-                           .failures = std::move(failures_),
-                           .has_left_out_blocks = walk_.has_left_out_blocks()};
+  DeviceMemorySnapshot recording{.events = events_,
+                                 .peak_bytes = walk_.peak_bytes(),
+                                 .reserved_bytes = reserved_at_end - reserved_ + reserved_at_peak_,
+                                 .reserved_at_end_bytes = reserved_at_end,
+                                 .unused_bytes = unused,
+                                 .largest_unused_bytes = largest_unused,
+                                 .bytes_before_first_event = walk_.bytes_before_first_event(),
+                                 .at_peak = walk_.blocks_at_peak(),
+                                 .timeline = timeline_.points(),
+                                 .failures = std::move(failures_),
+                                 .has_left_out_blocks = walk_.has_omitted_memory_blocks()};
   if (walk_.peak_event_index() >= 0) recording.peak_event_index = walk_.peak_event_index();
   for (MemoryTimelinePoint& point : recording.timeline)
     point.bytes += recording.bytes_before_first_event;

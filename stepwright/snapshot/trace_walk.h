@@ -37,7 +37,7 @@ inline constexpr Named<TraceEventKind> kEventKindNames[] = {
 
 /// Returns the kind of a trace event by its name; nullopt for kinds that PyTorch 2.13 does not
 /// write.
-std::optional<TraceEventKind> trace_event_kind(std::string_view name);
+std::optional<TraceEventKind> snapshot_trace_event_kind(std::string_view name);
 
 /// An event of a memory snapshot's trace, such as an allocation or a free.
 struct MemoryTraceEvent {
@@ -68,7 +68,7 @@ struct AllocatorSegment {
 
   /// Adds an unused piece of the segment. `run`: bytes of unused pieces directly before it. Returns
   /// the bytes of the whole contiguous unused run.
-  std::int64_t add_unused_piece(std::int64_t piece_bytes, std::int64_t run) {
+  std::int64_t add_unused_segment_piece(std::int64_t piece_bytes, std::int64_t run) {
     unused_bytes += piece_bytes;
     largest_unused_bytes = std::max(largest_unused_bytes, run + piece_bytes);
     return run + piece_bytes;
@@ -76,14 +76,15 @@ struct AllocatorSegment {
 };
 
 /// Processes the events of one device's trace in order, to find its memory peak.
-class DeviceTraceWalk {
+class DeviceMemoryTraceWalk {
  public:
   void add(const MemoryTraceEvent& event);
   /// Counts an event that does not change memory.
   void count_non_memory_event() { ++events_; }
   /// Returns the recording of the device after all events. `segments`: the device's segments when
   /// the snapshot was taken.
-  [[nodiscard]] DeviceSnapshot finish(const std::vector<const AllocatorSegment*>& segments) &&;
+  [[nodiscard]] DeviceMemorySnapshot finish(
+      const std::vector<const AllocatorSegment*>& segments) &&;
 
  private:
   MemoryPeakFinder walk_;
@@ -92,7 +93,7 @@ class DeviceTraceWalk {
   /// Bytes of segments reserved minus released by the events up to the peak.
   std::int64_t reserved_at_peak_ = 0;
   MemoryTimeline timeline_;
-  std::vector<OutOfMemory> failures_;
+  std::vector<FailedAllocation> failures_;
 };
 
 }  // namespace stepwright::snapshot

@@ -81,12 +81,13 @@ class SnapshotWriter {
  public:
   explicit SnapshotWriter(PickleWriter& out) : out_(out) {}
 
-  void trace(const plan::Job& job, const step::StepProgram& program, const step::Stage& stage) {
+  void trace(const plan::Job& job, const step::StepProgram& program,
+             const step::PipelineStageProgram& stage) {
     segments_ = {};
     in_use_.clear();
     recording_ = false;
     out_.open_list();
-    memory::walk_allocations(
+    memory::visit_predicted_allocations(
         job, program, stage,
         {.allocate = [&](std::int64_t number,
                          const PredictedAllocation& block) { allocate(number, block); },
@@ -152,14 +153,14 @@ class SnapshotWriter {
   void frames(const PredictedAllocation& block) {
     const auto key = std::tuple(block.unit, block.part, block.tensor);
     if (const auto known = stacks_.find(key); known != stacks_.end()) {
-      return out_.named(known->second);
+      return out_.write_memoized_pickle_value(known->second);
     }
     out_.open_list();
     frame(block.part, block.tensor);
-    const std::string unit = memory::model_unit_name(block.unit);
+    const std::string unit = memory::model_block_name(block.unit);
     if (!unit.empty()) frame("", unit);
     out_.close_list();
-    stacks_[key] = out_.name();
+    stacks_[key] = out_.memoize_pickle_value();
   }
   void frame(std::string_view file, std::string_view name) {
     out_.open_mapping();
@@ -241,7 +242,7 @@ void write_predicted_snapshot(const plan::Job& job, const step::StepProgram& pro
   out.open_mapping();
   out.text("device_traces");
   out.open_list();
-  for (const step::Stage& stage : program.stages) writer.trace(job, program, stage);
+  for (const step::PipelineStageProgram& stage : program.stages) writer.trace(job, program, stage);
   out.close_list();
   out.text("segments");
   writer.segments();

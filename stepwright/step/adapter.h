@@ -15,34 +15,35 @@ namespace stepwright::step {
 // results; the volumes are equal.
 
 /// True if a matrix product of a layer has a LoRA adapter beside it.
-bool has_adapter(const BlockBuildContext& e, const Product& p);
+bool matrix_product_has_lora_adapter(const ModelBlockBuildContext& e, const MatrixProduct& p);
 
 /// True if the backward needs the input of a matrix product: for the gradient of the product's own
 /// weight, or of its LoRA adapter's matrix A where A multiplies the same input.
-bool backward_needs_input(const BlockBuildContext& e, const Product& p);
+bool backward_needs_input(const ModelBlockBuildContext& e, const MatrixProduct& p);
 
 /// Appends the operators of a product's LoRA adapter and adds the adapter's result to `y`, the
 /// result of the product, in place. `x`: the product's input. Keeps the result of A for the
 /// backward and, under dropout, the adapter's input and mask.
-void add_adapter(BlockBuildContext& e, TensorId x, TensorId y, const Product& p);
+void append_lora_adapter(ModelBlockBuildContext& e, TensorId x, TensorId y, const MatrixProduct& p);
 
 /// Gradient tensors inside a LoRA adapter, which adds scale * B A x to a product's result; all are
 /// -1 if the product has no adapter.
-struct AdapterGradients {
+struct LoraGradientTensors {
   /// Gradient of B A x, the result of the LoRA adapter, times the adapter's scale.
   TensorId wide = -1;
   TensorId narrow = -1;  ///< Gradient of A x, the result of the LoRA adapter's first matrix.
   TensorId input = -1;   ///< Gradient of x, the input of the LoRA adapter.
 };
-AdapterGradients adapter_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p);
+LoraGradientTensors adapter_data_gradient(ModelBlockBuildContext& e, TensorId dy,
+                                          const MatrixProduct& p);
 /// Appends the weight gradients of a LoRA adapter's matrices B and A; `x` is the input of the
 /// product that has the adapter.
-void append_lora_weight_gradients(BlockBuildContext& e, const AdapterGradients& gradients,
-                                  TensorId x, const Product& p);
+void append_lora_weight_gradients(ModelBlockBuildContext& e, const LoraGradientTensors& gradients,
+                                  TensorId x, const MatrixProduct& p);
 
 /// Adds `adapter`, the gradient of a LoRA adapter's input (-1: no adapter), to `dx`, the gradient
 /// of the input of the adapter's product, in place; returns `dx`.
-TensorId add_adapter_input_gradient(BlockBuildContext& e, TensorId dx, TensorId adapter,
-                                    const Product& p);
+TensorId add_lora_input_gradient(ModelBlockBuildContext& e, TensorId dx, TensorId adapter,
+                                 const MatrixProduct& p);
 
 }  // namespace stepwright::step

@@ -6,23 +6,25 @@
 namespace stepwright::step {
 namespace {
 
-bool fused(const Setting& s) { return s.kernels.attention != cluster::AttentionKernel::kUnfused; }
+bool fused(const StepSizesAndChoices& s) {
+  return s.kernels.attention != cluster::AttentionKernel::kUnfused;
+}
 
-TensorId score_tensor(BlockBuildContext& e, std::string_view name, const Shape& shape,
+TensorId score_tensor(ModelBlockBuildContext& e, std::string_view name, const OperatorShape& shape,
                       DType dtype) {
   return e.out.tensor({.name = name,
                        .dtype = dtype,
                        .extents = {shape.batch * shape.heads, shape.queries, shape.keys}});
 }
 
-TensorId unfused_attention(BlockBuildContext& e, TensorId qkv, const Shape& shape) {
+TensorId unfused_attention(ModelBlockBuildContext& e, TensorId qkv, const OperatorShape& shape) {
   const TensorId scores = score_tensor(e, "scores", shape, e.s.storage);
   e.out.add(computation(e, OperatorKind::kScores, e.forward, LayerPart::kScores, shape), {qkv},
             {scores});
   const TensorId probabilities = score_tensor(e, "probabilities", shape, e.s.storage);
   e.out.add(computation(e, OperatorKind::kSoftmax, e.forward, LayerPart::kSoftmax, shape), {scores},
             {probabilities});
-  e.kept.set(Keep::kProbabilities, probabilities);
+  e.kept.set(KeptTensorRole::kProbabilities, probabilities);
   TensorId weights = probabilities;
   if (e.s.model->dropout > 0) {
     weights = score_tensor(e, "dropped", shape, e.s.storage);
@@ -31,22 +33,23 @@ TensorId unfused_attention(BlockBuildContext& e, TensorId qkv, const Shape& shap
         computation(e, OperatorKind::kDropout, e.forward, LayerPart::kProbabilityDropout,
                     {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys}),
         {probabilities}, {weights, mask});
-    e.kept.set(Keep::kProbabilityMask, mask);
-    e.kept.set(Keep::kDropped, weights);
+    e.kept.set(KeptTensorRole::kProbabilityMask, mask);
+    e.kept.set(KeptTensorRole::kDropped, weights);
   }
-  const TensorId out =
-      activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
+  const TensorId out = create_activation_tensor(e, "attention.out", shape.batch * shape.queries,
+                                                shape.heads * shape.value_dim);
   e.out.add(computation(e, OperatorKind::kAttendValues, e.forward, LayerPart::kAttendValues, shape),
             {weights, qkv}, {out});
   return out;
 }
 
-TensorId unfused_attention_backward(BlockBuildContext& e, TensorId d_out, TensorId qkv,
-                                    const Shape& shape) {
+TensorId unfused_attention_backward(ModelBlockBuildContext& e, TensorId d_out, TensorId qkv,
+                                    const OperatorShape& shape) {
   const bool dropout = e.s.model->dropout > 0;
-  const TensorId weights = kept(e, dropout ? Keep::kDropped : Keep::kProbabilities);
+  const TensorId weights = tensor_kept_by_forward(
+      e, dropout ? KeptTensorRole::kDropped : KeptTensorRole::kProbabilities);
   const TensorId d_qkv =
-      activation(e, "gradient", e.out.at(qkv).extents[0], e.out.at(qkv).extents[1]);
+      create_activation_tensor(e, "gradient", e.out.at(qkv).extents[0], e.out.at(qkv).extents[1]);
   const TensorId d_scores = score_tensor(e, "gradient", shape, e.s.storage);
   const Phase phase = Phase::kDataGradient;
   e.out.add(
@@ -58,10 +61,10 @@ TensorId unfused_attention_backward(BlockBuildContext& e, TensorId d_out, Tensor
     e.out.add(
         computation(e, OperatorKind::kDropout, phase, LayerPart::kProbabilityDropout,
                     {.rows = shape.batch * shape.heads * shape.queries, .columns = shape.keys}),
-        {d_scores, kept(e, Keep::kProbabilityMask)}, {d_scores});
+        {d_scores, tensor_kept_by_forward(e, KeptTensorRole::kProbabilityMask)}, {d_scores});
   }
   e.out.add(computation(e, OperatorKind::kSoftmax, phase, LayerPart::kSoftmax, shape),
-            {d_scores, kept(e, Keep::kProbabilities)}, {d_scores});
+            {d_scores, tensor_kept_by_forward(e, KeptTensorRole::kProbabilities)}, {d_scores});
   e.out.add(computation(e, OperatorKind::kScores, phase, LayerPart::kQueriesGradient, shape),
             {d_scores, qkv}, {d_qkv});
   e.out.add(computation(e, OperatorKind::kScores, phase, LayerPart::kKeysGradient, shape),
@@ -81,7 +84,8 @@ std::int64_t unmasked_query_key_pairs(std::int64_t length, const model::LayerCla
   return reach * (reach + 1) / 2 + (length - reach) * reach;
 }
 
-std::int64_t mean_sequence_query_key_pairs(const Setting& s, const model::LayerClass& layer) {
+std::int64_t mean_sequence_query_key_pairs(const StepSizesAndChoices& s,
+                                           const model::LayerClass& layer) {
   if (s.documents.empty()) return unmasked_query_key_pairs(s.length, layer);
   double pairs = 0;
   for (const auto& [length, count] : s.documents) {
@@ -90,7 +94,7 @@ std::int64_t mean_sequence_query_key_pairs(const Setting& s, const model::LayerC
   return std::llround(pairs);
 }
 
-std::int64_t attended_pairs(const Setting& s, model::LayerClass layer) {
+std::int64_t attended_pairs(const StepSizesAndChoices& s, model::LayerClass layer) {
   if (s.model->has_sparse_attention_indexer()) {
     const std::int64_t chosen = s.model->latent->index_top_k;
     layer.window = layer.window == 0 ? chosen : std::min(layer.window, chosen);
@@ -98,74 +102,84 @@ std::int64_t attended_pairs(const Setting& s, model::LayerClass layer) {
   return mean_sequence_query_key_pairs(s, layer);
 }
 
-std::int64_t key_value_width(const Setting& s) {
-  return s.kv_heads() * (s.model->head_dim + s.model->value_dim());
+std::int64_t key_value_width(const StepSizesAndChoices& s) {
+  return s.kv_heads() * (s.model->head_dim + s.model->value_head_elements());
 }
 
-std::int64_t query_key_value_width(const Setting& s) {
+std::int64_t query_key_value_width(const StepSizesAndChoices& s) {
   return s.heads() * s.model->head_dim + key_value_width(s);
 }
 
-std::int64_t attention_projection_width(const Setting& s) {
-  const std::int64_t gates = s.model->attention_gate ? s.heads() * s.model->value_dim() : 0;
+std::int64_t attention_projection_width(const StepSizesAndChoices& s) {
+  const std::int64_t gates =
+      s.model->attention_gate ? s.heads() * s.model->value_head_elements() : 0;
   return query_key_value_width(s) + gates;
 }
 
-Shape attention_shape(const Setting& s, std::int64_t queries, std::int64_t keys,
-                      std::int64_t head_cut, std::int64_t pairs) {
+OperatorShape attention_operator_shape(const StepSizesAndChoices& s, std::int64_t queries,
+                                       std::int64_t keys, std::int64_t head_cut,
+                                       std::int64_t pairs) {
   return {.batch = s.batch,
           .heads = s.heads() / head_cut,
           .kv_heads = s.kv_heads() / head_cut,
           .queries = queries,
           .keys = keys,
           .head_dim = s.model->head_dim,
-          .value_dim = s.model->value_dim(),
+          .value_dim = s.model->value_head_elements(),
           .pairs = pairs};
 }
 
-TensorId sink_weights(const BlockBuildContext& e) { return e.s.model->sinks ? e.parameters : -1; }
-
-TensorId sink_gradients(const BlockBuildContext& e) { return e.s.model->sinks ? e.gradients : -1; }
-
-TensorId chosen_keys(BlockBuildContext& e) {
-  return e.s.model->has_sparse_attention_indexer() ? kept(e, Keep::kIndices) : -1;
+TensorId attention_sink_weights(const ModelBlockBuildContext& e) {
+  return e.s.model->sinks ? e.parameters : -1;
 }
 
-TensorId append_local_attention(BlockBuildContext& e, TensorId qkv, const Shape& shape) {
+TensorId attention_sink_gradients(const ModelBlockBuildContext& e) {
+  return e.s.model->sinks ? e.gradients : -1;
+}
+
+TensorId chosen_keys(ModelBlockBuildContext& e) {
+  return e.s.model->has_sparse_attention_indexer()
+             ? tensor_kept_by_forward(e, KeptTensorRole::kIndices)
+             : -1;
+}
+
+TensorId append_local_attention(ModelBlockBuildContext& e, TensorId qkv,
+                                const OperatorShape& shape) {
   if (!fused(e.s)) return unfused_attention(e, qkv, shape);
-  const TensorId out =
-      activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
-  const TensorId lse =
-      activation(e, "log_sum_exp", e.s.exact, shape.batch * shape.queries, shape.heads);
+  const TensorId out = create_activation_tensor(e, "attention.out", shape.batch * shape.queries,
+                                                shape.heads * shape.value_dim);
+  const TensorId lse = create_activation_tensor(e, "log_sum_exp", e.s.exact,
+                                                shape.batch * shape.queries, shape.heads);
   e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
-            {qkv, chosen_keys(e), sink_weights(e)}, {out, lse});
-  e.kept.set(Keep::kLogSumExp, lse);
+            {qkv, chosen_keys(e), attention_sink_weights(e)}, {out, lse});
+  e.kept.set(KeptTensorRole::kLogSumExp, lse);
   return out;
 }
 
-TensorId append_local_attention_backward(BlockBuildContext& e, TensorId d_out, TensorId qkv,
-                                         TensorId out, const Shape& shape) {
+TensorId append_local_attention_backward(ModelBlockBuildContext& e, TensorId d_out, TensorId qkv,
+                                         TensorId out, const OperatorShape& shape) {
   if (!fused(e.s)) return unfused_attention_backward(e, d_out, qkv, shape);
-  const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
-  const Tensor& whole = e.out.at(qkv);
-  const TensorId d_qkv = activation(e, "gradient", whole.extents[0], whole.extents[1]);
+  const TensorId log_sum_exp = tensor_kept_by_forward(e, KeptTensorRole::kLogSumExp);
+  const TemplateTensor& whole = e.out.at(qkv);
+  const TensorId d_qkv =
+      create_activation_tensor(e, "gradient", whole.extents[0], whole.extents[1]);
   e.out.add(computation(e, OperatorKind::kAttention, Phase::kDataGradient,
                         LayerPart::kAttentionCore, shape),
-            {d_out, qkv, out, log_sum_exp, chosen_keys(e), sink_weights(e)},
-            {d_qkv, sink_gradients(e)});
+            {d_out, qkv, out, log_sum_exp, chosen_keys(e), attention_sink_weights(e)},
+            {d_qkv, attention_sink_gradients(e)});
   return d_qkv;
 }
 
 namespace {
 
 /// True if keys and values are copied for each head of queries.
-bool expands_heads(const Setting& s) {
+bool expands_heads(const StepSizesAndChoices& s) {
   return s.expands_heads && !s.model->latent && !s.model->attention_gate;
 }
 
 /// Copies keys and values for each query head; in a backward, sums their gradients over the query
 /// heads.
-Operator head_copies(const BlockBuildContext& e, Phase phase) {
+Operator head_copies(const ModelBlockBuildContext& e, Phase phase) {
   return {.kind = OperatorKind::kUnpack,
           .phase = phase,
           .dtype = e.s.storage,
@@ -174,25 +188,26 @@ Operator head_copies(const BlockBuildContext& e, Phase phase) {
 }
 
 /// Returns queries, with keys and values copied for each query head.
-TensorId expand_heads(BlockBuildContext& e, TensorId qkv) {
-  const TensorId expanded =
-      activation(e, "attention.expanded", e.s.tokens, 3 * e.s.heads() * e.s.model->head_dim);
+TensorId expand_heads(ModelBlockBuildContext& e, TensorId qkv) {
+  const TensorId expanded = create_activation_tensor(e, "attention.expanded", e.s.tokens,
+                                                     3 * e.s.heads() * e.s.model->head_dim);
   e.out.add(head_copies(e, e.forward), {qkv}, {expanded});
   return expanded;
 }
 
-TensorId expand_heads_backward(BlockBuildContext& e, TensorId d_expanded) {
+TensorId expand_heads_backward(ModelBlockBuildContext& e, TensorId d_expanded) {
   const std::int64_t width = (e.s.heads() + 2 * e.s.kv_heads()) * e.s.model->head_dim;
-  const TensorId d_qkv = activation(e, "gradient", e.s.tokens, width);
+  const TensorId d_qkv = create_activation_tensor(e, "gradient", e.s.tokens, width);
   e.out.add(head_copies(e, Phase::kDataGradient), {d_expanded}, {d_qkv});
   return d_qkv;
 }
 
 }  // namespace
 
-TensorId append_attention_core(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer) {
+TensorId append_attention_core(ModelBlockBuildContext& e, TensorId qkv,
+                               const model::LayerClass& layer) {
   if (expands_heads(e.s)) qkv = expand_heads(e, qkv);
-  e.kept.set(Keep::kQkv, qkv);
+  e.kept.set(KeptTensorRole::kQkv, qkv);
   if (e.s.context > 1) {
     switch (e.s.context_kind) {
       case plan::ContextKind::kRing: return ring_attention(e, qkv, layer);
@@ -201,10 +216,10 @@ TensorId append_attention_core(BlockBuildContext& e, TensorId qkv, const model::
     }
   }
   return append_local_attention(
-      e, qkv, attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
+      e, qkv, attention_operator_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
 }
 
-TensorId append_attention_core_backward(BlockBuildContext& e, TensorId d_out,
+TensorId append_attention_core_backward(ModelBlockBuildContext& e, TensorId d_out,
                                         const model::LayerClass& layer) {
   if (e.s.context > 1) {
     switch (e.s.context_kind) {
@@ -213,11 +228,11 @@ TensorId append_attention_core_backward(BlockBuildContext& e, TensorId d_out,
       case plan::ContextKind::kUlysses: return ulysses_attention_backward(e, d_out, layer);
     }
   }
-  const TensorId qkv = kept(e, Keep::kQkv);
-  const TensorId out = kept(e, Keep::kAttentionOut);
+  const TensorId qkv = tensor_kept_by_forward(e, KeptTensorRole::kQkv);
+  const TensorId out = tensor_kept_by_forward(e, KeptTensorRole::kAttentionOut);
   const TensorId d_qkv = append_local_attention_backward(
       e, d_out, qkv, out,
-      attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
+      attention_operator_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
   return expands_heads(e.s) ? expand_heads_backward(e, d_qkv) : d_qkv;
 }
 

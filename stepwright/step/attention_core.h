@@ -10,51 +10,57 @@ namespace stepwright::step {
 std::int64_t unmasked_query_key_pairs(std::int64_t length, const model::LayerClass& layer);
 /// Returns the mean number of query-key pairs that attention computes for one sequence and one
 /// head: the sum over the documents packed into the sequence.
-std::int64_t mean_sequence_query_key_pairs(const Setting& s, const model::LayerClass& layer);
+std::int64_t mean_sequence_query_key_pairs(const StepSizesAndChoices& s,
+                                           const model::LayerClass& layer);
 
 /// Returns the elements of keys and values together, for each token, on this tensor-parallel rank.
-std::int64_t key_value_width(const Setting& s);
+std::int64_t key_value_width(const StepSizesAndChoices& s);
 /// Returns the elements of queries, keys and values together, for each token, on this
 /// tensor-parallel rank.
-std::int64_t query_key_value_width(const Setting& s);
+std::int64_t query_key_value_width(const StepSizesAndChoices& s);
 /// Returns the elements of queries, keys and values together, plus attention gates if the model has
 /// them, for each token on this tensor-parallel rank.
-std::int64_t attention_projection_width(const Setting& s);
+std::int64_t attention_projection_width(const StepSizesAndChoices& s);
 
 /// Appends the operators of the attention core: from queries, keys and values [tokens,
 /// projected_width] to [tokens, heads * value_dim], with the messages of the plan's context
 /// parallelism. Keeps what the core's backward needs.
-TensorId append_attention_core(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer);
+TensorId append_attention_core(ModelBlockBuildContext& e, TensorId qkv,
+                               const model::LayerClass& layer);
 /// Appends the operators of the attention core's backward and returns the gradient of `qkv`, the
 /// queries, keys and values. With selective recomputation the caller appends
 /// `append_attention_core` again first.
-TensorId append_attention_core_backward(BlockBuildContext& e, TensorId d_out,
+TensorId append_attention_core_backward(ModelBlockBuildContext& e, TensorId d_out,
                                         const model::LayerClass& layer);
 
 /// Returns the tensor that holds the weights of the attention sinks, an operand of the attention
-/// core; -1 if the softmax has no sinks. `sink_gradients` returns the tensor of their gradients.
-TensorId sink_weights(const BlockBuildContext& e);
-TensorId sink_gradients(const BlockBuildContext& e);
+/// core; -1 if the softmax has no sinks. `attention_sink_gradients` returns the tensor of their
+/// gradients.
+TensorId attention_sink_weights(const ModelBlockBuildContext& e);
+TensorId attention_sink_gradients(const ModelBlockBuildContext& e);
 
 /// Appends the operators of one attention with the sizes `shape`, fused or unfused, on this rank
 /// alone, without messages; `append_local_attention_backward` appends its backward.
-TensorId append_local_attention(BlockBuildContext& e, TensorId qkv, const Shape& shape);
-TensorId append_local_attention_backward(BlockBuildContext& e, TensorId d_out, TensorId qkv,
-                                         TensorId out, const Shape& shape);
+TensorId append_local_attention(ModelBlockBuildContext& e, TensorId qkv,
+                                const OperatorShape& shape);
+TensorId append_local_attention_backward(ModelBlockBuildContext& e, TensorId d_out, TensorId qkv,
+                                         TensorId out, const OperatorShape& shape);
 /// Returns the sizes of an attention on this rank: `queries` and `keys` are tokens per sequence,
 /// `head_cut` the number of ranks over which heads are divided, `pairs` the query-key pairs per
 /// head and sequence that the mask leaves.
-Shape attention_shape(const Setting& s, std::int64_t queries, std::int64_t keys,
-                      std::int64_t head_cut, std::int64_t pairs);
+OperatorShape attention_operator_shape(const StepSizesAndChoices& s, std::int64_t queries,
+                                       std::int64_t keys, std::int64_t head_cut,
+                                       std::int64_t pairs);
 
-TensorId ring_attention(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer);
-TensorId ring_attention_backward(BlockBuildContext& e, TensorId d_out,
+TensorId ring_attention(ModelBlockBuildContext& e, TensorId qkv, const model::LayerClass& layer);
+TensorId ring_attention_backward(ModelBlockBuildContext& e, TensorId d_out,
                                  const model::LayerClass& layer);
-TensorId gathered_attention(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer);
-TensorId gathered_attention_backward(BlockBuildContext& e, TensorId d_out,
+TensorId gathered_attention(ModelBlockBuildContext& e, TensorId qkv,
+                            const model::LayerClass& layer);
+TensorId gathered_attention_backward(ModelBlockBuildContext& e, TensorId d_out,
                                      const model::LayerClass& layer);
-TensorId ulysses_attention(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer);
-TensorId ulysses_attention_backward(BlockBuildContext& e, TensorId d_out,
+TensorId ulysses_attention(ModelBlockBuildContext& e, TensorId qkv, const model::LayerClass& layer);
+TensorId ulysses_attention_backward(ModelBlockBuildContext& e, TensorId d_out,
                                     const model::LayerClass& layer);
 
 }  // namespace stepwright::step

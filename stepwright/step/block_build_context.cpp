@@ -14,7 +14,7 @@ namespace {
 /// (Transformer Engine's user buffers) and after a plain one; with one scale per tensor they are
 /// always cast before, with scales per row always after (torchao
 /// torchao/float8/float8_tensor_parallel.py, for scales per tensor only).
-DType gathered_type(const Setting& s) {
+DType gathered_type(const StepSizesAndChoices& s) {
   switch (s.kernels.casts) {
     case plan::LowPrecisionCastScaling::kTensorwise: return s.matrix;
     case plan::LowPrecisionCastScaling::kRowwise: return s.storage;
@@ -25,18 +25,19 @@ DType gathered_type(const Setting& s) {
 
 /// True for a message in the backward of a product split by columns that can overlap the product's
 /// weight gradient or data gradient, which does not read its result.
-bool beside_gradient(const Setting& s, const TensorRegionCrossing& c) {
+bool beside_gradient(const StepSizesAndChoices& s, const TensorParallelRegionCrossing& c) {
   return c.of_columns && s.overlap.tensor_gradients;
 }
 
-Operator tensor_message(const BlockBuildContext& e, OperatorKind kind,
-                        const TensorRegionCrossing& c) {
+Operator tensor_message(const ModelBlockBuildContext& e, OperatorKind kind,
+                        const TensorParallelRegionCrossing& c) {
   const bool beside = beside_gradient(e.s, c);
   return {.kind = kind,
           .phase = c.phase,
-          .stream = beside ? Stream::kTensor : message_stream(e.s, Scheme::kTensor),
-          .scheme = Scheme::kTensor,
-          .group = plan::GroupKind::kTensor,
+          .stream =
+              beside ? DeviceStream::kTensor : stream_of_messages(e.s, ParallelismScheme::kTensor),
+          .scheme = ParallelismScheme::kTensor,
+          .group = plan::CommunicatorKind::kTensor,
           .dtype = kind == OperatorKind::kAllGather ? gathered_type(e.s) : e.s.storage,
           .in_pieces = e.s.overlap.tensor && !beside,
           .payload_elements = e.s.tokens * c.columns,
@@ -46,7 +47,8 @@ Operator tensor_message(const BlockBuildContext& e, OperatorKind kind,
 /// Copies the whole buffer of a message: PyTorch gathers and reduces along the first dimension, but
 /// positions are the second one (torch/distributed/_functional_collectives.py, all_gather_tensor
 /// and reduce_scatter_tensor: cat of chunks, or a view where the first dimension is 1).
-void copy_layout(BlockBuildContext& e, TensorId buffer, const TensorRegionCrossing& c) {
+void copy_layout(ModelBlockBuildContext& e, TensorId buffer,
+                 const TensorParallelRegionCrossing& c) {
   if (!e.s.copies_layouts) return;
   e.out.add({.kind = OperatorKind::kUnpack,
              .phase = c.phase,
@@ -57,60 +59,64 @@ void copy_layout(BlockBuildContext& e, TensorId buffer, const TensorRegionCrossi
 }
 
 /// Layer part of a dropout, found by the role of its mask.
-LayerPart dropout_part(Keep mask) {
+LayerPart dropout_part(KeptTensorRole mask) {
   switch (mask) {
-    case Keep::kAttentionMask: return LayerPart::kAttentionDropout;
-    case Keep::kMlpMask: return LayerPart::kMlpDropout;
+    case KeptTensorRole::kAttentionMask: return LayerPart::kAttentionDropout;
+    case KeptTensorRole::kMlpMask: return LayerPart::kMlpDropout;
     default: return LayerPart::kEmbeddingDropout;
   }
 }
 
 }  // namespace
 
-Stream message_stream(const Setting& s, Scheme scheme) {
+DeviceStream stream_of_messages(const StepSizesAndChoices& s, ParallelismScheme scheme) {
   switch (scheme) {
-    case Scheme::kTensor: return s.overlap.tensor ? Stream::kTensor : Stream::kCompute;
-    case Scheme::kContext: return s.overlap.context ? Stream::kContext : Stream::kCompute;
-    case Scheme::kExpert: {
+    case ParallelismScheme::kTensor:
+      return s.overlap.tensor ? DeviceStream::kTensor : DeviceStream::kCompute;
+    case ParallelismScheme::kContext:
+      return s.overlap.context ? DeviceStream::kContext : DeviceStream::kCompute;
+    case ParallelismScheme::kExpert: {
       const bool beside = s.overlap.expert || s.overlap.shared_experts;
-      return beside ? Stream::kExpert : Stream::kCompute;
+      return beside ? DeviceStream::kExpert : DeviceStream::kCompute;
     }
-    case Scheme::kPipeline: return s.barriers > 0 ? Stream::kVocabulary : Stream::kCompute;
-    default: return Stream::kCompute;
+    case ParallelismScheme::kPipeline:
+      return s.barriers > 0 ? DeviceStream::kVocabulary : DeviceStream::kCompute;
+    default: return DeviceStream::kCompute;
   }
 }
 
-void mark_module_end(BlockBuildContext& e, plan::Module module, TensorId result) {
+void record_module_end_tensor(ModelBlockBuildContext& e, plan::RecomputeModule module,
+                              TensorId result) {
   if (e.ends == nullptr) return;
   e.ends->at(static_cast<std::size_t>(module)) = {
       result, static_cast<std::int32_t>(e.out.piece().operators.size())};
 }
 
-TensorId kept(BlockBuildContext& e, Keep role) {
+TensorId tensor_kept_by_forward(ModelBlockBuildContext& e, KeptTensorRole role) {
   if (!e.kept.has(role) && e.rematerialisation != nullptr)
-    e.rematerialisation->run(e.out, e.kept, role);
+    e.rematerialisation->recompute_tensor_of_role(e.out, e.kept, role);
   return e.kept.get(role);
 }
 
-Operator computation(const BlockBuildContext& e, OperatorKind kind, Phase phase, LayerPart part,
-                     const Shape& shape) {
+Operator computation(const ModelBlockBuildContext& e, OperatorKind kind, Phase phase,
+                     LayerPart part, const OperatorShape& shape) {
   return {.kind = kind, .phase = phase, .dtype = e.s.storage, .shape = shape, .part = part};
 }
 
-TensorId activation(BlockBuildContext& e, std::string_view name, DType type, std::int64_t rows,
-                    std::int64_t columns) {
+TensorId create_activation_tensor(ModelBlockBuildContext& e, std::string_view name, DType type,
+                                  std::int64_t rows, std::int64_t columns) {
   return e.out.tensor({.name = name, .dtype = type, .extents = {rows, columns, 1}});
 }
 
-TensorId activation(BlockBuildContext& e, std::string_view name, std::int64_t rows,
-                    std::int64_t columns) {
-  return activation(e, name, e.s.storage, rows, columns);
+TensorId create_activation_tensor(ModelBlockBuildContext& e, std::string_view name,
+                                  std::int64_t rows, std::int64_t columns) {
+  return create_activation_tensor(e, name, e.s.storage, rows, columns);
 }
 
-TensorId create_message_buffer(BlockBuildContext& e, std::string_view name, std::int64_t rows,
+TensorId create_message_buffer(ModelBlockBuildContext& e, std::string_view name, std::int64_t rows,
                                std::int64_t columns) {
   return e.out.tensor({.name = name,
-                       .kind = TensorKind::kCommunication,
+                       .kind = TensorPurpose::kCommunication,
                        .dtype = e.s.storage,
                        .extents = {rows, columns, 1}});
 }
@@ -118,7 +124,7 @@ TensorId create_message_buffer(BlockBuildContext& e, std::string_view name, std:
 namespace {
 
 /// Returns the number of modules whose sharded parameters a framework fetches for a product.
-std::uint8_t module_fetches(const Setting& s, Phase phase, const Product& p) {
+std::uint8_t module_fetches(const StepSizesAndChoices& s, Phase phase, const MatrixProduct& p) {
   if (phase == Phase::kWeightGradient || p.part == LayerPart::kHead) return 0;
   if (p.groups == 0) return s.fetches_modules ? static_cast<std::uint8_t>(p.parts) : 0;
   if (!s.fetches_experts) return 0;
@@ -127,7 +133,8 @@ std::uint8_t module_fetches(const Setting& s, Phase phase, const Product& p) {
 
 }  // namespace
 
-Operator matrix_product_operator(const BlockBuildContext& e, Phase phase, const Product& p) {
+Operator matrix_product_operator(const ModelBlockBuildContext& e, Phase phase,
+                                 const MatrixProduct& p) {
   return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
           .phase = phase,
           .dtype = p.exact  ? e.s.exact
@@ -138,11 +145,11 @@ Operator matrix_product_operator(const BlockBuildContext& e, Phase phase, const 
           .rows = e.rows,
           .part = p.part,
           .module_fetches = module_fetches(e.s, phase, p),
-          .parameter = e.out.parameter(p.part)};
+          .parameter = e.out.parameter_of_layer_part(p.part)};
 }
 
-TensorId create_matrix_product_result(BlockBuildContext& e, std::string_view name, const Product& p,
-                                      std::int64_t columns) {
+TensorId create_matrix_product_result(ModelBlockBuildContext& e, std::string_view name,
+                                      const MatrixProduct& p, std::int64_t columns) {
   return e.out.tensor({.name = name,
                        .dtype = e.s.storage,
                        .routed = p.groups > 0,
@@ -155,14 +162,14 @@ namespace {
 /// converted whole before each use (bitsandbytes bitsandbytes/autograd/_functions.py, MatMul4Bit;
 /// torchtune torchtune/modules/low_precision/nf4_linear.py). Products in fp8 use an fp8 base
 /// without conversion.
-TensorId wide_weight(BlockBuildContext& e, Phase phase, const Product& p) {
-  const ParameterId parameter = e.out.parameter(p.part);
+TensorId wide_weight(ModelBlockBuildContext& e, Phase phase, const MatrixProduct& p) {
+  const ParameterId parameter = e.out.parameter_of_layer_part(p.part);
   const bool narrow =
       parameter >= 0 && e.out.piece().parameters[static_cast<std::size_t>(parameter)].narrow;
   if (!narrow || element_size_centibits(e.s.matrix) <= element_size_centibits(e.s.base))
     return e.parameters;
   const std::int64_t matrices = std::max<std::int64_t>(1, p.groups);
-  const TensorId weight = activation(e, "weight", matrices * p.inner, p.columns);
+  const TensorId weight = create_activation_tensor(e, "weight", matrices * p.inner, p.columns);
   e.out.add({.kind = OperatorKind::kDequantize,
              .phase = phase,
              .dtype = e.s.storage,
@@ -177,26 +184,27 @@ TensorId wide_weight(BlockBuildContext& e, Phase phase, const Product& p) {
 
 }  // namespace
 
-bool is_trained(const BlockBuildContext& e, ParameterId parameter) {
+bool is_block_parameter_trained(const ModelBlockBuildContext& e, ParameterId parameter) {
   return parameter >= 0 && !e.out.piece().parameters[static_cast<std::size_t>(parameter)].frozen;
 }
 
-TensorId parameter_gradient_tensor(const BlockBuildContext& e, ParameterId parameter) {
-  return parameter < 0 || is_trained(e, parameter) ? e.gradients : -1;
+TensorId parameter_gradient_tensor(const ModelBlockBuildContext& e, ParameterId parameter) {
+  return parameter < 0 || is_block_parameter_trained(e, parameter) ? e.gradients : -1;
 }
 
 namespace {
 
-bool is_narrow(const BlockBuildContext& e, const Product& p) {
+bool is_narrow(const ModelBlockBuildContext& e, const MatrixProduct& p) {
   return e.s.narrow_operand_layout_count > 0 && !p.wide;
 }
 
 /// Creates a tensor for narrow copies of rows in `layouts` layouts; -1 if there are none.
-TensorId narrow_copies(BlockBuildContext& e, const Tensor& rows, std::int64_t layouts) {
+TensorId narrow_copies(ModelBlockBuildContext& e, const TemplateTensor& rows,
+                       std::int64_t layouts) {
   if (layouts == 0) return -1;
-  Tensor copies = rows;
+  TemplateTensor copies = rows;
   copies.name = "narrow";
-  copies.kind = TensorKind::kActivation;
+  copies.kind = TensorPurpose::kActivation;
   copies.dtype = e.s.matrix;
   copies.extents[2] = layouts;
   return e.out.tensor(copies);
@@ -204,21 +212,21 @@ TensorId narrow_copies(BlockBuildContext& e, const Tensor& rows, std::int64_t la
 
 /// Creates the narrow copies of the gradient of a product's result, which stay in memory while it
 /// is multiplied.
-TensorId narrow_gradient(BlockBuildContext& e, TensorId dy, const Product& p,
+TensorId narrow_gradient(ModelBlockBuildContext& e, TensorId dy, const MatrixProduct& p,
                          std::int64_t layouts) {
   return narrow_copies(e, e.out.at(dy), is_narrow(e, p) ? layouts : 0);
 }
 
 /// True for a product whose input another operator keeps anyway.
-bool shares_input(const BlockBuildContext& e, const Product& p) {
+bool shares_input(const ModelBlockBuildContext& e, const MatrixProduct& p) {
   return e.s.matrix != DType::kFp8 &&
          (p.part == LayerPart::kAttentionOutput || p.part == LayerPart::kSharedFc1);
 }
 
-TensorId multiplied(BlockBuildContext& e, TensorId x, const Product& p,
+TensorId multiplied(ModelBlockBuildContext& e, TensorId x, const MatrixProduct& p,
                     std::initializer_list<TensorId> kept) {
   const TensorId weight = wide_weight(e, e.forward, p);
-  const TensorId y = create_matrix_product_result(e, name_of(p.part), p, p.columns);
+  const TensorId y = create_matrix_product_result(e, layer_part_name(p.part), p, p.columns);
   std::vector<TensorId> writes = {y};
   writes.insert(writes.end(), kept.begin(), kept.end());
   e.out.add(matrix_product_operator(e, e.forward, p), std::vector{x, p.counts, weight}, writes);
@@ -227,21 +235,23 @@ TensorId multiplied(BlockBuildContext& e, TensorId x, const Product& p,
 
 }  // namespace
 
-bool keeps_narrow_input_copy(const BlockBuildContext& e, const Product& p) {
-  return is_narrow(e, p) && backward_needs_input(e, p) && !has_adapter(e, p) && !shares_input(e, p);
+bool keeps_low_precision_input_copy(const ModelBlockBuildContext& e, const MatrixProduct& p) {
+  return is_narrow(e, p) && backward_needs_input(e, p) && !matrix_product_has_lora_adapter(e, p) &&
+         !shares_input(e, p);
 }
 
-TensorId append_matrix_product(BlockBuildContext& e, TensorId x, const Product& p) {
+TensorId append_matrix_product(ModelBlockBuildContext& e, TensorId x, const MatrixProduct& p) {
   return multiplied(e, x, p, {});
 }
 
-TensorId append_product_keeping_input(BlockBuildContext& e, TensorId x, const Product& p, Keep role,
-                                      TensorId own) {
+TensorId append_matrix_product_keeping_input(ModelBlockBuildContext& e, TensorId x,
+                                             const MatrixProduct& p, KeptTensorRole role,
+                                             TensorId own) {
   if (!is_narrow(e, p)) {
     e.kept.set(role, own);
     return append_matrix_product(e, x, p);
   }
-  const bool keeps = keeps_narrow_input_copy(e, p);
+  const bool keeps = keeps_low_precision_input_copy(e, p);
   const TensorId copy = keeps ? narrow_copies(e, e.out.at(own), 1) : -1;
   e.kept.set(role, keeps ? copy : own);
   if (keeps && e.originals != nullptr) e.originals->set(role, own);
@@ -249,8 +259,8 @@ TensorId append_product_keeping_input(BlockBuildContext& e, TensorId x, const Pr
   return multiplied(e, x, p, {copy, narrow_copies(e, e.out.at(x), others)});
 }
 
-TensorId append_product_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p,
-                                      TensorId held, TensorId into) {
+TensorId append_matrix_product_data_gradient(ModelBlockBuildContext& e, TensorId dy,
+                                             const MatrixProduct& p, TensorId held, TensorId into) {
   const TensorId weight = wide_weight(e, Phase::kDataGradient, p);
   const TensorId dx = into >= 0 ? into : create_matrix_product_result(e, "gradient", p, p.inner);
   e.out.add(matrix_product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight, held},
@@ -262,8 +272,8 @@ namespace {
 
 /// Adds the product of a weight gradient. `narrow`: copies that stay in memory while it runs; -1:
 /// none.
-void add_product(BlockBuildContext& e, const Operator& op, std::initializer_list<TensorId> reads,
-                 TensorId narrow) {
+void add_product(ModelBlockBuildContext& e, const Operator& op,
+                 std::initializer_list<TensorId> reads, TensorId narrow) {
   e.out.add(op, reads, {e.gradients, narrow});
   if (e.s.kernels.fused_accumulation) return;
   const std::int64_t matrices = std::max<std::int64_t>(1, op.shape.batch);
@@ -278,34 +288,37 @@ void add_product(BlockBuildContext& e, const Operator& op, std::initializer_list
 
 }  // namespace
 
-void append_product_weight_gradient(BlockBuildContext& e, TensorId dy, TensorId x,
-                                    const Product& p) {
+void append_matrix_product_weight_gradient(ModelBlockBuildContext& e, TensorId dy, TensorId x,
+                                           const MatrixProduct& p) {
   const Operator op = matrix_product_operator(e, Phase::kWeightGradient, p);
-  if (op.parameter >= 0 && !is_trained(e, op.parameter)) return;
+  if (op.parameter >= 0 && !is_block_parameter_trained(e, op.parameter)) return;
   add_product(e, op, {dy, x, p.counts}, narrow_gradient(e, dy, p, 1));
 }
 
-void append_weight_gradient_operator(BlockBuildContext& e, const Operator& op, TensorId dy,
+void append_weight_gradient_operator(ModelBlockBuildContext& e, const Operator& op, TensorId dy,
                                      TensorId x, TensorId counts) {
   add_product(e, op, {dy, x, counts}, -1);
 }
 
-std::int64_t norm_kept_size_factor(const Setting& setting, bool trained) {
-  const std::int64_t wide = size_bytes(setting.exact, 8) / size_bytes(setting.storage, 8);
+std::int64_t kept_bytes_factor_of_unfused_norm(const StepSizesAndChoices& setting, bool trained) {
+  const std::int64_t wide =
+      bytes_of_elements(setting.exact, 8) / bytes_of_elements(setting.storage, 8);
   if (!trained) return wide;
   return wide + (setting.wide_norms ? wide : 1);
 }
 
-TensorId norm(BlockBuildContext& e, TensorId x, const ActivationMatrixSize& sheet,
-              const NormNames& role) {
+TensorId norm(ModelBlockBuildContext& e, TensorId x, const ActivationMatrixSize& sheet,
+              const NormTensorNames& role) {
   const std::int64_t statistics =
       (e.s.norm_kind_of_part(role.part) == model::Norm::kLayer ? 2 : 1) * role.parts;
-  const TensorId y = activation(e, name_of(role.part), sheet.rows, sheet.columns);
-  const TensorId stats = activation(e, "statistics", e.s.exact, sheet.rows, statistics);
+  const TensorId y =
+      create_activation_tensor(e, layer_part_name(role.part), sheet.rows, sheet.columns);
+  const TensorId stats =
+      create_activation_tensor(e, "statistics", e.s.exact, sheet.rows, statistics);
   TensorId copies = -1;
   if (!e.s.kernels.fused_norm) {
-    const std::int64_t count =
-        norm_kept_size_factor(e.s, is_trained(e, e.out.parameter(role.part)));
+    const std::int64_t count = kept_bytes_factor_of_unfused_norm(
+        e.s, is_block_parameter_trained(e, e.out.parameter_of_layer_part(role.part)));
     copies = e.out.tensor(
         {.name = "copies", .dtype = e.s.storage, .extents = {sheet.rows, sheet.columns, count}});
     e.kept.set(role.copies, copies);
@@ -315,34 +328,37 @@ TensorId norm(BlockBuildContext& e, TensorId x, const ActivationMatrixSize& shee
              .dtype = e.s.storage,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .part = role.part,
-             .parameter = e.out.parameter(role.part)},
+             .parameter = e.out.parameter_of_layer_part(role.part)},
             {x, e.parameters}, {y, stats, copies});
   e.kept.set(role.input, x);
   e.kept.set(role.statistics, stats);
   return y;
 }
 
-TensorId append_norm_backward(BlockBuildContext& e, TensorId dy, const ActivationMatrixSize& sheet,
-                              const NormNames& role, TensorId residual) {
-  const TensorId statistics = kept(e, role.statistics);
-  const TensorId copies = kept(e, role.copies);
-  const TensorId x = copies < 0 || e.kept.has(role.input) ? kept(e, role.input) : -1;
-  const TensorId dx = activation(e, "gradient", sheet.rows, sheet.columns);
+TensorId append_norm_backward(ModelBlockBuildContext& e, TensorId dy,
+                              const ActivationMatrixSize& sheet, const NormTensorNames& role,
+                              TensorId residual) {
+  const TensorId statistics = tensor_kept_by_forward(e, role.statistics);
+  const TensorId copies = tensor_kept_by_forward(e, role.copies);
+  const TensorId x =
+      copies < 0 || e.kept.has(role.input) ? tensor_kept_by_forward(e, role.input) : -1;
+  const TensorId dx = create_activation_tensor(e, "gradient", sheet.rows, sheet.columns);
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = Phase::kDataGradient,
              .dtype = e.s.storage,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .part = role.part,
-             .parameter = e.out.parameter(role.part)},
+             .parameter = e.out.parameter_of_layer_part(role.part)},
             {dy, x, statistics, copies, residual, e.parameters},
-            {dx, parameter_gradient_tensor(e, e.out.parameter(role.part))});
+            {dx, parameter_gradient_tensor(e, e.out.parameter_of_layer_part(role.part))});
   return dx;
 }
 
-TensorId enter_tensor_region(BlockBuildContext& e, TensorId x, const TensorRegionCrossing& c) {
+TensorId enter_tensor_parallel_region(ModelBlockBuildContext& e, TensorId x,
+                                      const TensorParallelRegionCrossing& c) {
   if (!e.s.sequence_parallel) return x;
   const TensorId gathered = e.out.tensor({.name = "gathered",
-                                          .kind = TensorKind::kCommunication,
+                                          .kind = TensorPurpose::kCommunication,
                                           .dtype = e.out.at(x).dtype,
                                           .extents = {e.s.tokens, c.columns, 1}});
   e.out.add(tensor_message(e, OperatorKind::kAllGather, c), {x}, {gathered});
@@ -350,34 +366,35 @@ TensorId enter_tensor_region(BlockBuildContext& e, TensorId x, const TensorRegio
   return gathered;
 }
 
-TensorId leave_tensor_region(BlockBuildContext& e, TensorId partial,
-                             const TensorRegionCrossing& c) {
+TensorId exit_tensor_parallel_region(ModelBlockBuildContext& e, TensorId partial,
+                                     const TensorParallelRegionCrossing& c) {
   if (!e.s.tensor_parallel()) return partial;
   if (!e.s.sequence_parallel) {
     e.out.add(tensor_message(e, OperatorKind::kAllReduce, c), {partial}, {partial});
     return partial;
   }
   copy_layout(e, partial, c);
-  const TensorId reduced = activation(e, "reduced", e.s.rows, c.columns);
+  const TensorId reduced = create_activation_tensor(e, "reduced", e.s.rows, c.columns);
   e.out.add(tensor_message(e, OperatorKind::kReduceScatter, c), {partial}, {reduced});
   return reduced;
 }
 
 namespace {
 
-plan::GroupKind group_of(Scheme scheme) {
-  if (scheme == Scheme::kPipeline) return plan::GroupKind::kPipeline;
-  return scheme == Scheme::kContext ? plan::GroupKind::kContext : plan::GroupKind::kTensor;
+plan::CommunicatorKind group_of(ParallelismScheme scheme) {
+  if (scheme == ParallelismScheme::kPipeline) return plan::CommunicatorKind::kPipeline;
+  return scheme == ParallelismScheme::kContext ? plan::CommunicatorKind::kContext
+                                               : plan::CommunicatorKind::kTensor;
 }
 
 }  // namespace
 
-void append_all_reduce(BlockBuildContext& e, Scheme scheme, TensorId tensor, Phase phase,
-                       LayerPart part) {
-  const Tensor& summed = e.out.at(tensor);
+void append_all_reduce(ModelBlockBuildContext& e, ParallelismScheme scheme, TensorId tensor,
+                       Phase phase, LayerPart part) {
+  const TemplateTensor& summed = e.out.at(tensor);
   e.out.add({.kind = OperatorKind::kAllReduce,
              .phase = phase,
-             .stream = message_stream(e.s, scheme),
+             .stream = stream_of_messages(e.s, scheme),
              .scheme = scheme,
              .group = group_of(scheme),
              .dtype = summed.dtype,
@@ -386,18 +403,19 @@ void append_all_reduce(BlockBuildContext& e, Scheme scheme, TensorId tensor, Pha
             {tensor}, {tensor});
 }
 
-void begin_vocabulary_pass(BlockBuildContext& e, schedule::Direction pass) {
+void begin_vocabulary_pass(ModelBlockBuildContext& e, schedule::Direction pass) {
   if (e.s.barriers > 0) e.out.begin(pass);
 }
 
-TensorId broadcast_residual_rows(BlockBuildContext& e, TensorId rows, Phase phase, LayerPart part) {
+TensorId broadcast_residual_rows(ModelBlockBuildContext& e, TensorId rows, Phase phase,
+                                 LayerPart part) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId all = rows >= 0 ? rows : create_message_buffer(e, "handed_out", e.s.rows, h);
   e.out.add({.kind = OperatorKind::kBroadcast,
              .phase = phase,
-             .stream = message_stream(e.s, Scheme::kPipeline),
-             .scheme = Scheme::kPipeline,
-             .group = plan::GroupKind::kPipeline,
+             .stream = stream_of_messages(e.s, ParallelismScheme::kPipeline),
+             .scheme = ParallelismScheme::kPipeline,
+             .group = plan::CommunicatorKind::kPipeline,
              .dtype = e.s.storage,
              .payload_elements = e.s.rows * h,
              .part = part},
@@ -408,7 +426,7 @@ TensorId broadcast_residual_rows(BlockBuildContext& e, TensorId rows, Phase phas
 namespace {
 
 /// True for a product that Transformer Engine fuses with the norm before it.
-bool is_joined_with_norm(const BlockBuildContext& e, const Product& p) {
+bool is_joined_with_norm(const ModelBlockBuildContext& e, const MatrixProduct& p) {
   return e.s.kernels.transformer_engine &&
          e.s.model->norm_placement != model::NormPlacement::kAfter &&
          (p.part == LayerPart::kQkv || p.part == LayerPart::kFc1);
@@ -417,29 +435,35 @@ bool is_joined_with_norm(const BlockBuildContext& e, const Product& p) {
 /// Returns the role under which a product fused with its norm keeps the norm's result of this
 /// rank's rows, even if its weight is frozen (NVIDIA/TransformerEngine
 /// transformer_engine/pytorch/module/layernorm_linear.py: `ln_out`); nullopt: nothing is kept.
-std::optional<Keep> engine_input(const BlockBuildContext& e, const Product& p) {
-  if (!is_joined_with_norm(e, p) || is_trained(e, e.out.parameter(p.part))) return std::nullopt;
-  return p.part == LayerPart::kQkv ? Keep::kQkvEngineInput : Keep::kFc1EngineInput;
+std::optional<KeptTensorRole> engine_input(const ModelBlockBuildContext& e,
+                                           const MatrixProduct& p) {
+  if (!is_joined_with_norm(e, p) ||
+      is_block_parameter_trained(e, e.out.parameter_of_layer_part(p.part)))
+    return std::nullopt;
+  return p.part == LayerPart::kQkv ? KeptTensorRole::kQkvEngineInput
+                                   : KeptTensorRole::kFc1EngineInput;
 }
 
 /// True if an adapter must gather rows for itself, because its product provides only this rank's
 /// own rows (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/utils.py,
 /// `sequence_parallel_input_regather`).
-bool gathers_alone(const BlockBuildContext& e, const Product& p) {
+bool gathers_alone(const ModelBlockBuildContext& e, const MatrixProduct& p) {
   return is_joined_with_norm(e, p) && e.s.sequence_parallel && !e.s.keep_gathered &&
-         has_adapter(e, p) && !e.s.local_adapters;
+         matrix_product_has_lora_adapter(e, p) && !e.s.local_adapters;
 }
 
 }  // namespace
 
-TensorId append_column_product(BlockBuildContext& e, TensorId x, Keep input, const Product& p) {
-  const TensorRegionCrossing crossing{p.inner, p.part, e.forward};
-  const TensorId gathered = enter_tensor_region(e, x, crossing);
+TensorId append_column_parallel_product(ModelBlockBuildContext& e, TensorId x, KeptTensorRole input,
+                                        const MatrixProduct& p) {
+  const TensorParallelRegionCrossing crossing{p.inner, p.part, e.forward};
+  const TensorId gathered = enter_tensor_parallel_region(e, x, crossing);
   const TensorId own = e.s.keep_gathered ? gathered : x;
   const auto engine = engine_input(e, p);
   if (engine && (own != x || !backward_needs_input(e, p))) e.kept.set(*engine, x);
-  const TensorId y = append_product_keeping_input(e, gathered, p, input, own);
-  add_adapter(e, gathers_alone(e, p) ? enter_tensor_region(e, x, crossing) : gathered, y, p);
+  const TensorId y = append_matrix_product_keeping_input(e, gathered, p, input, own);
+  append_lora_adapter(
+      e, gathers_alone(e, p) ? enter_tensor_parallel_region(e, x, crossing) : gathered, y, p);
   return y;
 }
 
@@ -447,20 +471,21 @@ namespace {
 
 /// Writes the backward of several products that share one input: the input gradient of each is
 /// reduced while its weight gradient is computed, and the sum comes last.
-TensorId backward_of_parts(BlockBuildContext& e, TensorId dy, TensorId x, const Product& p,
-                           const TensorRegionCrossing& crossing) {
-  Product part = p;
+TensorId backward_of_parts(ModelBlockBuildContext& e, TensorId dy, TensorId x,
+                           const MatrixProduct& p, const TensorParallelRegionCrossing& crossing) {
+  MatrixProduct part = p;
   part.columns = p.columns / p.parts;
   TensorId sum = -1;
   for (std::int64_t i = 0; i < p.parts; ++i) {
     if (i + 1 == p.parts) part.columns += p.columns % p.parts;
-    const TensorId dx = leave_tensor_region(e, append_product_data_gradient(e, dy, part), crossing);
-    append_product_weight_gradient(e, dy, x, part);
+    const TensorId dx =
+        exit_tensor_parallel_region(e, append_matrix_product_data_gradient(e, dy, part), crossing);
+    append_matrix_product_weight_gradient(e, dy, x, part);
     if (i == 0) {
       sum = dx;
       continue;
     }
-    const TensorId both = activation(e, "gradient", e.s.tokens, p.inner);
+    const TensorId both = create_activation_tensor(e, "gradient", e.s.tokens, p.inner);
     e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, p.part,
                           {.rows = e.s.tokens, .columns = p.inner}),
               {sum, dx}, {both});
@@ -471,7 +496,7 @@ TensorId backward_of_parts(BlockBuildContext& e, TensorId dy, TensorId x, const 
 
 /// Sums the input gradients of products that share one input: in one kernel if a compiler fuses the
 /// operators between products, else one after the other.
-void sum_parts(BlockBuildContext& e, TensorId dx, const Product& p) {
+void sum_parts(ModelBlockBuildContext& e, TensorId dx, const MatrixProduct& p) {
   if (p.parts == 1) return;
   const bool compiled = e.s.kernels.fused_norm && e.s.kernels.fused_activation;
   const std::int64_t rows = compiled ? p.rows * (p.parts + 1) / 3 : p.rows * (p.parts - 1);
@@ -482,50 +507,53 @@ void sum_parts(BlockBuildContext& e, TensorId dx, const Product& p) {
 
 }  // namespace
 
-TensorId append_column_product_backward(BlockBuildContext& e, TensorId dy, Keep input,
-                                        const Product& p) {
-  const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
+TensorId append_column_parallel_product_backward(ModelBlockBuildContext& e, TensorId dy,
+                                                 KeptTensorRole input, const MatrixProduct& p) {
+  const TensorParallelRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
   TensorId x = -1;
   if (backward_needs_input(e, p)) {
-    x = kept(e, input);
-    if (!e.s.keep_gathered) x = enter_tensor_region(e, x, crossing);
+    x = tensor_kept_by_forward(e, input);
+    if (!e.s.keep_gathered) x = enter_tensor_parallel_region(e, x, crossing);
   }
-  const bool whole = is_trained(e, e.out.parameter(p.part));
+  const bool whole = is_block_parameter_trained(e, e.out.parameter_of_layer_part(p.part));
   if (whole && p.parts > 1 && e.s.tensor_parallel() && !e.s.sequence_parallel) {
     return backward_of_parts(e, dy, x, p, crossing);
   }
-  const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
+  const LoraGradientTensors adapter = adapter_data_gradient(e, dy, p);
   const auto engine = engine_input(e, p);
-  const TensorId base = append_product_data_gradient(e, dy, p, engine ? e.kept.get(*engine) : -1);
+  const TensorId base =
+      append_matrix_product_data_gradient(e, dy, p, engine ? e.kept.get(*engine) : -1);
   sum_parts(e, base, p);
   TensorId dx = -1;
   if (gathers_alone(e, p)) {
-    Product rows = p;
+    MatrixProduct rows = p;
     rows.rows = e.s.rows;
-    dx = add_adapter_input_gradient(e, leave_tensor_region(e, base, crossing),
-                                    leave_tensor_region(e, adapter.input, crossing), rows);
+    dx = add_lora_input_gradient(e, exit_tensor_parallel_region(e, base, crossing),
+                                 exit_tensor_parallel_region(e, adapter.input, crossing), rows);
   } else {
-    dx = leave_tensor_region(e, add_adapter_input_gradient(e, base, adapter.input, p), crossing);
+    dx = exit_tensor_parallel_region(e, add_lora_input_gradient(e, base, adapter.input, p),
+                                     crossing);
   }
-  append_product_weight_gradient(e, dy, x, p);
+  append_matrix_product_weight_gradient(e, dy, x, p);
   append_lora_weight_gradients(e, adapter, x, p);
   return dx;
 }
 
-TensorId append_product_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p) {
-  const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
+TensorId append_matrix_product_backward(ModelBlockBuildContext& e, TensorId dy,
+                                        KeptTensorRole input, const MatrixProduct& p) {
+  const LoraGradientTensors adapter = adapter_data_gradient(e, dy, p);
   const TensorId dx =
-      add_adapter_input_gradient(e, append_product_data_gradient(e, dy, p), adapter.input, p);
-  const TensorId x = backward_needs_input(e, p) ? kept(e, input) : -1;
-  append_product_weight_gradient(e, dy, x, p);
+      add_lora_input_gradient(e, append_matrix_product_data_gradient(e, dy, p), adapter.input, p);
+  const TensorId x = backward_needs_input(e, p) ? tensor_kept_by_forward(e, input) : -1;
+  append_matrix_product_weight_gradient(e, dy, x, p);
   append_lora_weight_gradients(e, adapter, x, p);
   return dx;
 }
 
-void dropout(BlockBuildContext& e, TensorId x, Keep mask) {
+void append_dropout(ModelBlockBuildContext& e, TensorId x, KeptTensorRole mask) {
   if (e.s.model->dropout == 0) return;
   const std::int64_t h = e.s.model->hidden;
-  const TensorId bits = activation(e, "mask", DType::kInt8, e.s.rows, h);
+  const TensorId bits = create_activation_tensor(e, "mask", DType::kInt8, e.s.rows, h);
   e.out.add(computation(e, OperatorKind::kDropout, e.forward, dropout_part(mask),
                         {.rows = e.s.rows, .columns = h}),
             {x}, {x, bits});
@@ -534,15 +562,16 @@ void dropout(BlockBuildContext& e, TensorId x, Keep mask) {
 
 namespace {
 
-LayerPart residual_part(Keep mask) {
-  return mask == Keep::kAttentionMask ? LayerPart::kAttentionResidual : LayerPart::kMlpResidual;
+LayerPart residual_part(KeptTensorRole mask) {
+  return mask == KeptTensorRole::kAttentionMask ? LayerPart::kAttentionResidual
+                                                : LayerPart::kMlpResidual;
 }
 
 /// Writes the gradient of a branch whose result is scaled when it is added.
-TensorId scaled_gradient(BlockBuildContext& e, TensorId dz, Keep mask) {
-  if (e.s.model->residual_scale == 1 || mask == Keep::kEmbeddingMask) return dz;
+TensorId scaled_gradient(ModelBlockBuildContext& e, TensorId dz, KeptTensorRole mask) {
+  if (e.s.model->residual_scale == 1 || mask == KeptTensorRole::kEmbeddingMask) return dz;
   const std::int64_t h = e.s.model->hidden;
-  const TensorId dy = activation(e, "gradient", e.s.rows, h);
+  const TensorId dy = create_activation_tensor(e, "gradient", e.s.rows, h);
   e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, residual_part(mask),
                         {.rows = e.s.rows, .columns = h}),
             {dz}, {dy});
@@ -551,20 +580,22 @@ TensorId scaled_gradient(BlockBuildContext& e, TensorId dz, Keep mask) {
 
 }  // namespace
 
-TensorId append_residual_addition(BlockBuildContext& e, TensorId x, TensorId y, Keep mask) {
-  dropout(e, y, mask);
+TensorId append_residual_addition(ModelBlockBuildContext& e, TensorId x, TensorId y,
+                                  KeptTensorRole mask) {
+  append_dropout(e, y, mask);
   const std::int64_t h = e.s.model->hidden;
-  const TensorId z = activation(e, "residual", e.s.rows, h);
+  const TensorId z = create_activation_tensor(e, "residual", e.s.rows, h);
   e.out.add(computation(e, OperatorKind::kAdd, e.forward, residual_part(mask),
                         {.rows = e.s.rows, .columns = h}),
             {x, y}, {z});
   return z;
 }
 
-TensorId append_residual_backward(BlockBuildContext& e, TensorId dz, Keep mask) {
+TensorId append_residual_addition_backward(ModelBlockBuildContext& e, TensorId dz,
+                                           KeptTensorRole mask) {
   if (!e.kept.has(mask)) return scaled_gradient(e, dz, mask);
   const std::int64_t h = e.s.model->hidden;
-  const TensorId dy = activation(e, "gradient", e.s.rows, h);
+  const TensorId dy = create_activation_tensor(e, "gradient", e.s.rows, h);
   e.out.add(computation(e, OperatorKind::kDropout, Phase::kDataGradient, dropout_part(mask),
                         {.rows = e.s.rows, .columns = h}),
             {dz, e.kept.get(mask)}, {dy});

@@ -35,17 +35,18 @@ struct ModelBlock {
   /// multi-token layer, `kEmbeddingBlockNumber` or `kHeadBlockNumber`.
   std::int32_t unit = -1;
   model::LayerGradientFlow gradients = model::LayerGradientFlow::kThrough;
-  BlockParameterSizes size;
+  ModelBlockParameterCounts size;
 };
 
 /// Collects the templates of a program (each the operators of one block in one direction) and
 /// stores equal ones once.
-class TemplateStore {
+class OperatorTemplateStore {
  public:
   /// Creates an empty store. `form` says whether backwards of layers are split into data and weight
   /// gradients. Backwards of the embedding (which has no data gradients), the head and multi-token
   /// layers (whose logits are too large to keep until later) are never split.
-  TemplateStore(const Setting& setting, schedule::BackwardForm form) : s_(setting), form_(form) {}
+  OperatorTemplateStore(const StepSizesAndChoices& setting, schedule::BackwardSplitting form)
+      : s_(setting), form_(form) {}
 
   /// Adds the templates of the token embedding. `at_end`: the pipeline position is the first of the
   /// model; false: it holds only a part of the vocabulary table.
@@ -60,13 +61,14 @@ class TemplateStore {
   TemplateId send(schedule::Direction direction);
   TemplateId receive(schedule::Direction direction);
   /// Returns the template that leaves the residual stream for the next chunk of the same pipeline
-  /// position; `pick_up_residual_template` returns the template that picks it up.
-  TemplateId leave_residual_template();
-  TemplateId pick_up_residual_template();
+  /// position; `template_picking_up_residual_stream` returns the template that picks it up.
+  TemplateId template_leaving_residual_stream();
+  TemplateId template_picking_up_residual_stream();
   /// Returns the template that gathers a block's sharded parameters before a use; -1 if there is
   /// nothing to gather.
-  TemplateId gather(const ShardingBuilder& sharding, const BlockParameterSizes& unit,
-                    bool first_use, bool forward);
+  TemplateId add_parameter_gather_template(const ShardingBuilder& sharding,
+                                           const ModelBlockParameterCounts& unit, bool first_use,
+                                           bool forward);
   /// True if FSDP copies this block's parameters out of the buffer of their all-gather during the
   /// forward. False only for a head whose loss runs outside the model's forward or in tiles: a loss
   /// in tiles reads the head's weight, which the root module gathers before the layers (trl 1.16.0
@@ -77,28 +79,30 @@ class TemplateStore {
   }
   /// Returns the template that reduces the gradients of a bucket of blocks over the data-parallel
   /// ranks; -1 if there is nothing to reduce.
-  TemplateId reduce(const ShardingBuilder& sharding, const std::vector<BlockParameterSizes>& bucket,
-                    GradientReduction how);
+  TemplateId add_gradient_reduction_template(const ShardingBuilder& sharding,
+                                             const std::vector<ModelBlockParameterCounts>& bucket,
+                                             GradientReduction how);
   /// True if `units` holds only the head and the loss has already reduced the head's gradients.
   [[nodiscard]] bool is_head_reduced_by_loss(const std::vector<std::int32_t>& units) const {
     return s_.copies_gradients && s_.kernels.loss_keeps == plan::LossSavedTensors::kGradients &&
            units == std::vector<std::int32_t>{kHeadBlockNumber};
   }
-  TemplateId add(Template piece);
+  TemplateId add(OperatorTemplate piece);
   /// Adds the template in which the operators of a forward and a backward of two micro-batches are
   /// interleaved (`step/pair.h`); `seconds` estimates each operator's time, to choose the order.
-  TemplateId pair(TemplateId forward, TemplateId backward, const OperatorSeconds& seconds);
+  TemplateId add_interleaved_template_pair(TemplateId forward, TemplateId backward,
+                                           const OperatorSeconds& seconds);
 
-  [[nodiscard]] const std::vector<Template>& templates() const { return templates_; }
-  std::vector<Template> take() { return std::move(templates_); }
+  [[nodiscard]] const std::vector<OperatorTemplate>& templates() const { return templates_; }
+  std::vector<OperatorTemplate> take() { return std::move(templates_); }
 
  private:
-  ModelBlock add(BlockTemplatePair pair, schedule::BackwardForm form);
-  ModelBlock head(BlockTemplatePair pair);
-  ModelBlock add_passes(const BlockTemplatePair& pair);
-  const Setting& s_;
-  schedule::BackwardForm form_;
-  std::vector<Template> templates_;
+  ModelBlock add(ModelBlockTemplatePair pair, schedule::BackwardSplitting form);
+  ModelBlock head(ModelBlockTemplatePair pair);
+  ModelBlock add_passes(const ModelBlockTemplatePair& pair);
+  const StepSizesAndChoices& s_;
+  schedule::BackwardSplitting form_;
+  std::vector<OperatorTemplate> templates_;
   std::map<std::pair<model::LayerClass, plan::LayerRecompute>, ModelBlock> layers_;
   std::map<std::pair<bool, schedule::Direction>, TemplateId> messages_;
   std::map<std::pair<TemplateId, TemplateId>, TemplateId> pairs_;
@@ -110,93 +114,97 @@ class TemplateStore {
 
 /// How a chunk is connected to the previous or next chunk of the model: not at all, by a message,
 /// or on the same pipeline position.
-enum class ChunkLink : std::uint8_t { kNone, kMessage, kSamePosition };
+enum class ModelChunkConnection : std::uint8_t { kNone, kMessage, kSamePosition };
 
 /// Builds the sequences of one pipeline chunk: forward, backward and, if backwards are split,
 /// weight gradients of one micro-batch, each with the data-parallel messages that overlap it.
-class ChunkSequenceBuilder {
+class ModelChunkSequenceBuilder {
  public:
-  /// The pipeline chunk whose sequences are built, and its connections to the previous (`before`)
-  /// and next (`behind`) chunk of the model.
-  struct Chunk {
+  /// The pipeline chunk whose sequences of operators are built, and its connections to the previous
+  /// (`before`) and next (`behind`) chunk of the model.
+  struct PipelineChunkContext {
     const std::vector<ModelBlock>& blocks;
     std::int32_t index = 0;  ///< Index of the chunk among the chunks of its pipeline position.
-    ChunkLink before = ChunkLink::kNone;
-    ChunkLink behind = ChunkLink::kNone;
+    ModelChunkConnection before = ModelChunkConnection::kNone;
+    ModelChunkConnection behind = ModelChunkConnection::kNone;
   };
-  ChunkSequenceBuilder(TemplateStore& store, const ShardingBuilder& sharding,
-                       const plan::Plan& plan, const Chunk& chunk)
+  ModelChunkSequenceBuilder(OperatorTemplateStore& store, const ShardingBuilder& sharding,
+                            const plan::Plan& plan, const PipelineChunkContext& chunk)
       : store_(store), sharding_(sharding), plan_(plan), chunk_(chunk) {}
 
   /// Builds the forward of one micro-batch. `first`: it is the first forward of the step and
   /// includes the gathers of parameters that the previous step postponed.
-  [[nodiscard]] Sequence forward(bool first);
+  [[nodiscard]] TemplateSequence forward(bool first);
   /// Builds the backward of one micro-batch: data and weight gradients (`data_gradients`: data
   /// gradients alone, for split backwards). `last`: it is the last backward of the step and
   /// includes the reductions of gradients that end the step.
-  [[nodiscard]] Sequence backward(bool last);
-  [[nodiscard]] Sequence data_gradients(bool last);
-  [[nodiscard]] Sequence weight_gradients(bool last);
+  [[nodiscard]] TemplateSequence backward(bool last);
+  [[nodiscard]] TemplateSequence data_gradients(bool last);
+  [[nodiscard]] TemplateSequence weight_gradients(bool last);
   /// Builds the weight gradients that the chunk's head deferred until after all backwards, and
   /// their reduction.
-  [[nodiscard]] Sequence deferred_head_gradient_sequence(bool last);
+  [[nodiscard]] TemplateSequence deferred_head_gradient_sequence(bool last);
 
   /// Builds the look-up of embeddings that all pipeline positions, each with a part of the
   /// vocabulary, run at the same time; `predict` and `embedding_gradient_sequence` build their head
   /// with its loss, and the embedding's gradient. The chunk has one block.
-  [[nodiscard]] Sequence embedding_lookup_sequence(bool first);
-  [[nodiscard]] Sequence predict(bool first, bool last);
-  [[nodiscard]] Sequence embedding_gradient_sequence(bool last);
+  [[nodiscard]] TemplateSequence embedding_lookup_sequence(bool first);
+  [[nodiscard]] TemplateSequence predict(bool first, bool last);
+  [[nodiscard]] TemplateSequence embedding_gradient_sequence(bool last);
   /// Builds pass number `which` of a block (embedding or head) that the schedule runs in several
   /// passes.
-  [[nodiscard]] Sequence pass(std::size_t which, bool first, bool last);
+  [[nodiscard]] TemplateSequence build_vocabulary_pass_sequence(std::size_t which, bool first,
+                                                                bool last);
 
  private:
   struct Bucket {
-    std::vector<BlockParameterSizes> units;
-    std::vector<TemplateInputSource> sources;
+    std::vector<ModelBlockParameterCounts> units;
+    std::vector<OperatorTemplateInputSource> sources;
     std::vector<std::int32_t> ids;
     std::int64_t elements = 0;
     std::int32_t after = -1;
   };
-  Sequence backward(bool last, bool whole);
+  TemplateSequence backward(bool last, bool whole);
   /// Builds a sequence of postponed weight gradients: the template `part` (`ModelBlock::weight` or
   /// `ModelBlock::deferred`) of every block of the chunk, the last block first.
-  Sequence postponed_weight_gradients(schedule::Direction direction, TemplateId ModelBlock::* part,
-                                      bool last);
+  TemplateSequence postponed_weight_gradients(schedule::Direction direction,
+                                              TemplateId ModelBlock::* part, bool last);
   /// State while a sequence is built. `source`: index of the item whose output is the residual
   /// stream (-1: none yet); `done`: indices of the items of all blocks added so far.
-  struct SequenceBuildState {
+  struct TemplateSequenceBuildState {
     std::int32_t source = -1;
     std::vector<std::int32_t> done;
   };
-  std::int32_t append_gather(Sequence& sequence, const ModelBlock& block, bool first,
-                             const SequenceBuildState& progress);
-  void append_forward(Sequence& sequence, const ModelBlock& block, bool first,
-                      SequenceBuildState& progress);
-  void append_block(Sequence& sequence, const Item& block, std::int32_t gather,
-                    SequenceBuildState& progress);
-  void append_source(Sequence& sequence, SequenceBuildState& progress, ChunkLink from);
-  void append_target(Sequence& sequence, std::int32_t source, ChunkLink to);
-  void append_reduction(Sequence& sequence, Bucket& bucket, bool last);
-  void collect(Sequence& sequence, Bucket& bucket, const ModelBlock& block,
-               const SequenceBuildState& progress, bool last);
+  std::int32_t append_gather(TemplateSequence& sequence, const ModelBlock& block, bool first,
+                             const TemplateSequenceBuildState& progress);
+  void append_forward(TemplateSequence& sequence, const ModelBlock& block, bool first,
+                      TemplateSequenceBuildState& progress);
+  void append_block(TemplateSequence& sequence, const TemplateSequenceItem& block,
+                    std::int32_t gather, TemplateSequenceBuildState& progress);
+  void append_source(TemplateSequence& sequence, TemplateSequenceBuildState& progress,
+                     ModelChunkConnection from);
+  void append_target(TemplateSequence& sequence, std::int32_t source, ModelChunkConnection to);
+  void append_reduction(TemplateSequence& sequence, Bucket& bucket, bool last);
+  void collect(TemplateSequence& sequence, Bucket& bucket, const ModelBlock& block,
+               const TemplateSequenceBuildState& progress, bool last);
   [[nodiscard]] bool ends_step(bool last) const;
   /// True if the gradient of the loss reaches any block of this chunk. `gradient_goes_on`: true if
   /// the gradient also continues to the chunk before.
-  [[nodiscard]] bool gradient_reaches_chunk() const;
+  [[nodiscard]] bool loss_gradient_reaches_chunk() const;
   [[nodiscard]] bool gradient_goes_on() const;
 
-  TemplateStore& store_;
+  OperatorTemplateStore& store_;
   const ShardingBuilder& sharding_;
   const plan::Plan& plan_;
-  Chunk chunk_;
+  PipelineChunkContext chunk_;
 };
 
 /// Merges the forward of one micro-batch and the backward of another into one sequence: the first
 /// layer of the forward is interleaved with the first layer of the backward in one template, and so
 /// on. Blocks before, between and after the paired layers keep their order, the backward's first.
-Sequence merge_forward_with_backward(TemplateStore& store, const Sequence& forward,
-                                     const Sequence& backward, const OperatorSeconds& seconds);
+TemplateSequence merge_forward_with_backward(OperatorTemplateStore& store,
+                                             const TemplateSequence& forward,
+                                             const TemplateSequence& backward,
+                                             const OperatorSeconds& seconds);
 
 }  // namespace stepwright::step

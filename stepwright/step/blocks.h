@@ -9,104 +9,111 @@ namespace stepwright::step {
 
 /// Appends the operators of a layer's attention, without the norm before it: from normed rows
 /// [rows, hidden] to the output projection's partial result [tokens, hidden], which
-/// `leave_tensor_region` sums over the tensor ranks.
-TensorId append_attention_block(BlockBuildContext& e, TensorId normed,
+/// `exit_tensor_parallel_region` sums over the tensor ranks.
+TensorId append_attention_block(ModelBlockBuildContext& e, TensorId normed,
                                 const model::LayerClass& layer);
 /// Appends the operators of the backward of a layer's attention: from the gradient of the output
 /// projection's result [tokens, hidden] to the gradient of the attention's normed input.
-TensorId append_attention_block_backward(BlockBuildContext& e, TensorId dy,
+TensorId append_attention_block_backward(ModelBlockBuildContext& e, TensorId dy,
                                          const model::LayerClass& layer);
 
 /// Appends the operators of a mixer that carries a state along the sequence (delta net, Mamba,
 /// short convolution): from normed rows [rows, hidden] to the partial result [tokens, hidden] of
 /// its last projection. `append_state_mixer_block_backward` appends the backward.
-TensorId append_state_mixer_block(BlockBuildContext& e, TensorId normed, model::Mixer kind);
-TensorId append_state_mixer_block_backward(BlockBuildContext& e, TensorId dy, model::Mixer kind);
+TensorId append_recurrent_mixer_block(ModelBlockBuildContext& e, TensorId normed,
+                                      model::TokenMixer kind);
+TensorId append_state_mixer_block_backward(ModelBlockBuildContext& e, TensorId dy,
+                                           model::TokenMixer kind);
 
 /// Appends the projections of latent attention (DeepSeek's MLA) from normed rows to queries, keys
 /// and values; `append_latent_projections_backward` appends their backward.
-TensorId append_latent_projections(BlockBuildContext& e, TensorId normed);
-TensorId append_latent_projections_backward(BlockBuildContext& e, TensorId d_qkv);
+TensorId append_latent_projections(ModelBlockBuildContext& e, TensorId normed);
+TensorId append_latent_projections_backward(ModelBlockBuildContext& e, TensorId d_qkv);
 
 /// Names of one MLP's operators and of the tensors that it keeps for its backward, and its width:
 /// the dense MLP of a layer, or the shared experts beside the routed ones.
-struct MlpNames {
+struct MlpOperatorNames {
   LayerPart fc1{};
   LayerPart activation{};
   LayerPart fc2{};
-  Keep input{};
-  Keep fc1_out{};
-  Keep activation_out{};
+  KeptTensorRole input{};
+  KeptTensorRole fc1_out{};
+  KeptTensorRole activation_out{};
   std::int64_t ffn = 0;
 };
-MlpNames dense_mlp(const model::Architecture& model, const model::LayerClass& layer);
-MlpNames shared_mlp(const model::Architecture& model);
+MlpOperatorNames dense_mlp(const model::ModelArchitecture& model, const model::LayerClass& layer);
+MlpOperatorNames shared_mlp(const model::ModelArchitecture& model);
 
 /// Appends the operators of an MLP, without the norm before it: from [rows, hidden] to a partial
 /// result [tokens, hidden], still to be summed over the tensor ranks. `append_mlp_block_backward`
 /// appends the backward.
-TensorId append_mlp_block(BlockBuildContext& e, TensorId normed, const MlpNames& role);
-TensorId append_mlp_block_backward(BlockBuildContext& e, TensorId dy, const MlpNames& role);
+TensorId append_mlp_block(ModelBlockBuildContext& e, TensorId normed, const MlpOperatorNames& role);
+TensorId append_mlp_block_backward(ModelBlockBuildContext& e, TensorId dy,
+                                   const MlpOperatorNames& role);
 /// Appends the first half of an MLP, from normed rows to the activated [tokens, ffn] of this tensor
 /// rank; `append_mlp_second_half` appends the second half, from there to the output.
-TensorId append_mlp_first_half(BlockBuildContext& e, TensorId normed, const MlpNames& role);
-TensorId append_mlp_second_half(BlockBuildContext& e, TensorId active, const MlpNames& role);
-TensorId mlp_down_backward(BlockBuildContext& e, TensorId dy, const MlpNames& role);
-TensorId mlp_up_backward(BlockBuildContext& e, TensorId d_active, const MlpNames& role);
+TensorId append_mlp_first_half(ModelBlockBuildContext& e, TensorId normed,
+                               const MlpOperatorNames& role);
+TensorId append_mlp_second_half(ModelBlockBuildContext& e, TensorId active,
+                                const MlpOperatorNames& role);
+TensorId mlp_down_backward(ModelBlockBuildContext& e, TensorId dy, const MlpOperatorNames& role);
+TensorId mlp_up_backward(ModelBlockBuildContext& e, TensorId d_active,
+                         const MlpOperatorNames& role);
 
 /// Appends the operators of a mixture of experts (routed and shared), without the norm before it:
 /// from [rows, hidden] to the complete result [rows, hidden]. `append_experts_block_backward`
 /// appends the backward.
-TensorId append_experts_block(BlockBuildContext& e, TensorId normed);
-TensorId append_experts_block_backward(BlockBuildContext& e, TensorId dy);
+TensorId append_experts_block(ModelBlockBuildContext& e, TensorId normed);
+TensorId append_experts_block_backward(ModelBlockBuildContext& e, TensorId dy);
 
 /// Appends the look-up of the token embeddings [rows, hidden], without position embeddings;
 /// `append_embedding_table_gradient` appends the gradient of the embedding table.
-TensorId append_embedding_lookup(BlockBuildContext& e);
-void append_embedding_table_gradient(BlockBuildContext& e, TensorId dy);
+TensorId append_embedding_lookup(ModelBlockBuildContext& e);
+void append_embedding_table_gradient(ModelBlockBuildContext& e, TensorId dy);
 
 /// Appends the final norm, the head and the cross entropy; returns what each chunk of the loss
 /// keeps in addition to `e.kept`. `predict_backward` appends the backward and returns the gradient
 /// of `x`, plus `beside` if it is not -1. On a pipeline position that only holds a part of the
 /// vocabulary table, `x` and its gradient are -1.
-std::vector<Kept> predict(BlockBuildContext& e, TensorId x, const NormNames& norm);
-TensorId predict_backward(BlockBuildContext& e, const NormNames& norm, std::span<const Kept> chunks,
-                          TensorId beside);
+std::vector<KeptTensors> append_head_and_cross_entropy(ModelBlockBuildContext& e, TensorId x,
+                                                       const NormTensorNames& norm);
+TensorId predict_backward(ModelBlockBuildContext& e, const NormTensorNames& norm,
+                          std::span<const KeptTensors> chunks, TensorId beside);
 
 /// Appends the two branches of a layer (mixer and MLP), and decides which of their operators run
 /// again in the backward (recomputation).
-class LayerWriter {
+class LayerOperatorWriter {
  public:
-  LayerWriter(const model::LayerClass& layer, const plan::LayerRecompute& recompute)
+  LayerOperatorWriter(const model::LayerClass& layer, const plan::LayerRecompute& recompute)
       : layer_(layer), recompute_(recompute) {}
 
   /// Appends the operators of the layer's forward, from its input `x`, and returns the layer's
   /// output; `e.kept` must be empty.
-  TensorId forward(BlockBuildContext& e, TensorId x);
+  TensorId forward(ModelBlockBuildContext& e, TensorId x);
   /// Returns those tensors of `all` (all that the layer's backward reads) that stay in memory after
   /// the forward; the backward recomputes the others. `x`: the layer's input. In `all`, tensors
   /// that the backward recomputes replace their narrow (fp8) copies.
-  [[nodiscard]] Kept tensors_kept_after_forward(Kept& all, TensorId x) const;
+  [[nodiscard]] KeptTensors tensors_kept_after_forward(KeptTensors& all, TensorId x) const;
   /// Appends the operators of the layer's backward, from `dy`, the gradient of the layer's output,
   /// and returns the gradient of the layer's input. `b.kept` must hold the tensors restored from
   /// the forward.
-  TensorId backward(BlockBuildContext& b, TensorId dy,
+  TensorId backward(ModelBlockBuildContext& b, TensorId dy,
                     const Rematerialisation::RecomputationSource& source) const;
 
  private:
-  void forget_local_results(Kept& kept) const;
+  void forget_local_results(KeptTensors& kept) const;
 
   model::LayerClass layer_;
   plan::LayerRecompute recompute_;
   ModuleEnds ends_{};
   /// Tensors of which the forward keeps only copies in a narrow type (fp8 or smaller), by role.
-  Kept originals_;
+  KeptTensors originals_;
   bool reduces_ = false;  ///< True if results of the layer's products are summed over tensor ranks.
   bool exchanges_ = false;  ///< True if an all-to-all sends rows to the ranks of their experts.
 };
 
 /// Operands of an activation function besides its input; -1: absent.
-struct ActivationOperands {
+struct ActivationFunctionOperands {
   /// The other half of a gated activation's input, if it is a separate tensor; -1: it is not.
   TensorId other = -1;
   /// Tensor that keeps the activated gates of a gated MLP for the backward; -1: none.
@@ -121,15 +128,15 @@ struct ActivationOperands {
 
 /// True if the activated gates of a gated MLP stay in memory until the backward, because no kernel
 /// fuses the activation with the multiplication by the gates.
-bool keeps_activated_gates(const Setting& setting);
+bool mlp_keeps_activated_gates(const StepSizesAndChoices& setting);
 
 /// Appends an activation function with [rows, columns] results (a gated one reads twice as many
 /// elements) and returns its result; `append_activation_function_backward` appends the backward.
-TensorId append_activation_function(BlockBuildContext& e, TensorId x,
+TensorId append_activation_function(ModelBlockBuildContext& e, TensorId x,
                                     const ActivationMatrixSize& sheet, LayerPart part,
-                                    const ActivationOperands& beside = {});
-TensorId append_activation_function_backward(BlockBuildContext& e, TensorId dy, TensorId x,
+                                    const ActivationFunctionOperands& beside = {});
+TensorId append_activation_function_backward(ModelBlockBuildContext& e, TensorId dy, TensorId x,
                                              const ActivationMatrixSize& sheet, LayerPart part,
-                                             const ActivationOperands& beside = {});
+                                             const ActivationFunctionOperands& beside = {});
 
 }  // namespace stepwright::step

@@ -25,24 +25,24 @@ class ProgramBuilder {
         sharding_(setting_, plan_, grid_, job),
         form_(schedule::backward_form(plan.schedule)),
         store_(setting_, form_),
-        placement_(plan::chunk_placement_of(plan)),
+        placement_(plan::model_chunk_placement(plan)),
         seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughOperatorSeconds(job, grid_))
                                            : nullptr),
         layers_(plan::layers_per_chunk(job, plan)),
-        turns_(schedule::all_turns(plan.schedule, plan.parallel.pipeline,
-                                   plan::micro_batches(job, plan))) {}
+        turns_(schedule::schedule_turns_of_positions(
+            plan.schedule, plan.parallel.pipeline, plan::micro_batches_per_pipeline(job, plan))) {}
 
   StepProgram build() {
     StepProgram program;
     for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
       program.group_sizes[static_cast<std::size_t>(kind)] =
-          grid_.size(static_cast<plan::GroupKind>(kind));
+          grid_.size(static_cast<plan::CommunicatorKind>(kind));
     }
     program.ranks = grid_.ranks();
     program.pipeline_stride = plan::node_ranks(job_, plan_).stride;
-    program.shards_parameters = plan_.sharding.parameters != plan::Spread::kNone;
+    program.shards_parameters = plan_.sharding.parameters != plan::StateShardingScope::kNone;
     program.placement = placement_;
-    program.micro_batches = plan::micro_batches(job_, plan_);
+    program.micro_batches = plan::micro_batches_per_pipeline(job_, plan_);
     program.imbalance = setting_.busiest;
     program.keeps_on_host = !setting_.offloaded.empty();
     program.even_routing =
@@ -59,7 +59,7 @@ class ProgramBuilder {
   /// positions, each with its own copy.
   [[nodiscard]] bool split_table() const {
     return shares_embedding_table(job_.model) && !spreads() &&
-           placement_.embedding_position() != placement_.head_position();
+           placement_.embedding_pipeline_position() != placement_.head_position();
   }
 
   /// True if both ends of the model use one table and are on one position.
@@ -71,20 +71,20 @@ class ProgramBuilder {
   /// same time.
   [[nodiscard]] bool spreads() const { return setting_.spread > 1; }
 
-  std::vector<ModelBlock> chunk_blocks(Stage& stage, std::int64_t chunk) {
-    const schedule::ChunkPlace place{stage.position, chunk};
+  std::vector<ModelBlock> chunk_blocks(PipelineStageProgram& stage, std::int64_t chunk) {
+    const schedule::ModelChunkPosition place{stage.position, chunk};
     const std::int64_t which = placement_.model_chunk_index(place);
     std::int64_t layer = 0;
     for (std::int64_t i = 0; i < which; ++i) layer += layers_[static_cast<std::size_t>(i)];
     std::vector<ModelBlock> blocks;
     std::vector<std::int64_t> held;
-    const plan::Recompute recompute =
+    const plan::ActivationRecomputation recompute =
         plan::recompute_of_pipeline_rank(plan_.recompute, place.position);
     if (!spreads() && placement_.holds_embedding(place)) {
-      blocks.push_back(embedding(plan::recomputed_layer_part(recompute)));
+      blocks.push_back(embedding(plan::parts_recomputed_in_layers(recompute)));
     }
     for (std::int64_t i = 0; i < layers_[static_cast<std::size_t>(which)]; ++i, ++layer) {
-      blocks.push_back(store_.layer(layer, plan::layer_recompute(recompute, i)));
+      blocks.push_back(store_.layer(layer, plan::recomputation_of_chunk_layer(recompute, i)));
       held.push_back(layer);
     }
     if (!spreads() && placement_.holds_head(place)) {
@@ -93,7 +93,7 @@ class ProgramBuilder {
                                      : store_.head(split_table()));
       for (std::int64_t depth = 0; depth < job_.model.extra_predicted_tokens(); ++depth) {
         blocks.push_back(
-            store_.multi_token(depth, split_table(), plan::recomputed_layer_part(recompute)));
+            store_.multi_token(depth, split_table(), plan::parts_recomputed_in_layers(recompute)));
       }
     }
     stage.chunks.push_back(std::move(held));
@@ -106,7 +106,7 @@ class ProgramBuilder {
   }
 
   /// Appends a sequence and returns its index; the caller decides which slots share it.
-  static std::int32_t append(Stage& stage, Sequence sequence) {
+  static std::int32_t append(PipelineStageProgram& stage, TemplateSequence sequence) {
     stage.sequences.push_back(std::move(sequence));
     return static_cast<std::int32_t>(stage.sequences.size() - 1);
   }
@@ -129,19 +129,20 @@ class ProgramBuilder {
   };
 
   /// How a chunk is connected to the previous and next chunk of the model.
-  [[nodiscard]] ChunkLink before(const schedule::ChunkPlace& place) const {
-    if (spreads() && placement_.holds_embedding(place)) return ChunkLink::kSamePosition;
-    return link_to(place, placement_.previous_chunk_place(place));
+  [[nodiscard]] ModelChunkConnection before(const schedule::ModelChunkPosition& place) const {
+    if (spreads() && placement_.holds_embedding(place)) return ModelChunkConnection::kSamePosition;
+    return link_to(place, placement_.next_chunk_place_of_backward(place));
   }
-  [[nodiscard]] ChunkLink behind(const schedule::ChunkPlace& place) const {
-    if (spreads() && placement_.holds_head(place)) return ChunkLink::kSamePosition;
-    return link_to(place, placement_.next(place));
+  [[nodiscard]] ModelChunkConnection behind(const schedule::ModelChunkPosition& place) const {
+    if (spreads() && placement_.holds_head(place)) return ModelChunkConnection::kSamePosition;
+    return link_to(place, placement_.next_chunk_place(place));
   }
 
-  static ChunkLink link_to(const schedule::ChunkPlace& own,
-                           const std::optional<schedule::ChunkPlace>& other) {
-    if (!other) return ChunkLink::kNone;
-    return other->position == own.position ? ChunkLink::kSamePosition : ChunkLink::kMessage;
+  static ModelChunkConnection link_to(const schedule::ModelChunkPosition& own,
+                                      const std::optional<schedule::ModelChunkPosition>& other) {
+    if (!other) return ModelChunkConnection::kNone;
+    return other->position == own.position ? ModelChunkConnection::kSamePosition
+                                           : ModelChunkConnection::kMessage;
   }
 
   /// True if the first forward of a step has gathers that the previous step postponed.
@@ -151,13 +152,14 @@ class ProgramBuilder {
 
   /// Adds the embedding and head work that a position does at the same time as all others, in
   /// addition to its chunk.
-  void add_joint(Stage& stage, ChunkSequences& made, BlockParameterSizes& size) {
+  void add_joint(PipelineStageProgram& stage, ChunkSequences& made,
+                 ModelBlockParameterCounts& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
-    const plan::LayerRecompute recompute = plan::recomputed_layer_part(
+    const plan::LayerRecompute recompute = plan::parts_recomputed_in_layers(
         plan::recompute_of_pipeline_rank(plan_.recompute, stage.position));
     const auto link = [](bool at_end) {
-      return at_end ? ChunkLink::kSamePosition : ChunkLink::kNone;
+      return at_end ? ModelChunkConnection::kSamePosition : ModelChunkConnection::kNone;
     };
     const std::vector<ModelBlock> embedding = {
         part(embeddings_, first, [&] { return store_.embedding(recompute, first); })};
@@ -169,12 +171,13 @@ class ProgramBuilder {
       add_passes(stage, made, embedding);
       return add_passes(stage, made, head);
     }
-    ChunkSequenceBuilder tokens(store_, sharding_, plan_,
-                                {.blocks = embedding, .behind = link(first)});
-    ChunkSequenceBuilder logits(store_, sharding_, plan_, {.blocks = head, .before = link(last)});
-    const bool several = plan::micro_batches(job_, plan_) > 1;
+    ModelChunkSequenceBuilder tokens(store_, sharding_, plan_,
+                                     {.blocks = embedding, .behind = link(first)});
+    ModelChunkSequenceBuilder logits(store_, sharding_, plan_,
+                                     {.blocks = head, .before = link(last)});
+    const bool several = plan::micro_batches_per_pipeline(job_, plan_) > 1;
     const bool begins = postponed() && several;
-    const bool ends = sharding_.reduces_more_in_last_backward() && several;
+    const bool ends = sharding_.last_backward_has_extra_reductions() && several;
     made.embed_first = append(stage, tokens.embedding_lookup_sequence(true));
     made.embedding_lookup_sequence =
         begins ? append(stage, tokens.embedding_lookup_sequence(false)) : made.embed_first;
@@ -187,14 +190,16 @@ class ProgramBuilder {
   }
 
   /// Adds the passes of the embedding's or head's blocks.
-  void add_passes(Stage& stage, ChunkSequences& made, const std::vector<ModelBlock>& blocks) {
-    ChunkSequenceBuilder writer(store_, sharding_, plan_, {.blocks = blocks});
-    const bool alone = plan::micro_batches(job_, plan_) == 1;
+  void add_passes(PipelineStageProgram& stage, ChunkSequences& made,
+                  const std::vector<ModelBlock>& blocks) {
+    ModelChunkSequenceBuilder writer(store_, sharding_, plan_, {.blocks = blocks});
+    const bool alone = plan::micro_batches_per_pipeline(job_, plan_) == 1;
     for (std::size_t i = 0; i < blocks.front().passes.size(); ++i) {
       const schedule::Direction pass = blocks.front().directions[i];
       made.passes[schedule::vocabulary_pass_index(pass)] = {
-          append(stage, writer.pass(i, true, alone)), append(stage, writer.pass(i, false, true)),
-          append(stage, writer.pass(i, false, false))};
+          append(stage, writer.build_vocabulary_pass_sequence(i, true, alone)),
+          append(stage, writer.build_vocabulary_pass_sequence(i, false, true)),
+          append(stage, writer.build_vocabulary_pass_sequence(i, false, false))};
     }
   }
 
@@ -205,22 +210,23 @@ class ProgramBuilder {
     return block;
   }
 
-  ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, BlockParameterSizes& size) {
+  ChunkSequences add_chunk(PipelineStageProgram& stage, std::int64_t chunk,
+                           ModelBlockParameterCounts& size) {
     const std::vector<ModelBlock> blocks = chunk_blocks(stage, chunk);
     for (const ModelBlock& block : blocks) size += block.size;
-    const schedule::ChunkPlace place{stage.position, chunk};
-    ChunkSequenceBuilder writer(store_, sharding_, plan_,
-                                {.blocks = blocks,
-                                 .index = static_cast<std::int32_t>(chunk),
-                                 .before = before(place),
-                                 .behind = behind(place)});
-    const bool several = plan::micro_batches(job_, plan_) > 1;
+    const schedule::ModelChunkPosition place{stage.position, chunk};
+    ModelChunkSequenceBuilder writer(store_, sharding_, plan_,
+                                     {.blocks = blocks,
+                                      .index = static_cast<std::int32_t>(chunk),
+                                      .before = before(place),
+                                      .behind = behind(place)});
+    const bool several = plan::micro_batches_per_pipeline(job_, plan_) > 1;
     ChunkSequences made{};
     made.forward_first = append(stage, writer.forward(true));
     made.forward =
         postponed() && several ? append(stage, writer.forward(false)) : made.forward_first;
-    const bool ends = sharding_.reduces_more_in_last_backward() && several;
-    if (form_ != schedule::BackwardForm::kSplit) {
+    const bool ends = sharding_.last_backward_has_extra_reductions() && several;
+    if (form_ != schedule::BackwardSplitting::kSplit) {
       made.backward_last = append(stage, writer.backward(true));
       made.backward = ends ? append(stage, writer.backward(false)) : made.backward_last;
     }
@@ -229,7 +235,7 @@ class ProgramBuilder {
       made.head =
           ends ? append(stage, writer.deferred_head_gradient_sequence(false)) : made.head_last;
     }
-    if (form_ == schedule::BackwardForm::kWhole) return made;
+    if (form_ == schedule::BackwardSplitting::kWhole) return made;
     made.data_last = append(stage, writer.data_gradients(true));
     made.data = ends ? append(stage, writer.data_gradients(false)) : made.data_last;
     made.weight_last = append(stage, writer.weight_gradients(true));
@@ -238,8 +244,8 @@ class ProgramBuilder {
   }
 
   /// Number of per-expert row counts with which the routers of a stage correct their balance.
-  [[nodiscard]] std::int64_t loads(const Stage& stage) const {
-    const model::Architecture& model = job_.model;
+  [[nodiscard]] std::int64_t loads(const PipelineStageProgram& stage) const {
+    const model::ModelArchitecture& model = job_.model;
     const auto corrects = [&](std::int64_t layer) {
       return model.adjusts_router_biases(model.layer_class(layer));
     };
@@ -251,7 +257,8 @@ class ProgramBuilder {
     return routers == 0 ? 0 : routers * model.experts->count;
   }
 
-  Sequence update_sequence(const Stage& stage, const BlockParameterSizes& size) {
+  TemplateSequence update_sequence(const PipelineStageProgram& stage,
+                                   const ModelBlockParameterCounts& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
     ShardingBuilder::StepUpdateSizes what{.stage = size};
@@ -262,15 +269,15 @@ class ProgramBuilder {
     what.loss = last;
     what.experts = job_.model.experts.has_value();
     what.loads = loads(stage);
-    Sequence sequence{.direction = schedule::Direction::kUpdate, .chunk = 0, .items = {}};
+    TemplateSequence sequence{.direction = schedule::Direction::kUpdate, .chunk = 0, .items = {}};
     sequence.items.push_back({store_.add(sharding_.update(what)), -1, {}, {}});
     return sequence;
   }
 
-  Stage build_stage(std::int64_t position) {
-    Stage stage;
+  PipelineStageProgram build_stage(std::int64_t position) {
+    PipelineStageProgram stage;
     stage.position = static_cast<std::int32_t>(position);
-    BlockParameterSizes size;
+    ModelBlockParameterCounts size;
     std::vector<ChunkSequences> made;
     for (std::int64_t chunk = 0; chunk < placement_.chunks(); ++chunk) {
       made.push_back(add_chunk(stage, chunk, size));
@@ -286,11 +293,12 @@ class ProgramBuilder {
     return stage;
   }
 
-  void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
+  void schedule(PipelineStageProgram& stage, const std::vector<ChunkSequences>& made) {
     schedule::Turns turns = turns_[static_cast<std::size_t>(stage.position)];
-    if (plan_.schedule.strands == 1) turns = schedule::without_overlapped_pairs(std::move(turns));
-    const std::vector<schedule::Part> parts = schedule::parts_in_issue_order(turns);
-    std::vector<schedule::ChunkFirstLastPasses> ends;
+    if (plan_.schedule.strands == 1) turns = schedule::serialize_overlapped_turns(std::move(turns));
+    const std::vector<schedule::PipelineWorkPart> parts =
+        schedule::work_items_in_issue_order(turns);
+    std::vector<schedule::ModelChunkPassIndices> ends;
     for (std::int32_t chunk = 0; chunk < std::ssize(made); ++chunk) {
       ends.push_back(schedule::chunk_ends(parts, chunk));
     }
@@ -298,18 +306,18 @@ class ProgramBuilder {
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> pairs;
     std::int32_t i = 0;
     const auto next_sequence = [&] {
-      const schedule::Part& part = parts[static_cast<std::size_t>(i)];
+      const schedule::PipelineWorkPart& part = parts[static_cast<std::size_t>(i)];
       const auto chunk = static_cast<std::size_t>(part.chunk);
       return sequence_of(made[chunk], ends[chunk], part, i++);
     };
-    for (const schedule::ScheduleTurn& turn : turns) {
+    for (const schedule::PipelineScheduleTurn& turn : turns) {
       const std::int32_t first = next_sequence();
       if (!turn.beside) {
         stage.schedule.push_back({.sequence = first, .micro_batch = turn.part.micro_batch});
         continue;
       }
-      // The list (`parts_in_issue_order`) has the backward before the forward that runs together
-      // with it.
+      // The list (`work_items_in_issue_order`) has the backward before the forward that runs
+      // together with it.
       const std::int32_t backward = parts[static_cast<std::size_t>(i - 1)].micro_batch;
       const std::int32_t forward = parts[static_cast<std::size_t>(i)].micro_batch;
       const std::int32_t second = next_sequence();
@@ -320,16 +328,18 @@ class ProgramBuilder {
   }
 
   /// Appends a slot for each micro-batch whose head has deferred its weight gradients.
-  void schedule_deferred(Stage& stage, const ChunkSequences& chunk) const {
-    const auto micro_batches = static_cast<std::int32_t>(plan::micro_batches(job_, plan_));
+  void schedule_deferred(PipelineStageProgram& stage, const ChunkSequences& chunk) const {
+    const auto micro_batches =
+        static_cast<std::int32_t>(plan::micro_batches_per_pipeline(job_, plan_));
     for (std::int32_t i = 0; chunk.head >= 0 && i < micro_batches; ++i) {
       stage.schedule.push_back({i + 1 == micro_batches ? chunk.head_last : chunk.head, i});
     }
   }
 
   /// Appends the sequence of a forward and a backward as two strands; returns its index.
-  std::int32_t append_pair(Stage& stage, std::int32_t forward, std::int32_t backward) {
-    const auto at = [&](std::int32_t index) -> const Sequence& {
+  std::int32_t append_pair(PipelineStageProgram& stage, std::int32_t forward,
+                           std::int32_t backward) {
+    const auto at = [&](std::int32_t index) -> const TemplateSequence& {
       return stage.sequences[static_cast<std::size_t>(index)];
     };
     return append(stage, merge_forward_with_backward(store_, at(forward), at(backward), seconds_));
@@ -337,10 +347,11 @@ class ProgramBuilder {
 
   /// Returns the index of the sequence that the i-th part of a position's schedule runs.
   [[nodiscard]] std::int32_t sequence_of(const ChunkSequences& chunk,
-                                         const schedule::ChunkFirstLastPasses& ends,
-                                         const schedule::Part& part, std::int32_t i) const {
+                                         const schedule::ModelChunkPassIndices& ends,
+                                         const schedule::PipelineWorkPart& part,
+                                         std::int32_t i) const {
     const bool first = part.micro_batch == 0;
-    const bool last = part.micro_batch + 1 == plan::micro_batches(job_, plan_);
+    const bool last = part.micro_batch + 1 == plan::micro_batches_per_pipeline(job_, plan_);
     switch (part.direction) {
       case schedule::Direction::kForward:
         return i == ends.first_forward ? chunk.forward_first : chunk.forward;
@@ -368,12 +379,12 @@ class ProgramBuilder {
 
   const plan::Job& job_;
   const plan::Plan plan_;
-  plan::Grid grid_;
-  Setting setting_;
+  plan::RankGrid grid_;
+  StepSizesAndChoices setting_;
   ShardingBuilder sharding_;
-  schedule::BackwardForm form_;
-  TemplateStore store_;
-  schedule::Placement placement_;
+  schedule::BackwardSplitting form_;
+  OperatorTemplateStore store_;
+  schedule::ModelChunkPlacement placement_;
   OperatorSeconds seconds_;  ///< Seconds by which strands are interleaved.
   std::vector<std::int64_t> layers_;
   std::vector<schedule::Turns> turns_;  ///< Turns (schedule entries) of each pipeline position.
@@ -385,8 +396,8 @@ class ProgramBuilder {
 
 }  // namespace
 
-StepProgram build_program(const plan::Job& job, const plan::Plan& plan,
-                          RepresentativeMicroBatch size) {
+StepProgram build_step_program(const plan::Job& job, const plan::Plan& plan,
+                               RepresentativeMicroBatch size) {
   return ProgramBuilder(job, plan, size).build();
 }
 

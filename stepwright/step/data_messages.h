@@ -19,7 +19,7 @@ namespace stepwright::step {
 // of docs/algorithms.md.
 
 /// The moments of a training step at which data parallelism (DDP, ZeRO, FSDP) sends messages.
-enum class DataParallelMoment : std::uint8_t {
+enum class DataParallelMessageMoment : std::uint8_t {
   kEachUse,  ///< Before every forward and backward of a block: its sharded parameters are gathered.
   /// After every backward: gradients of which a rank keeps only a shard are reduce-scattered.
   kEachBackward,
@@ -31,12 +31,13 @@ enum class DataParallelMoment : std::uint8_t {
 
 /// True if data-parallel messages at this moment of a step carry gradients; false: they carry
 /// parameters.
-constexpr bool carries_gradients(DataParallelMoment moment) {
-  return moment == DataParallelMoment::kEachBackward || moment == DataParallelMoment::kLastBackward;
+constexpr bool moment_carries_gradients(DataParallelMessageMoment moment) {
+  return moment == DataParallelMessageMoment::kEachBackward ||
+         moment == DataParallelMessageMoment::kLastBackward;
 }
 
 /// The group of ranks that exchange a data-parallel message.
-enum class DataMessageGroup : std::uint8_t {
+enum class DataParallelMessageGroup : std::uint8_t {
   kInner,  ///< The m consecutive ranks of one sharding group.
   /// The n ranks, one in each sharding group, that hold the same shard; each message carries 1/m of
   /// the payload, m being the ranks of a sharding group.
@@ -46,7 +47,7 @@ enum class DataMessageGroup : std::uint8_t {
 
 struct DataMessage {
   OperatorKind kind{};
-  DataMessageGroup reach{};
+  DataParallelMessageGroup reach{};
   bool operator==(const DataMessage&) const = default;
 };
 
@@ -70,51 +71,52 @@ class DataParallelMessages {
 /// Returns the messages that a sharding strategy (one of fourteen: how parameters, gradients and
 /// optimizer states are split) sends at a moment of the step. `scattered`: gradients for a sharded
 /// optimizer are reduce-scattered; false: all-reduced.
-DataParallelMessages sharding_messages(const plan::Sharding& sharding, DataParallelMoment moment,
-                                       bool scattered);
+DataParallelMessages data_parallel_messages_of_sharding(const plan::Sharding& sharding,
+                                                        DataParallelMessageMoment moment,
+                                                        bool scattered);
 
 /// The groups of ranks over which a plan shards the model states (parameters, gradients, optimizer
 /// states) of dense or of routed parameters: sizes and communicators.
 struct ShardingGroups {
   std::int64_t inner = 1;  ///< Number of consecutive ranks in one sharding group (m).
   std::int64_t world = 1;  ///< Number of ranks in all sharding groups together (n * m).
-  plan::GroupKind inner_group{};
-  plan::GroupKind outer_group{};
-  plan::GroupKind world_group{};
+  plan::CommunicatorKind inner_group{};
+  plan::CommunicatorKind outer_group{};
+  plan::CommunicatorKind world_group{};
   bool routed = false;
 
   [[nodiscard]] std::int64_t outer() const { return world / inner; }
   /// Returns the number of ranks over which a model state is divided: 1 if it is not sharded, the
   /// ranks of a sharding group, or all data-parallel ranks.
-  [[nodiscard]] std::int64_t state_shard_count(plan::Spread spread) const;
-  [[nodiscard]] plan::GroupKind group(DataMessageGroup reach) const;
-  [[nodiscard]] std::int64_t ranks(DataMessageGroup reach) const;
+  [[nodiscard]] std::int64_t state_shard_count(plan::StateShardingScope spread) const;
+  [[nodiscard]] plan::CommunicatorKind group(DataParallelMessageGroup reach) const;
+  [[nodiscard]] std::int64_t ranks(DataParallelMessageGroup reach) const;
   /// Returns the number by which a message's payload is divided: a message between sharding groups
   /// carries only one rank's shard, any other message everything (1).
-  [[nodiscard]] std::int64_t parts(DataMessageGroup reach) const {
-    return reach == DataMessageGroup::kOuter ? inner : 1;
+  [[nodiscard]] std::int64_t message_payload_divisor(DataParallelMessageGroup reach) const {
+    return reach == DataParallelMessageGroup::kOuter ? inner : 1;
   }
   /// Returns the trained elements (dense or routed, whichever these groups shard) of parameters
   /// with the sizes `size`; `frozen` returns the frozen elements.
-  [[nodiscard]] std::int64_t held(const BlockParameterSizes& size) const {
+  [[nodiscard]] std::int64_t sharded_trained_elements(const ModelBlockParameterCounts& size) const {
     return routed ? size.expert : size.dense;
   }
-  [[nodiscard]] std::int64_t frozen(const BlockParameterSizes& size) const {
+  [[nodiscard]] std::int64_t frozen(const ModelBlockParameterCounts& size) const {
     return routed ? size.frozen_expert : size.frozen_dense;
   }
-  [[nodiscard]] std::int64_t tensors(const BlockParameterSizes& size) const {
+  [[nodiscard]] std::int64_t tensors(const ModelBlockParameterCounts& size) const {
     return routed ? size.expert_tensors : size.dense_tensors;
   }
   [[nodiscard]] const OptimizerMatrixSizes& stacked_matrix_sizes(
-      const BlockParameterSizes& size) const {
+      const ModelBlockParameterCounts& size) const {
     return size.matrices(routed);
   }
   /// Returns the elements that parameters with the sizes `size` contribute to the messages of a
   /// moment: trained elements, and frozen ones too in gathers before a use. A table that another
   /// block of the rank holds is gathered and reduced once more with the block that uses it, but
   /// summed over ranks and updated only once.
-  [[nodiscard]] std::int64_t payload(const BlockParameterSizes& size,
-                                     DataParallelMoment moment) const;
+  [[nodiscard]] std::int64_t data_parallel_payload_elements(const ModelBlockParameterCounts& size,
+                                                            DataParallelMessageMoment moment) const;
 };
 
 ShardingGroups dense_spread(const plan::Plan& plan);
@@ -122,37 +124,39 @@ ShardingGroups routed_spread(const plan::Plan& plan);
 /// Returns the elements, padding included, that one rank holds of a state of trained parameters
 /// with the sizes `size`; `frozen_state_shard_elements` returns those of frozen parameters.
 /// `spread`: how the state is sharded.
-std::int64_t state_shard_elements(const plan::Plan& plan, plan::Spread spread,
-                                  const BlockParameterSizes& size);
-std::int64_t frozen_state_shard_elements(const plan::Plan& plan, const BlockParameterSizes& size);
-std::int64_t frozen_state_shard_elements(const plan::Plan& plan, plan::Spread spread,
-                                         const BlockParameterSizes& size);
+std::int64_t state_shard_elements(const plan::Plan& plan, plan::StateShardingScope spread,
+                                  const ModelBlockParameterCounts& size);
+std::int64_t frozen_state_shard_elements(const plan::Plan& plan,
+                                         const ModelBlockParameterCounts& size);
+std::int64_t frozen_state_shard_elements(const plan::Plan& plan, plan::StateShardingScope spread,
+                                         const ModelBlockParameterCounts& size);
 
 /// Returns the data type of the data-parallel messages at a moment of the step: parameters as
 /// stored, gradients as accumulated, or gradients in fp32 if `wide`.
-constexpr DType data_message_type(DataParallelMoment moment, DType storage, DType gradient,
-                                  bool wide) {
-  if (!carries_gradients(moment)) return storage;
+constexpr DType data_parallel_message_dtype(DataParallelMessageMoment moment, DType storage,
+                                            DType gradient, bool wide) {
+  if (!moment_carries_gradients(moment)) return storage;
   return wide && gradient != DType::kFp64 ? DType::kFp32 : gradient;
 }
 
 /// Elements of one data type that a rank copies between host and device memory; `StateCopies` has
 /// one entry for trained and one for frozen parameters.
-struct StateCopy {
+struct HostStateCopy {
   DType type{};
   std::int64_t elements = 0;
 };
-using StateCopies = std::array<StateCopy, 2>;
+using StateCopies = std::array<HostStateCopy, 2>;
 /// Returns the elements of model states stored in host memory that a rank copies to or from the
 /// device at a moment of the step, for parameters with the sizes `size`. Trained and frozen
 /// parameters are one entry if they are stored in one type, else one entry each.
-StateCopies host_state_copies(const plan::Job& job, const plan::Plan& plan,
-                              const ShardingGroups& spread, const BlockParameterSizes& size,
-                              DataParallelMoment moment);
+StateCopies offloaded_state_copy_elements(const plan::Job& job, const plan::Plan& plan,
+                                          const ShardingGroups& spread,
+                                          const ModelBlockParameterCounts& size,
+                                          DataParallelMessageMoment moment);
 
 /// Returns the elements in each bucket of the data-parallel messages at a moment of the step; 0:
 /// messages are not cut into buckets, as before a use of parameters.
-std::int64_t bucket_elements(const plan::Plan& plan, DataParallelMoment moment);
+std::int64_t bucket_elements(const plan::Plan& plan, DataParallelMessageMoment moment);
 /// Returns the number of equal pieces into which a message of `elements` is cut: one for each whole
 /// bucket of `bucket` elements, at least one; bucket 0: one piece.
 constexpr std::int64_t bucketed_message_pieces(std::int64_t elements, std::int64_t bucket) {
@@ -174,12 +178,12 @@ bool gathers_updates_by_block(const plan::Plan& plan);
 /// A message at the end of a step that every sharding strategy sends, such as that of the gradient
 /// norm or the loss; an all-reduce unless `kind` says otherwise.
 struct StepEndMessage {
-  plan::GroupKind group{};
+  plan::CommunicatorKind group{};
   std::int64_t elements = 0;  ///< Elements of the message; 0: the message is not sent.
   DType type{};
   std::string_view name;
-  Purpose purpose{};
-  Scheme scheme{};
+  OperatorPurpose purpose{};
+  ParallelismScheme scheme{};
   OperatorKind kind = OperatorKind::kAllReduce;
   /// Elements of each bucket into which the message is cut; 0: it is sent in one piece.
   std::int64_t bucket = 0;

@@ -10,21 +10,21 @@ namespace {
 
 /// True if the exchange itself sends each row only once to a rank, however many of its experts are
 /// there, and sums the results that come back (DeepEP, HybridEP).
-bool sends_once(const Setting& s) {
+bool sends_once(const StepSizesAndChoices& s) {
   return s.expert > 1 && s.dispatcher == plan::TokenDispatcher::kOncePerNode;
 }
-bool exchanges(const Setting& s) {
+bool exchanges(const StepSizesAndChoices& s) {
   return s.expert > 1 && s.dispatcher != plan::TokenDispatcher::kAllGather;
 }
-bool gathers(const Setting& s) {
-  return s.dispatcher == plan::TokenDispatcher::kAllGather && sends_rows_to_other_ranks(s);
+bool gathers(const StepSizesAndChoices& s) {
+  return s.dispatcher == plan::TokenDispatcher::kAllGather && sends_tokens_to_other_ranks(s);
 }
 
 /// Ranks over which routed rows are exchanged.
-std::int64_t members(const Setting& s) { return s.expert * s.expert_tensor; }
+std::int64_t members(const StepSizesAndChoices& s) { return s.expert * s.expert_tensor; }
 
-TensorId routed_rows_tensor(BlockBuildContext& e, std::string_view name, std::int64_t rows,
-                            TensorKind kind = TensorKind::kActivation) {
+TensorId routed_rows_tensor(ModelBlockBuildContext& e, std::string_view name, std::int64_t rows,
+                            TensorPurpose kind = TensorPurpose::kActivation) {
   return e.out.tensor({.name = name,
                        .kind = kind,
                        .dtype = e.s.storage,
@@ -33,37 +33,38 @@ TensorId routed_rows_tensor(BlockBuildContext& e, std::string_view name, std::in
 }
 
 /// Creates a tensor of one gate weight for each of `rows` rows that are exchanged.
-TensorId routed_weights_tensor(BlockBuildContext& e, std::int64_t rows) {
+TensorId routed_weights_tensor(ModelBlockBuildContext& e, std::int64_t rows) {
   return e.out.tensor(
       {.name = "weights", .dtype = e.s.exact, .routed = true, .extents = {rows, 1, 1}});
 }
 
 /// Creates a tensor of the top k choices of `rows` rows.
-TensorId choice_tensor(BlockBuildContext& e, std::string_view name, DType type, std::int64_t rows) {
-  return activation(e, name, type, rows, e.s.model->experts->top_k);
+TensorId choice_tensor(ModelBlockBuildContext& e, std::string_view name, DType type,
+                       std::int64_t rows) {
+  return create_activation_tensor(e, name, type, rows, e.s.model->experts->top_k);
 }
 
 struct ExpertMessage {
   OperatorKind kind{};
   Phase phase{};
-  plan::GroupKind group{};
+  plan::CommunicatorKind group{};
   std::int64_t elements = 0;
   LayerPart part{};
   DType dtype = DType::kBf16;
-  Purpose purpose = Purpose::kPlain;  ///< Direction in which routed rows are sent.
+  OperatorPurpose purpose = OperatorPurpose::kPlain;  ///< Direction in which routed rows are sent.
 };
 
 /// Writes an exchange of routed rows. `counts`: tensor of the rows that go to each rank; -1: all
 /// ranks send equally many.
-void send(BlockBuildContext& e, const ExpertMessage& m, std::initializer_list<TensorId> from,
+void send(ModelBlockBuildContext& e, const ExpertMessage& m, std::initializer_list<TensorId> from,
           TensorId to) {
   e.out.add({.kind = m.kind,
              .phase = m.phase,
-             .stream = message_stream(e.s, Scheme::kExpert),
-             .scheme = Scheme::kExpert,
+             .stream = stream_of_messages(e.s, ParallelismScheme::kExpert),
+             .scheme = ParallelismScheme::kExpert,
              .group = m.group,
              .dtype = m.dtype,
-             .routed = m.purpose != Purpose::kPlain,
+             .routed = m.purpose != OperatorPurpose::kPlain,
              .in_pieces = e.s.overlap.expert,
              .payload_elements = m.elements,
              .part = m.part,
@@ -78,13 +79,13 @@ struct Reorder {
   Phase phase{};
   std::int64_t rows = 0;
   LayerPart part{};
-  Purpose purpose{};
+  OperatorPurpose purpose{};
   TensorId where = -1;  ///< Tensor that gives the order: the top k of each row, or the counts.
   ExpertExchangeTensors from;
   ExpertExchangeTensors to;
 };
 
-ExpertExchangeTensors reorder(BlockBuildContext& e, const Reorder& r) {
+ExpertExchangeTensors reorder(ModelBlockBuildContext& e, const Reorder& r) {
   e.out.add({.kind = r.kind,
              .phase = r.phase,
              .dtype = e.s.storage,
@@ -96,9 +97,15 @@ ExpertExchangeTensors reorder(BlockBuildContext& e, const Reorder& r) {
   return r.to;
 }
 
-TensorId token_counts(BlockBuildContext& e) { return kept(e, Keep::kTokenCounts); }
-TensorId indices(BlockBuildContext& e) { return kept(e, Keep::kRouterIndices); }
-TensorId gathered_indices(BlockBuildContext& e) { return kept(e, Keep::kGatheredIndices); }
+TensorId token_counts(ModelBlockBuildContext& e) {
+  return tensor_kept_by_forward(e, KeptTensorRole::kTokenCounts);
+}
+TensorId indices(ModelBlockBuildContext& e) {
+  return tensor_kept_by_forward(e, KeptTensorRole::kRouterIndices);
+}
+TensorId gathered_indices(ModelBlockBuildContext& e) {
+  return tensor_kept_by_forward(e, KeptTensorRole::kGatheredIndices);
+}
 
 /// An exchange of rows, or of one number for each copy of a row, between the rank that owns a token
 /// and the ranks of its experts. `outwards`: true if rows go to the experts.
@@ -109,23 +116,23 @@ struct ExpertExchange {
   bool weights = false;
 };
 
-std::int64_t columns_of(const BlockBuildContext& e, const ExpertExchange& j) {
+std::int64_t columns_of(const ModelBlockBuildContext& e, const ExpertExchange& j) {
   return j.weights ? 1 : e.s.model->expert_input_width();
 }
-DType type_of(const BlockBuildContext& e, const ExpertExchange& j) {
+DType type_of(const ModelBlockBuildContext& e, const ExpertExchange& j) {
   return j.weights ? e.s.exact : e.s.storage;
 }
-Purpose purpose_of(const ExpertExchange& j) {
-  return j.outwards ? Purpose::kToExperts : Purpose::kFromExperts;
+OperatorPurpose purpose_of(const ExpertExchange& j) {
+  return j.outwards ? OperatorPurpose::kToExperts : OperatorPurpose::kFromExperts;
 }
 
-TensorId exchanged_tensor(BlockBuildContext& e, const ExpertExchange& j, std::int64_t rows) {
+TensorId exchanged_tensor(ModelBlockBuildContext& e, const ExpertExchange& j, std::int64_t rows) {
   if (j.weights) return routed_weights_tensor(e, rows);
-  return routed_rows_tensor(e, "dispatched", rows, TensorKind::kCommunication);
+  return routed_rows_tensor(e, "dispatched", rows, TensorPurpose::kCommunication);
 }
 
-TensorId exchange_with_experts(BlockBuildContext& e, TensorId here, const ExpertExchange& j) {
-  const Setting& s = e.s;
+TensorId exchange_with_experts(ModelBlockBuildContext& e, TensorId here, const ExpertExchange& j) {
+  const StepSizesAndChoices& s = e.s;
   if (!exchanges(s)) return here;
   const RoutedRowCounts count = routed_rows(s);
   const std::int64_t rows = j.weights ? count.copies : count.sent;
@@ -134,17 +141,17 @@ TensorId exchange_with_experts(BlockBuildContext& e, TensorId here, const Expert
   if (!summed) there = exchanged_tensor(e, j, rows);
   if (summed && j.weights) there = choice_tensor(e, "weights", s.exact, s.rows);
   if (summed && !j.weights)
-    there = activation(e, "combined", s.rows, s.model->expert_input_width());
+    there = create_activation_tensor(e, "combined", s.rows, s.model->expert_input_width());
   send(e,
-       {OperatorKind::kAllToAll, j.phase, plan::GroupKind::kExpert, rows * columns_of(e, j), j.part,
-        type_of(e, j), purpose_of(j)},
+       {OperatorKind::kAllToAll, j.phase, plan::CommunicatorKind::kExpert, rows * columns_of(e, j),
+        j.part, type_of(e, j), purpose_of(j)},
        {here, token_counts(e), sends_once(s) ? indices(e) : TensorId{-1}}, there);
   return there;
 }
 
 /// Writes a message among the expert-tensor ranks, which share each expert.
-TensorId across_tensor(BlockBuildContext& e, TensorId here, const ExpertExchange& j) {
-  const Setting& s = e.s;
+TensorId across_tensor(ModelBlockBuildContext& e, TensorId here, const ExpertExchange& j) {
+  const StepSizesAndChoices& s = e.s;
   if (s.expert_tensor == 1) return here;
   const RoutedRowCounts count = routed_rows(s);
   const std::int64_t rows = j.weights ? count.copies : count.sent;
@@ -152,13 +159,13 @@ TensorId across_tensor(BlockBuildContext& e, TensorId here, const ExpertExchange
   const TensorId there = exchanged_tensor(e, j, j.outwards ? all : rows);
   send(e,
        {j.outwards ? OperatorKind::kAllGather : OperatorKind::kReduceScatter, j.phase,
-        plan::GroupKind::kExpertTensor, all * columns_of(e, j), j.part, type_of(e, j),
+        plan::CommunicatorKind::kExpertTensor, all * columns_of(e, j), j.part, type_of(e, j),
         purpose_of(j)},
        {here, token_counts(e)}, there);
   return there;
 }
 
-TensorId exchange(BlockBuildContext& e, TensorId here, const ExpertExchange& j) {
+TensorId exchange(ModelBlockBuildContext& e, TensorId here, const ExpertExchange& j) {
   if (j.outwards) return across_tensor(e, exchange_with_experts(e, here, j), j);
   return exchange_with_experts(e, across_tensor(e, here, j), j);
 }
@@ -179,30 +186,31 @@ struct Whole {
   TensorId to = -1;
 };
 
-TensorId send_whole(BlockBuildContext& e, Phase phase, const Whole& w) {
+TensorId send_whole(ModelBlockBuildContext& e, Phase phase, const Whole& w) {
   send(e,
-       {w.kind, phase, plan::GroupKind::kExpertModel, w.elements, w.part, e.out.at(w.from).dtype},
+       {w.kind, phase, plan::CommunicatorKind::kExpertModel, w.elements, w.part,
+        e.out.at(w.from).dtype},
        {w.from}, w.to);
   return w.to;
 }
 
-TensorId gathered(BlockBuildContext& e, std::int64_t rows) {
+TensorId gathered(ModelBlockBuildContext& e, std::int64_t rows) {
   return create_message_buffer(e, "dispatched", rows, e.s.model->expert_input_width());
 }
 
 /// Writes the dispatch of the all-gather dispatcher: every expert rank gets all rows and selects
 /// its own.
-TensorId gather_rows(BlockBuildContext& e, TensorId own, const ExpertExchangeLabels& m) {
+TensorId gather_rows(ModelBlockBuildContext& e, TensorId own, const ExpertExchangeLabels& m) {
   const std::int64_t all = e.s.rows * members(e.s);
   return send_whole(e, m.phase,
                     {OperatorKind::kAllGather, all * e.s.model->expert_input_width(), m.part, own,
                      gathered(e, all)});
 }
 
-ExpertExchangeTensors pick_gathered(BlockBuildContext& e, TensorId rows,
+ExpertExchangeTensors pick_gathered(ModelBlockBuildContext& e, TensorId rows,
                                     const ExpertExchangeTensors& own,
                                     const ExpertExchangeLabels& m) {
-  const Setting& s = e.s;
+  const StepSizesAndChoices& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const std::int64_t computed = routed_rows(s).computed;
   const TensorId sorted = routed_rows_tensor(e, "expert.rows", computed);
@@ -210,7 +218,7 @@ ExpertExchangeTensors pick_gathered(BlockBuildContext& e, TensorId rows,
               m.phase,
               computed,
               LayerPart::kSort,
-              Purpose::kSortArrived,
+              OperatorPurpose::kSortArrived,
               gathered_indices(e),
               {.rows = rows},
               {.rows = sorted}});
@@ -223,15 +231,17 @@ ExpertExchangeTensors pick_gathered(BlockBuildContext& e, TensorId rows,
 
 /// Writes the combine of the all-gather dispatcher: partial sums for all rows are reduce-scattered
 /// back.
-TensorId gather_combine(BlockBuildContext& e, TensorId computed, const ExpertExchangeLabels& m) {
-  const Setting& s = e.s;
+TensorId gather_combine(ModelBlockBuildContext& e, TensorId computed,
+                        const ExpertExchangeLabels& m) {
+  const StepSizesAndChoices& s = e.s;
   const std::int64_t all = s.rows * members(s);
-  const TensorId sums = activation(e, "partial_sums", all, s.model->expert_input_width());
+  const TensorId sums =
+      create_activation_tensor(e, "partial_sums", all, s.model->expert_input_width());
   reorder(e, {OperatorKind::kUnpermute,
               m.phase,
               routed_rows(s).computed,
               LayerPart::kUnsort,
-              Purpose::kUnsortArrived,
+              OperatorPurpose::kUnsortArrived,
               gathered_indices(e),
               {computed, m.weigh},
               {.rows = sums}});
@@ -242,7 +252,7 @@ TensorId gather_combine(BlockBuildContext& e, TensorId computed, const ExpertExc
 
 /// Sorts the experts' rows back into their order of arrival; for an exchange that sends each row
 /// once, sums the copies of a row.
-TensorId unsort(BlockBuildContext& e, TensorId computed, const ExpertExchangeLabels& m) {
+TensorId unsort(ModelBlockBuildContext& e, TensorId computed, const ExpertExchangeLabels& m) {
   const RoutedRowCounts count = routed_rows(e.s);
   const bool once = sends_once(e.s);
   const TensorId unsorted =
@@ -252,7 +262,7 @@ TensorId unsort(BlockBuildContext& e, TensorId computed, const ExpertExchangeLab
               m.phase,
               count.computed,
               LayerPart::kUnsort,
-              Purpose::kUnsortArrived,
+              OperatorPurpose::kUnsortArrived,
               token_counts(e),
               {computed, m.weigh},
               {.rows = unsorted}});
@@ -261,7 +271,7 @@ TensorId unsort(BlockBuildContext& e, TensorId computed, const ExpertExchangeLab
 
 }  // namespace
 
-RoutedRowCounts routed_rows(const Setting& s) {
+RoutedRowCounts routed_rows(const StepSizesAndChoices& s) {
   const std::int64_t top_k = s.model->experts->top_k;
   const auto copies = static_cast<std::int64_t>(
       std::ceil(static_cast<double>(s.rows * top_k) * s.capacity_row_share));
@@ -271,35 +281,38 @@ RoutedRowCounts routed_rows(const Setting& s) {
   return {copies, sent, copies * s.expert_tensor};
 }
 
-bool sends_rows_to_other_ranks(const Setting& s) { return members(s) > 1; }
+bool sends_tokens_to_other_ranks(const StepSizesAndChoices& s) { return members(s) > 1; }
 
-bool routes_equal_rows_to_ranks(const Setting& s) {
+bool routes_equal_rows_to_ranks(const StepSizesAndChoices& s) {
   if (!s.model->experts) return true;
   if (sends_once(s)) return false;
   const std::int64_t run = s.context > 1 ? s.length / (2 * s.context) : s.rows;
   return std::gcd(run, s.rows) * s.model->experts->top_k % s.model->experts->count == 0;
 }
 
-void share_router_choices(BlockBuildContext& e, TensorId own_counts) {
-  const Setting& s = e.s;
-  e.kept.set(Keep::kTokenCounts, own_counts);
-  if (!sends_rows_to_other_ranks(s)) return;
+void append_router_choice_messages(ModelBlockBuildContext& e, TensorId own_counts) {
+  const StepSizesAndChoices& s = e.s;
+  e.kept.set(KeptTensorRole::kTokenCounts, own_counts);
+  if (!sends_tokens_to_other_ranks(s)) return;
   const std::int64_t experts = s.model->experts->count;
-  const TensorId counts = activation(e, "token_counts", DType::kInt64, members(s), experts);
-  e.kept.set(Keep::kTokenCounts, send_whole(e, e.forward,
-                                            {OperatorKind::kAllGather, experts * members(s),
-                                             LayerPart::kExpertCounts, own_counts, counts}));
+  const TensorId counts =
+      create_activation_tensor(e, "token_counts", DType::kInt64, members(s), experts);
+  e.kept.set(KeptTensorRole::kTokenCounts,
+             send_whole(e, e.forward,
+                        {OperatorKind::kAllGather, experts * members(s), LayerPart::kExpertCounts,
+                         own_counts, counts}));
   if (!gathers(s)) return;
   const std::int64_t all = s.rows * members(s);
-  e.kept.set(Keep::kGatheredIndices,
+  e.kept.set(KeptTensorRole::kGatheredIndices,
              send_whole(e, e.forward,
                         {OperatorKind::kAllGather, all * s.model->experts->top_k,
                          LayerPart::kExpertIndices, indices(e),
                          choice_tensor(e, "gathered_indices", DType::kInt32, all)}));
 }
 
-ExpertExchangeTensors start_dispatch(BlockBuildContext& e, const ExpertExchangeTensors& own,
-                                     const ExpertExchangeLabels& m) {
+ExpertExchangeTensors append_expert_dispatch_messages(ModelBlockBuildContext& e,
+                                                      const ExpertExchangeTensors& own,
+                                                      const ExpertExchangeLabels& m) {
   if (gathers(e.s)) return {.rows = gather_rows(e, own.rows, m)};
   const RoutedRowCounts count = routed_rows(e.s);
   ExpertExchangeTensors here = own;
@@ -311,21 +324,22 @@ ExpertExchangeTensors start_dispatch(BlockBuildContext& e, const ExpertExchangeT
                        m.phase,
                        count.copies,
                        LayerPart::kPermute,
-                       Purpose::kOwnCopies,
+                       OperatorPurpose::kOwnCopies,
                        indices(e),
                        {own.rows, beside},
                        permuted});
   }
-  if (!sends_rows_to_other_ranks(e.s)) return here;
+  if (!sends_tokens_to_other_ranks(e.s)) return here;
   ExpertExchangeTensors arrived{.rows = exchange(e, here.rows, of_rows(m, true))};
   if (here.weights >= 0) arrived.weights = exchange(e, here.weights, of_weights(m.phase, true));
   return arrived;
 }
 
-ExpertExchangeTensors end_dispatch(BlockBuildContext& e, const ExpertExchangeTensors& arrived,
-                                   const ExpertExchangeTensors& own,
-                                   const ExpertExchangeLabels& m) {
-  if (!sends_rows_to_other_ranks(e.s)) return arrived;
+ExpertExchangeTensors append_expert_dispatch_wait(ModelBlockBuildContext& e,
+                                                  const ExpertExchangeTensors& arrived,
+                                                  const ExpertExchangeTensors& own,
+                                                  const ExpertExchangeLabels& m) {
+  if (!sends_tokens_to_other_ranks(e.s)) return arrived;
   if (gathers(e.s)) return pick_gathered(e, arrived.rows, own, m);
   const RoutedRowCounts count = routed_rows(e.s);
   const TensorId sorted = routed_rows_tensor(e, "expert.rows", count.computed);
@@ -333,25 +347,26 @@ ExpertExchangeTensors end_dispatch(BlockBuildContext& e, const ExpertExchangeTen
               m.phase,
               count.computed,
               LayerPart::kSort,
-              Purpose::kSortArrived,
+              OperatorPurpose::kSortArrived,
               token_counts(e),
               {.rows = arrived.rows},
               {.rows = sorted}});
   return {sorted, arrived.weights};
 }
 
-TensorId create_gate_weights_at_experts(BlockBuildContext& e) {
+TensorId create_gate_weights_at_experts(ModelBlockBuildContext& e) {
   const std::int64_t computed = routed_rows(e.s).computed;
   if (!gathers(e.s)) return routed_weights_tensor(e, computed);
   return choice_tensor(e, "gathered_weights", e.s.exact, e.s.rows * members(e.s));
 }
 
-TensorId places_at_experts(BlockBuildContext& e) {
+TensorId places_at_experts(ModelBlockBuildContext& e) {
   return gathers(e.s) ? gathered_indices(e) : token_counts(e);
 }
 
-TensorId send_back_gate_gradients(BlockBuildContext& e, TensorId weights, Phase phase) {
-  const Setting& s = e.s;
+TensorId append_gate_gradient_return_messages(ModelBlockBuildContext& e, TensorId weights,
+                                              Phase phase) {
+  const StepSizesAndChoices& s = e.s;
   if (!gathers(s)) return exchange(e, weights, of_weights(phase, false));
   return send_whole(
       e, phase,
@@ -359,23 +374,25 @@ TensorId send_back_gate_gradients(BlockBuildContext& e, TensorId weights, Phase 
        LayerPart::kGateWeights, weights, choice_tensor(e, "weights", s.exact, s.rows)});
 }
 
-ExpertExchangeTensors start_combine(BlockBuildContext& e, const ExpertExchangeTensors& computed,
-                                    const ExpertExchangeLabels& m) {
+ExpertExchangeTensors append_expert_combine_messages(ModelBlockBuildContext& e,
+                                                     const ExpertExchangeTensors& computed,
+                                                     const ExpertExchangeLabels& m) {
   if (gathers(e.s)) return {gather_combine(e, computed.rows, m), computed.weights};
-  if (!sends_rows_to_other_ranks(e.s)) return computed;
+  if (!sends_tokens_to_other_ranks(e.s)) return computed;
   return {exchange(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
 }
 
-ExpertExchangeTensors end_combine(BlockBuildContext& e, const ExpertExchangeTensors& arrived,
-                                  const ExpertExchangeLabels& m) {
+ExpertExchangeTensors append_expert_combine_wait(ModelBlockBuildContext& e,
+                                                 const ExpertExchangeTensors& arrived,
+                                                 const ExpertExchangeLabels& m) {
   if (gathers(e.s) || sends_once(e.s)) return arrived;
   const ExpertExchangeTensors back{arrived.rows,
-                                   sends_rows_to_other_ranks(e.s) ? arrived.weights : m.weigh};
+                                   sends_tokens_to_other_ranks(e.s) ? arrived.weights : m.weigh};
   ExpertExchangeTensors own{
-      .rows = activation(e, "combined", e.s.rows, e.s.model->expert_input_width())};
+      .rows = create_activation_tensor(e, "combined", e.s.rows, e.s.model->expert_input_width())};
   if (arrived.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
   return reorder(e, {OperatorKind::kUnpermute, m.phase, routed_rows(e.s).copies,
-                     LayerPart::kUnpermute, Purpose::kOwnCopies, indices(e), back, own});
+                     LayerPart::kUnpermute, OperatorPurpose::kOwnCopies, indices(e), back, own});
 }
 
 }  // namespace stepwright::step

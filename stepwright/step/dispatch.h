@@ -14,15 +14,15 @@ struct RoutedRowCounts {
   std::int64_t sent = 0;
   std::int64_t computed = 0;  ///< Rows that the experts on this rank compute.
 };
-RoutedRowCounts routed_rows(const Setting& s);
+RoutedRowCounts routed_rows(const StepSizesAndChoices& s);
 
 /// True if rows are sent to experts on other ranks. Gate weights are then sent too and applied at
 /// the experts; otherwise they are applied where the copies of a row are summed.
-bool sends_rows_to_other_ranks(const Setting& s);
+bool sends_tokens_to_other_ranks(const StepSizesAndChoices& s);
 
 /// True if every rank gets exactly the mean number of rows when routing is balanced: consecutive
 /// tokens of a rank spread evenly over the experts.
-bool routes_equal_rows_to_ranks(const Setting& s);
+bool routes_equal_rows_to_ranks(const StepSizesAndChoices& s);
 
 /// Tensors of an exchange with experts: token rows, and the gate weight (or its gradient) of each
 /// copy of a row; -1: absent.
@@ -42,31 +42,36 @@ struct ExpertExchangeLabels {
 
 /// Appends the messages that tell the ranks of an expert exchange what each router chose. Keeps the
 /// counts of rows per expert, and the choices themselves if the dispatcher gathers all rows.
-void share_router_choices(BlockBuildContext& e, TensorId own_counts);
+void append_router_choice_messages(ModelBlockBuildContext& e, TensorId own_counts);
 
 /// Appends the messages that dispatch rows to experts, from this rank's rows (with their gate
-/// weights if these are sent too). `end_dispatch` appends the work that waits for the messages and
-/// returns the rows in the order of this rank's experts.
-ExpertExchangeTensors start_dispatch(BlockBuildContext& e, const ExpertExchangeTensors& own,
-                                     const ExpertExchangeLabels& movement);
-ExpertExchangeTensors end_dispatch(BlockBuildContext& e, const ExpertExchangeTensors& arrived,
-                                   const ExpertExchangeTensors& own,
-                                   const ExpertExchangeLabels& movement);
-/// Appends the messages that send the experts' results back; `end_combine` appends the work that
-/// waits for them. The result is, for each row, the sum over its copies, and the numbers that
-/// `send_back_gate_gradients` sent back, in the order of rows.
-ExpertExchangeTensors start_combine(BlockBuildContext& e, const ExpertExchangeTensors& computed,
-                                    const ExpertExchangeLabels& movement);
-ExpertExchangeTensors end_combine(BlockBuildContext& e, const ExpertExchangeTensors& arrived,
-                                  const ExpertExchangeLabels& movement);
+/// weights if these are sent too). `append_expert_dispatch_wait` appends the work that waits for
+/// the messages and returns the rows in the order of this rank's experts.
+ExpertExchangeTensors append_expert_dispatch_messages(ModelBlockBuildContext& e,
+                                                      const ExpertExchangeTensors& own,
+                                                      const ExpertExchangeLabels& movement);
+ExpertExchangeTensors append_expert_dispatch_wait(ModelBlockBuildContext& e,
+                                                  const ExpertExchangeTensors& arrived,
+                                                  const ExpertExchangeTensors& own,
+                                                  const ExpertExchangeLabels& movement);
+/// Appends the messages that send the experts' results back; `append_expert_combine_wait` appends
+/// the work that waits for them. The result is, for each row, the sum over its copies, and the
+/// numbers that `append_gate_gradient_return_messages` sent back, in the order of rows.
+ExpertExchangeTensors append_expert_combine_messages(ModelBlockBuildContext& e,
+                                                     const ExpertExchangeTensors& computed,
+                                                     const ExpertExchangeLabels& movement);
+ExpertExchangeTensors append_expert_combine_wait(ModelBlockBuildContext& e,
+                                                 const ExpertExchangeTensors& arrived,
+                                                 const ExpertExchangeLabels& movement);
 
 /// Creates a tensor of one number for each copy of a row, in the order in which the dispatch leaves
 /// gate weights at the experts. `places_at_experts` returns the tensor that tells to which copy
 /// each number belongs.
-TensorId create_gate_weights_at_experts(BlockBuildContext& e);
-TensorId places_at_experts(BlockBuildContext& e);
+TensorId create_gate_weights_at_experts(ModelBlockBuildContext& e);
+TensorId places_at_experts(ModelBlockBuildContext& e);
 /// Appends the messages that send one number per copy of a row (a gate weight's gradient) from the
 /// experts back to the ranks that own the rows; returns the received numbers.
-TensorId send_back_gate_gradients(BlockBuildContext& e, TensorId weights, Phase phase);
+TensorId append_gate_gradient_return_messages(ModelBlockBuildContext& e, TensorId weights,
+                                              Phase phase);
 
 }  // namespace stepwright::step

@@ -30,41 +30,42 @@ constexpr double kUnpacked = 7;
 constexpr double kForwardMoves = 12;
 constexpr double kBackwardMoves = 6;
 
-double documents_of(const Setting& s) {
+double documents_of(const StepSizesAndChoices& s) {
   const double each = s.documents.empty() ? 1 : packing::total_document_count(s.documents);
   return static_cast<double>(s.batch) * each;
 }
 
-std::int64_t messages_of(const Setting& s) {
+std::int64_t messages_of(const StepSizesAndChoices& s) {
   return s.trains ? std::max<std::int64_t>(1, std::llround(documents_of(s))) : 1;
 }
 
 /// Returns an operator of `moves` reads and writes of the logits: a pass is two moves.
-Operator passes(const BlockBuildContext& e, Phase phase, double moves, double kernels) {
-  Operator op = logits_pass_operator(e, phase, "loss.documents", Purpose::kDocumentLoss);
+Operator passes(const ModelBlockBuildContext& e, Phase phase, double moves, double kernels) {
+  Operator op =
+      operator_passing_over_logits(e, phase, "loss.documents", OperatorPurpose::kDocumentLoss);
   op.shape.rows = std::llround(moves / 2 * static_cast<double>(op.shape.rows));
   op.shape.inner = std::llround(kernels);
   return op;
 }
 
-double forward_kernels(const Setting& s) {
+double forward_kernels(const StepSizesAndChoices& s) {
   if (!s.trains) return kScores + kUnpacked * documents_of(s);
   return (kCuts + kScores + (s.policy_loss ? kPolicy : kLikelihood)) * documents_of(s);
 }
 
-double backward_kernels(const Setting& s) {
+double backward_kernels(const StepSizesAndChoices& s) {
   return (kScoresBackward + (s.policy_loss ? kPolicyBackward : kLikelihoodBackward)) *
          documents_of(s);
 }
 
 }  // namespace
 
-void build_per_document_loss(BlockBuildContext& e, TensorId logits) {
+void append_per_document_loss(ModelBlockBuildContext& e, TensorId logits) {
   const auto wide = [&](std::string_view name) {
     return logits_tensor(e, name, e.s.exact, loss_vocabulary_width(e.s));
   };
   const TensorId exact = wide("logits");
-  e.out.add(logits_pass_operator(e, e.forward, "loss.cast"), {logits}, {exact});
+  e.out.add(operator_passing_over_logits(e, e.forward, "loss.cast"), {logits}, {exact});
   // The log-softmax is copied even if the sequence is a single document.
   const TensorId copy = wide("log_probabilities");
   const TensorId softmax = wide("softmax");
@@ -72,10 +73,10 @@ void build_per_document_loss(BlockBuildContext& e, TensorId logits) {
   e.out.add(passes(e, e.forward, kForwardMoves, forward_kernels(e.s)), {exact},
             {copy, softmax, scores});
   all_reduce_loss_statistics(e, scores, "loss.documents", false, 3 * messages_of(e.s));
-  e.kept.set(Keep::kLogits, softmax);
+  e.kept.set(KeptTensorRole::kLogits, softmax);
 }
 
-TensorId build_per_document_loss_grad(BlockBuildContext& e) {
+TensorId append_per_document_loss_gradient(ModelBlockBuildContext& e) {
   constexpr Phase kPhase = Phase::kDataGradient;
   const auto wide = [&](std::string_view name) {
     return logits_tensor(e, name, e.s.exact, loss_vocabulary_width(e.s));
@@ -86,9 +87,9 @@ TensorId build_per_document_loss_grad(BlockBuildContext& e) {
   const TensorId sum = wide("gradient");
   const TensorId next = wide("gradient");
   e.out.add(passes(e, kPhase, kBackwardMoves + whole, backward_kernels(e.s)),
-            {e.kept.get(Keep::kLogits)}, {sum, next});
+            {e.kept.get(KeptTensorRole::kLogits)}, {sum, next});
   const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_vocabulary_width(e.s));
-  e.out.add(logits_pass_operator(e, kPhase, "loss.cast"), {sum}, {gradient});
+  e.out.add(operator_passing_over_logits(e, kPhase, "loss.cast"), {sum}, {gradient});
   return gradient;
 }
 

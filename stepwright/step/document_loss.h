@@ -13,11 +13,11 @@ namespace stepwright::step {
 /// Appends a loss that is computed document by document from the head's logits, as in NeMo-RL;
 /// keeps the softmax in fp32. If nothing is trained, the log-probabilities of all documents are
 /// computed at once and then cut (from_parallel_logits_to_logprobs_packed_sequences).
-void build_per_document_loss(BlockBuildContext& e, TensorId logits);
+void append_per_document_loss(ModelBlockBuildContext& e, TensorId logits);
 
 /// Appends the gradient of the logits for a loss that is computed document by document. The
 /// gradient of each document's slice is a tensor as large as all logits, zero outside the slice;
 /// these tensors are added up (PyTorch, slice_backward).
-TensorId build_per_document_loss_grad(BlockBuildContext& e);
+TensorId append_per_document_loss_gradient(ModelBlockBuildContext& e);
 
 }  // namespace stepwright::step

@@ -23,7 +23,7 @@ std::int64_t compared(const packing::Packing& packing, const plan::Plan& plan) {
 
 /// Share of a sequence's documents that still fit when each is padded.
 double room_share(const packing::PackingStatistics& packs, std::int64_t context) {
-  return 1 / packing::padding_overhead(packs.documents, document_multiple(context));
+  return 1 / packing::document_padding_factor(packs.documents, document_multiple(context));
 }
 
 /// Largest context-parallel degree that the sequence length and the cluster allow.
@@ -90,7 +90,7 @@ packing::LengthHistogram mean_masked_documents_by_length(const plan::Job& job,
   const double share = is_unfilled(job) ? 1 : room_share(packs, context);
   packing::LengthHistogram documents = packs.documents;
   const std::int64_t multiple = least ? 1 : document_multiple(plan.parallel.context);
-  for (packing::LengthCount& each : documents) {
+  for (packing::DocumentLengthCount& each : documents) {
     each.length = filled_up(each.length, multiple);
     each.count *= share;
   }
@@ -102,11 +102,11 @@ packing::LengthHistogram mean_documents_by_length(const plan::Job& job, const pl
   packing::LengthHistogram documents = job.documents->packs.documents;
   const bool fills = is_packed(job) && !is_unfilled(job);
   const double share = fills ? room_share(job.documents->packs, plan.parallel.context) : 1;
-  for (packing::LengthCount& each : documents) each.count *= share;
+  for (packing::DocumentLengthCount& each : documents) each.count *= share;
   return documents;
 }
 
-double step_data_tokens(const plan::Job& job) {
+double trained_data_tokens_per_step(const plan::Job& job) {
   if (!job.documents) return job.tokens();
   return static_cast<double>(job.sequences) * job.documents->packs.tokens.mean;
 }

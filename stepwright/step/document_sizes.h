@@ -40,6 +40,6 @@ struct StepTokens {
 StepTokens step_tokens(const plan::Job& job, const plan::Plan& plan);
 /// Returns the tokens of data that a step trains on, independent of the plan: without padding if
 /// the job describes its documents.
-double step_data_tokens(const plan::Job& job);
+double trained_data_tokens_per_step(const plan::Job& job);
 
 }  // namespace stepwright::step

@@ -10,10 +10,11 @@ namespace {
 
 /// The images of a micro-batch are concatenated into one sequence of patches, as variable-length
 /// kernels expect.
-Setting tower_setting(const Setting& s, const model::Architecture& tower) {
+StepSizesAndChoices tower_setting(const StepSizesAndChoices& s,
+                                  const model::ModelArchitecture& tower) {
   const model::ImageEncoder& encoder = *s.model->encoder;
   const double images = encoder.images * static_cast<double>(s.batch);
-  Setting t = s;
+  StepSizesAndChoices t = s;
   t.model = &tower;
   t.batch = 1;
   t.context = t.tensor = t.expert = t.expert_tensor = 1;
@@ -30,7 +31,7 @@ Setting tower_setting(const Setting& s, const model::Architecture& tower) {
 
 }  // namespace
 
-EncoderWriter::EncoderWriter(const Setting& s, bool whole)
+ImageEncoderOperatorWriter::ImageEncoderOperatorWriter(const StepSizesAndChoices& s, bool whole)
     : own_(s), tower_(model::encoder_tower_model(*s.model->encoder)), s_(tower_setting(s, tower_)) {
   const model::ImageEncoder& encoder = *s.model->encoder;
   tokens_ = std::max<std::int64_t>(
@@ -43,11 +44,12 @@ EncoderWriter::EncoderWriter(const Setting& s, bool whole)
   kept_.resize(layers_.size() + 1);
 }
 
-BlockBuildContext EncoderWriter::within(const BlockBuildContext& e, Kept& kept) const {
+ModelBlockBuildContext ImageEncoderOperatorWriter::within(const ModelBlockBuildContext& e,
+                                                          KeptTensors& kept) const {
   return {e.out, s_, kept, e.forward, e.parameters, e.gradients};
 }
 
-Product EncoderWriter::patches() const {
+MatrixProduct ImageEncoderOperatorWriter::patches() const {
   const model::ImageEncoder& encoder = *own_.model->encoder;
   const std::int64_t width = tower_.hidden > 0 ? tower_.hidden : own_.model->hidden;
   const double each = 2 * static_cast<double>(encoder.patches) * static_cast<double>(width);
@@ -55,7 +57,7 @@ Product EncoderWriter::patches() const {
   return {s_.rows, inner, width, LayerPart::kPatches};
 }
 
-Product EncoderWriter::projector() const {
+MatrixProduct ImageEncoderOperatorWriter::projector() const {
   const model::ImageEncoder& encoder = *own_.model->encoder;
   const std::int64_t width = own_.model->hidden;
   const double each = 2 * static_cast<double>(encoder.tokens) * static_cast<double>(width);
@@ -64,48 +66,53 @@ Product EncoderWriter::projector() const {
   return {tokens_, inner, width, LayerPart::kProjector};
 }
 
-void EncoderWriter::place(BlockBuildContext& e, Phase phase, TensorId from, TensorId to) const {
+void ImageEncoderOperatorWriter::copy_image_tokens_into_embeddings(ModelBlockBuildContext& e,
+                                                                   Phase phase, TensorId from,
+                                                                   TensorId to) const {
   const std::int64_t ranks = own_.context * (own_.sequence_parallel ? own_.tensor : 1);
   e.out.add(computation(e, OperatorKind::kAdd, phase, LayerPart::kImages,
                         {.rows = ceil_divide(tokens_, ranks), .columns = own_.model->hidden}),
             {from, to}, {to});
 }
 
-void EncoderWriter::forward(BlockBuildContext& e, TensorId rows) {
-  Kept& ends = all_.back();
-  BlockBuildContext around = within(e, ends);
+void ImageEncoderOperatorWriter::forward(ModelBlockBuildContext& e, TensorId rows) {
+  KeptTensors& ends = all_.back();
+  ModelBlockBuildContext around = within(e, ends);
   // An encoder without layers is one product, whose input is no wider than its result.
   const std::int64_t numbers = std::min(patches().inner, patches().columns);
-  const TensorId pixels = activation(around, "pixels", s_.rows, numbers);
-  ends.set(Keep::kPixels, pixels);
+  const TensorId pixels = create_activation_tensor(around, "pixels", s_.rows, numbers);
+  ends.set(KeptTensorRole::kPixels, pixels);
   TensorId x = append_matrix_product(around, pixels, patches());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    BlockBuildContext layer = within(e, all_[i]);
+    ModelBlockBuildContext layer = within(e, all_[i]);
     const TensorId y = layers_[i].forward(layer, x);
     kept_[i] = layers_[i].tensors_kept_after_forward(all_[i], x);
     x = y;
   }
   if (own_.model->encoder->projector > 0) {
-    ends.set(Keep::kPatchRows, x);
+    ends.set(KeptTensorRole::kPatchRows, x);
     x = append_matrix_product(around, x, projector());
   }
   kept_.back() = ends;
-  place(e, e.forward, x, rows);
+  copy_image_tokens_into_embeddings(e, e.forward, x, rows);
 }
 
-void EncoderWriter::backward(BlockBuildContext& b, std::span<Kept> restored, TensorId d_rows,
-                             const TemplateBuilder& source, TensorId source_parameters) const {
-  BlockBuildContext around = within(b, restored.back());
-  TensorId dx = activation(b, "gradient", tokens_, own_.model->hidden);
-  place(b, Phase::kDataGradient, d_rows, dx);
+void ImageEncoderOperatorWriter::backward(ModelBlockBuildContext& b,
+                                          std::span<KeptTensors> restored, TensorId d_rows,
+                                          const OperatorTemplateBuilder& source,
+                                          TensorId source_parameters) const {
+  ModelBlockBuildContext around = within(b, restored.back());
+  TensorId dx = create_activation_tensor(b, "gradient", tokens_, own_.model->hidden);
+  copy_image_tokens_into_embeddings(b, Phase::kDataGradient, d_rows, dx);
   if (own_.model->encoder->projector > 0) {
-    dx = append_product_backward(around, dx, Keep::kPatchRows, projector());
+    dx = append_matrix_product_backward(around, dx, KeptTensorRole::kPatchRows, projector());
   }
   for (std::size_t i = layers_.size(); i-- > 0;) {
-    BlockBuildContext layer = within(b, restored[i]);
+    ModelBlockBuildContext layer = within(b, restored[i]);
     dx = layers_[i].backward(layer, dx, {source, all_[i], kept_[i], source_parameters});
   }
-  append_product_weight_gradient(around, dx, restored.back().get(Keep::kPixels), patches());
+  append_matrix_product_weight_gradient(around, dx, restored.back().get(KeptTensorRole::kPixels),
+                                        patches());
 }
 
 }  // namespace stepwright::step

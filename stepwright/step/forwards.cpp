@@ -5,7 +5,8 @@
 namespace stepwright::step {
 namespace {
 
-schedule::Direction direction_of(const Stage& stage, const ScheduleSlot& slot) {
+schedule::Direction direction_of(const PipelineStageProgram& stage,
+                                 const PipelineScheduleSlot& slot) {
   return stage.sequences[static_cast<std::size_t>(slot.sequence)].direction;
 }
 
@@ -14,7 +15,7 @@ bool is_forward(schedule::Direction direction) {
     case schedule::Direction::kForward:
     case schedule::Direction::kEmbed:
     case schedule::Direction::kPredict:
-    case schedule::Direction::kLookUp:
+    case schedule::Direction::kEmbeddingLookUp:
     case schedule::Direction::kTakeRows:
     case schedule::Direction::kHandRows:
     case schedule::Direction::kLogits: return true;
@@ -23,10 +24,11 @@ bool is_forward(schedule::Direction direction) {
 }
 
 /// Removes the backward from a sequence of a forward and a backward.
-void keep_forward(const StepProgram& program, Sequence& sequence) {
-  const auto goes_back = [&](const Item& item) {
+void keep_forward(const StepProgram& program, TemplateSequence& sequence) {
+  const auto goes_back = [&](const TemplateSequenceItem& item) {
     const auto& operators = program.templates[static_cast<std::size_t>(item.which)].operators;
-    return std::ranges::any_of(operators, [](const Operator& op) { return is_backward(op.phase); });
+    return std::ranges::any_of(operators,
+                               [](const Operator& op) { return is_backward_phase(op.phase); });
   };
   const auto first = std::ranges::find_if(sequence.items, goes_back);
   sequence.items.erase(first, sequence.items.end());
@@ -42,12 +44,13 @@ StepProgram forward_only_program(plan::Job job, plan::Plan plan, RepresentativeM
   if (alone.kernels.loss_keeps == plan::LossSavedTensors::kGradients) {
     alone.kernels.loss_keeps = plan::LossSavedTensors::kRows;
   }
-  StepProgram program = build_program(alone, plan, size);
-  for (Template& piece : program.templates) piece.saved.clear();
-  for (Stage& stage : program.stages) {
-    std::erase_if(stage.schedule,
-                  [&](const ScheduleSlot& slot) { return !is_forward(direction_of(stage, slot)); });
-    for (Sequence& sequence : stage.sequences) {
+  StepProgram program = build_step_program(alone, plan, size);
+  for (OperatorTemplate& piece : program.templates) piece.saved.clear();
+  for (PipelineStageProgram& stage : program.stages) {
+    std::erase_if(stage.schedule, [&](const PipelineScheduleSlot& slot) {
+      return !is_forward(direction_of(stage, slot));
+    });
+    for (TemplateSequence& sequence : stage.sequences) {
       if (sequence.direction == schedule::Direction::kPredict) keep_forward(program, sequence);
     }
     stage.states.gradients = stage.states.optimizer = 0;

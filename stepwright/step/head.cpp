@@ -9,12 +9,13 @@
 namespace stepwright::step {
 namespace {
 
-constexpr NormNames kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, LayerPart::kFinalNorm,
-                               Keep::kFinalNormCopies};
+constexpr NormTensorNames kFinalNorm{KeptTensorRole::kFinalInput, KeptTensorRole::kFinalStatistics,
+                                     LayerPart::kFinalNorm, KeptTensorRole::kFinalNormCopies};
 
 }  // namespace
 
-std::vector<Kept> predict(BlockBuildContext& e, TensorId x, const NormNames& role) {
+std::vector<KeptTensors> append_head_and_cross_entropy(ModelBlockBuildContext& e, TensorId x,
+                                                       const NormTensorNames& role) {
   begin_vocabulary_pass(e, schedule::Direction::kHandRows);
   TensorId rows = x < 0 ? x : norm(e, x, {e.s.rows, e.s.model->hidden}, role);
   if (e.s.spread > 1) rows = broadcast_residual_rows(e, rows, e.forward, LayerPart::kHead);
@@ -25,15 +26,15 @@ std::vector<Kept> predict(BlockBuildContext& e, TensorId x, const NormNames& rol
 namespace {
 
 /// True if a rank has the input of a norm, or copies of it.
-bool has_input(const BlockBuildContext& e, const NormNames& role) {
+bool has_input(const ModelBlockBuildContext& e, const NormTensorNames& role) {
   return e.kept.has(role.input) || e.kept.has(role.copies);
 }
 
 /// Backward of a head whose row gradient was computed with the logits: its weight gradient comes
 /// last.
-TensorId predict_backward_of_sum(BlockBuildContext& e, const NormNames& role) {
+TensorId predict_backward_of_sum(ModelBlockBuildContext& e, const NormTensorNames& role) {
   begin_vocabulary_pass(e, schedule::Direction::kTakeGradient);
-  const TensorId d_rows = e.kept.get(Keep::kHeadRowGradient);
+  const TensorId d_rows = e.kept.get(KeptTensorRole::kHeadRowGradient);
   const TensorId dx = has_input(e, role)
                           ? append_norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role)
                           : TensorId{-1};
@@ -44,14 +45,15 @@ TensorId predict_backward_of_sum(BlockBuildContext& e, const NormNames& role) {
 
 }  // namespace
 
-TensorId predict_backward(BlockBuildContext& e, const NormNames& role, std::span<const Kept> chunks,
-                          TensorId beside) {
+TensorId predict_backward(ModelBlockBuildContext& e, const NormTensorNames& role,
+                          std::span<const KeptTensors> chunks, TensorId beside) {
   if (e.s.barriers == 1) return predict_backward_of_sum(e, role);
   begin_vocabulary_pass(e, schedule::Direction::kLogitGradient);
   const TensorId d_rows = append_head_and_loss_backward(e, chunks);
   begin_vocabulary_pass(e, schedule::Direction::kSumGradient);
   if (e.s.spread > 1) {
-    append_all_reduce(e, Scheme::kPipeline, d_rows, Phase::kDataGradient, LayerPart::kHead);
+    append_all_reduce(e, ParallelismScheme::kPipeline, d_rows, Phase::kDataGradient,
+                      LayerPart::kHead);
   }
   begin_vocabulary_pass(e, schedule::Direction::kTakeGradient);
   if (!has_input(e, role)) return -1;
@@ -61,8 +63,8 @@ TensorId predict_backward(BlockBuildContext& e, const NormNames& role, std::span
 namespace {
 
 /// Moves the weight gradients of the head's product from its backward into `deferred`.
-void defer_weights(BlockTemplatePair& pair) {
-  SplitBackward parts = split_backward(pair.backward, LayerPart::kHead);
+void defer_weights(ModelBlockTemplatePair& pair) {
+  SplitBackwardTemplates parts = split_backward(pair.backward, LayerPart::kHead);
   if (parts.weight.operators.empty()) return;
   pair.backward = std::move(parts.data);
   pair.deferred = std::move(parts.weight);
@@ -70,35 +72,39 @@ void defer_weights(BlockTemplatePair& pair) {
 
 }  // namespace
 
-BlockTemplatePair build_head(const Setting& s, bool own_table, bool at_end) {
-  const std::vector<LocalParameter> parameters = local_head_parameters(s, own_table, at_end);
-  ParameterBlockTemplate forward(s, "head.forward", parameters);
-  const TensorId x = at_end ? forward.builder.input(residual_tensor(s, "residual")) : -1;
-  Kept kept;
-  BlockBuildContext e{forward.builder, s, kept, Phase::kForward, forward.parameters, -1};
-  std::vector<Kept> all = predict(e, x, kFinalNorm);
+ModelBlockTemplatePair build_head_templates(const StepSizesAndChoices& s, bool own_table,
+                                            bool at_end) {
+  const std::vector<RankLocalParameter> parameters = local_head_parameters(s, own_table, at_end);
+  ParameterizedBlockTemplate forward(s, "head.forward", parameters);
+  const TensorId x = at_end ? forward.builder.add_input_tensor(residual_tensor(s, "residual")) : -1;
+  KeptTensors kept;
+  ModelBlockBuildContext e{forward.builder, s, kept, Phase::kForward, forward.parameters, -1};
+  std::vector<KeptTensors> all = append_head_and_cross_entropy(e, x, kFinalNorm);
   if (kept.has(kFinalNorm.copies)) kept.forget(kFinalNorm.input);
   all.insert(all.begin(), kept);
   const bool is_last = s.model->extra_predicted_tokens() == 0;
   if (!is_last) forward.builder.output(x);  // passes the rows to the multi-token layers
-  for (const Kept& each : all) forward.builder.save(each);
+  for (const KeptTensors& each : all) forward.builder.mark_tensors_kept_for_backward(each);
 
-  ParameterBlockTemplate backward(s, "head.backward", parameters);
+  ParameterizedBlockTemplate backward(s, "head.backward", parameters);
   const TensorId d_x =
-      is_last ? TensorId{-1} : backward.builder.input(residual_tensor(s, "gradient"));
-  std::vector<Kept> restored = backward.builder.restore(forward.builder, all);
+      is_last ? TensorId{-1} : backward.builder.add_input_tensor(residual_tensor(s, "gradient"));
+  std::vector<KeptTensors> restored =
+      backward.builder.create_kept_tensors_in_backward(forward.builder, all);
   backward.create_block_gradient_tensor();
-  BlockBuildContext b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
-                      backward.gradients};
-  const std::span<const Kept> chunks = std::span(restored).subspan(1);
+  ModelBlockBuildContext b{backward.builder,    s,
+                           restored.front(),    Phase::kForward,
+                           backward.parameters, backward.gradients};
+  const std::span<const KeptTensors> chunks = std::span(restored).subspan(1);
   const TensorId gradient = predict_backward(b, kFinalNorm, chunks, d_x);
   if (at_end) backward.builder.output(gradient);
   backward.output_block_gradient_tensor();
-  BlockTemplatePair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece()),
-                         forward.builder.passes(), backward.builder.passes()};
+  ModelBlockTemplatePair pair{std::move(forward.builder.piece()),
+                              std::move(backward.builder.piece()), forward.builder.passes(),
+                              backward.builder.passes()};
   if (s.model->has_frozen_weights()) {
-    prune_unneeded_gradients(pair, head_gradients(*s.model) == model::LayerGradientFlow::kThrough,
-                             false);
+    remove_operators_of_unneeded_gradients(
+        pair, head_gradients(*s.model) == model::LayerGradientFlow::kThrough, false);
   }
   if (s.defers_head_weight_gradients()) defer_weights(pair);
   return pair;
@@ -106,35 +112,36 @@ BlockTemplatePair build_head(const Setting& s, bool own_table, bool at_end) {
 
 namespace {
 
-bool scatters_pipeline(const Setting& s) {
+bool scatters_pipeline(const StepSizesAndChoices& s) {
   return s.kernels.scattered_pipeline && s.tensor_parallel() && !s.sequence_parallel;
 }
 
-std::int64_t neighbour_elements(const Setting& s) {
+std::int64_t neighbour_elements(const StepSizesAndChoices& s) {
   const std::int64_t whole = s.rows * s.model->hidden;
   return scatters_pipeline(s) ? ceil_divide(whole, s.tensor) : whole;
 }
 
-Operator pipeline_gather(const Setting& s, schedule::Direction direction) {
+Operator pipeline_gather(const StepSizesAndChoices& s, schedule::Direction direction) {
   return {
       .kind = OperatorKind::kAllGather,
       .phase = direction == schedule::Direction::kForward ? Phase::kForward : Phase::kDataGradient,
-      .scheme = Scheme::kPipeline,
-      .group = plan::GroupKind::kTensor,
+      .scheme = ParallelismScheme::kPipeline,
+      .group = plan::CommunicatorKind::kTensor,
       .dtype = s.storage,
       .payload_elements = neighbour_elements(s) * s.tensor,
       .name = "pipeline.gather"};
 }
 
-Operator neighbour_message(const Setting& s, OperatorKind kind, schedule::Direction direction) {
+Operator neighbour_message(const StepSizesAndChoices& s, OperatorKind kind,
+                           schedule::Direction direction) {
   const bool forward = direction == schedule::Direction::kForward;
-  Stream stream = forward ? Stream::kPipelineForward : Stream::kPipelineBackward;
-  if (kind == OperatorKind::kSend && !s.overlap.pipeline) stream = Stream::kCompute;
+  DeviceStream stream = forward ? DeviceStream::kPipelineForward : DeviceStream::kPipelineBackward;
+  if (kind == OperatorKind::kSend && !s.overlap.pipeline) stream = DeviceStream::kCompute;
   return {.kind = kind,
           .phase = forward ? Phase::kForward : Phase::kDataGradient,
           .stream = stream,
-          .scheme = Scheme::kPipeline,
-          .group = plan::GroupKind::kPipeline,
+          .scheme = ParallelismScheme::kPipeline,
+          .group = plan::CommunicatorKind::kPipeline,
           .dtype = s.storage,
           .payload_elements = neighbour_elements(s),
           .name = forward ? "pipeline.activation" : "pipeline.gradient"};
@@ -142,19 +149,21 @@ Operator neighbour_message(const Setting& s, OperatorKind kind, schedule::Direct
 
 }  // namespace
 
-Template build_pipeline_send(const Setting& s, schedule::Direction direction) {
-  TemplateBuilder builder("send", {});
-  const TensorId x = builder.input(residual_tensor(s, "residual"));
+OperatorTemplate build_pipeline_send_template(const StepSizesAndChoices& s,
+                                              schedule::Direction direction) {
+  OperatorTemplateBuilder builder("send", {});
+  const TensorId x = builder.add_input_tensor(residual_tensor(s, "residual"));
   builder.add(neighbour_message(s, OperatorKind::kSend, direction), {x}, {});
   return std::move(builder.piece());
 }
 
-Template build_pipeline_receive(const Setting& s, schedule::Direction direction) {
-  TemplateBuilder builder("receive", {});
+OperatorTemplate build_pipeline_receive(const StepSizesAndChoices& s,
+                                        schedule::Direction direction) {
+  OperatorTemplateBuilder builder("receive", {});
   const TensorId x = builder.tensor(residual_tensor(s, "residual"));
   if (scatters_pipeline(s)) {
     const TensorId part = builder.tensor({.name = "part",
-                                          .kind = TensorKind::kCommunication,
+                                          .kind = TensorPurpose::kCommunication,
                                           .dtype = s.storage,
                                           .extents = {neighbour_elements(s), 1, 1}});
     builder.add(neighbour_message(s, OperatorKind::kReceive, direction), {}, {part});
@@ -166,14 +175,14 @@ Template build_pipeline_receive(const Setting& s, schedule::Direction direction)
   return std::move(builder.piece());
 }
 
-Template build_residual_hand_over(const Setting& s) {
-  TemplateBuilder builder("hand_over", {});
-  builder.piece().saved.push_back(builder.input(residual_tensor(s, "residual")));
+OperatorTemplate build_residual_hand_over_template(const StepSizesAndChoices& s) {
+  OperatorTemplateBuilder builder("hand_over", {});
+  builder.piece().saved.push_back(builder.add_input_tensor(residual_tensor(s, "residual")));
   return std::move(builder.piece());
 }
 
-Template build_residual_take_over(const Setting& s) {
-  TemplateBuilder builder("take_over", {});
+OperatorTemplate build_residual_take_over(const StepSizesAndChoices& s) {
+  OperatorTemplateBuilder builder("take_over", {});
   const TensorId x = builder.tensor(residual_tensor(s, "residual"));
   builder.piece().restored.push_back(x);
   builder.output(x);

@@ -9,28 +9,31 @@ namespace {
 /// Roles of the tensors that a module keeps for its backward (NVIDIA/Megatron-LM
 /// megatron/core/pipeline_parallel/fine_grained_activation_offload.py: what is saved inside of its
 /// scope).
-std::vector<Keep> roles_of(plan::OffloadModule module) {
+std::vector<KeptTensorRole> roles_of(plan::OffloadModule module) {
   switch (module) {
-    case plan::OffloadModule::kAttentionNorm: return {Keep::kAttentionInput};
-    case plan::OffloadModule::kQkv: return {Keep::kAttentionLinearInput};
-    case plan::OffloadModule::kCoreAttention: return {Keep::kQkv, Keep::kQkNormed, Keep::kHeadsQkv};
+    case plan::OffloadModule::kAttentionNorm: return {KeptTensorRole::kAttentionInput};
+    case plan::OffloadModule::kQkv: return {KeptTensorRole::kAttentionLinearInput};
+    case plan::OffloadModule::kCoreAttention:
+      return {KeptTensorRole::kQkv, KeptTensorRole::kQkNormed, KeptTensorRole::kHeadsQkv};
     case plan::OffloadModule::kAttentionProjection:
-      return {Keep::kAttentionOut, Keep::kAttentionGated, Keep::kProjectionInput};
-    case plan::OffloadModule::kMlpNorm: return {Keep::kMlpInput};
-    case plan::OffloadModule::kMlpFc1: return {Keep::kMlpLinearInput};
-    case plan::OffloadModule::kMlpActivation: return {Keep::kFc1Out};
-    case plan::OffloadModule::kExpertFc1: return {Keep::kExpertInput};
-    case plan::OffloadModule::kMoeActivation: return {Keep::kExpertFc1Out};
-    case plan::OffloadModule::kLayerInput: return {Keep::kAttentionInput, Keep::kMlpInput};
+      return {KeptTensorRole::kAttentionOut, KeptTensorRole::kAttentionGated,
+              KeptTensorRole::kProjectionInput};
+    case plan::OffloadModule::kMlpNorm: return {KeptTensorRole::kMlpInput};
+    case plan::OffloadModule::kMlpFc1: return {KeptTensorRole::kMlpLinearInput};
+    case plan::OffloadModule::kMlpActivation: return {KeptTensorRole::kFc1Out};
+    case plan::OffloadModule::kExpertFc1: return {KeptTensorRole::kExpertInput};
+    case plan::OffloadModule::kMoeActivation: return {KeptTensorRole::kExpertFc1Out};
+    case plan::OffloadModule::kLayerInput:
+      return {KeptTensorRole::kAttentionInput, KeptTensorRole::kMlpInput};
   }
   return {};
 }
 
-Operator copy(OperatorKind kind, const Tensor& tensor) {
+Operator copy(OperatorKind kind, const TemplateTensor& tensor) {
   const bool down = kind == OperatorKind::kCopyToHost;
   return {.kind = kind,
           .phase = down ? Phase::kForward : Phase::kDataGradient,
-          .stream = down ? Stream::kToHost : Stream::kFromHost,
+          .stream = down ? DeviceStream::kToHost : DeviceStream::kFromHost,
           .dtype = tensor.dtype,
           .routed = tensor.routed,
           .shape = {.rows = tensor.elements()},
@@ -39,39 +42,40 @@ Operator copy(OperatorKind kind, const Tensor& tensor) {
 
 }  // namespace
 
-Kept copy_kept_tensors_to_host(TemplateBuilder& forward, const Kept& kept,
-                               plan::OffloadModuleSet modules) {
-  Kept moved = kept;
+KeptTensors copy_kept_tensors_to_host(OperatorTemplateBuilder& forward, const KeptTensors& kept,
+                                      plan::OffloadModuleSet modules) {
+  KeptTensors moved = kept;
   std::map<TensorId, TensorId> copies;
   for (const auto& [module, name] : plan::kOffloadModuleNames) {
     if (!modules.has(module)) continue;
-    for (const Keep role : roles_of(module)) {
+    for (const KeptTensorRole role : roles_of(module)) {
       const TensorId id = kept.get(role);
       if (id < 0 || copies.contains(id)) continue;
-      Tensor there = forward.at(id);
+      TemplateTensor there = forward.at(id);
       there.on_host = true;
       copies[id] = forward.tensor(there);
       forward.add(copy(OperatorKind::kCopyToHost, there), {id}, {copies[id]});
     }
   }
   // A tensor that is kept under several roles is copied once.
-  for (std::size_t role = 0; role < static_cast<std::size_t>(Keep::kCount); ++role) {
-    const auto found = copies.find(kept.get(static_cast<Keep>(role)));
-    if (found != copies.end()) moved.set(static_cast<Keep>(role), found->second);
+  for (std::size_t role = 0; role < static_cast<std::size_t>(KeptTensorRole::kCount); ++role) {
+    const auto found = copies.find(kept.get(static_cast<KeptTensorRole>(role)));
+    if (found != copies.end()) moved.set(static_cast<KeptTensorRole>(role), found->second);
   }
   return moved;
 }
 
-Kept copy_kept_tensors_from_host(TemplateBuilder& backward, const Kept& restored) {
-  Kept here = restored;
+KeptTensors copy_kept_tensors_from_host(OperatorTemplateBuilder& backward,
+                                        const KeptTensors& restored) {
+  KeptTensors here = restored;
   std::map<TensorId, TensorId> copies;
   // Roles are in the order of a forward; a backward needs the last ones first.
-  for (std::size_t i = static_cast<std::size_t>(Keep::kCount); i-- > 0;) {
-    const auto role = static_cast<Keep>(i);
+  for (std::size_t i = static_cast<std::size_t>(KeptTensorRole::kCount); i-- > 0;) {
+    const auto role = static_cast<KeptTensorRole>(i);
     const TensorId id = restored.get(role);
     if (id < 0 || !backward.at(id).on_host) continue;
     if (!copies.contains(id)) {
-      Tensor there = backward.at(id);
+      TemplateTensor there = backward.at(id);
       there.on_host = false;
       copies[id] = backward.tensor(there);
       backward.add(copy(OperatorKind::kCopyFromHost, there), {id}, {copies[id]});

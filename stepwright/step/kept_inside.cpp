@@ -3,90 +3,98 @@
 namespace stepwright::step {
 namespace {
 
-std::vector<Keep> inside_mixture() {
-  std::vector<Keep> roles = {Keep::kRouterProbabilities,
-                             Keep::kRouterIndices,
-                             Keep::kTokenCounts,
-                             Keep::kGatheredIndices,
-                             Keep::kExpertWeights,
-                             Keep::kExpertInput,
-                             Keep::kExpertFc1Out,
-                             Keep::kExpertActivationOut,
-                             Keep::kGate,
-                             Keep::kCombined,
-                             Keep::kLatentOut,
-                             Keep::kExpertFc1Narrow,
-                             Keep::kExpertFc1AdapterInput,
-                             Keep::kExpertFc1AdapterMask,
-                             Keep::kExpertFc2Narrow,
-                             Keep::kExpertFc2AdapterInput,
-                             Keep::kExpertFc2AdapterMask};
-  const std::vector<Keep> shared = tensors_kept_inside_module(plan::Module::kSharedExperts);
+std::vector<KeptTensorRole> inside_mixture() {
+  std::vector<KeptTensorRole> roles = {KeptTensorRole::kRouterProbabilities,
+                                       KeptTensorRole::kRouterIndices,
+                                       KeptTensorRole::kTokenCounts,
+                                       KeptTensorRole::kGatheredIndices,
+                                       KeptTensorRole::kExpertWeights,
+                                       KeptTensorRole::kExpertInput,
+                                       KeptTensorRole::kExpertFc1Out,
+                                       KeptTensorRole::kExpertActivationOut,
+                                       KeptTensorRole::kGate,
+                                       KeptTensorRole::kCombined,
+                                       KeptTensorRole::kLatentOut,
+                                       KeptTensorRole::kExpertFc1Narrow,
+                                       KeptTensorRole::kExpertFc1AdapterInput,
+                                       KeptTensorRole::kExpertFc1AdapterMask,
+                                       KeptTensorRole::kExpertFc2Narrow,
+                                       KeptTensorRole::kExpertFc2AdapterInput,
+                                       KeptTensorRole::kExpertFc2AdapterMask};
+  const std::vector<KeptTensorRole> shared =
+      tensors_kept_inside_module(plan::RecomputeModule::kSharedExperts);
   roles.insert(roles.end(), shared.begin(), shared.end());
   return roles;
 }
 
 }  // namespace
 
-std::vector<Keep> tensors_kept_inside_module(plan::Module module) {
+std::vector<KeptTensorRole> tensors_kept_inside_module(plan::RecomputeModule module) {
   switch (module) {
-    case plan::Module::kCoreAttention:
-      return {Keep::kHeadsQkv,      Keep::kHeadsOut,        Keep::kLogSumExp,
-              Keep::kProbabilities, Keep::kProbabilityMask, Keep::kDropped};
-    case plan::Module::kMlp:
-      return {Keep::kFc1Out,         Keep::kFc1Up,     Keep::kGate,
-              Keep::kActivationOut,  Keep::kFc1Narrow, Keep::kFc1AdapterInput,
-              Keep::kFc1AdapterMask, Keep::kFc2Narrow, Keep::kFc2AdapterInput,
-              Keep::kFc2AdapterMask};
-    case plan::Module::kMoe: return inside_mixture();
-    case plan::Module::kMoeActivation: return {Keep::kExpertActivationOut};
-    case plan::Module::kNorm:
-      return {Keep::kAttentionLinearInput,
-              Keep::kKeyValueUp,
-              Keep::kMlpLinearInput,
-              Keep::kSharedLinearInput,
-              Keep::kAttentionNormCopies,
-              Keep::kMlpNormCopies,
-              Keep::kMlpEntry};
-    case plan::Module::kLatentUp:
-      return {Keep::kQkv,
-              Keep::kHeadsQkv,
-              Keep::kQueryUpNarrow,
-              Keep::kQueryUpAdapterInput,
-              Keep::kQueryUpAdapterMask,
-              Keep::kKeyValueUpNarrow,
-              Keep::kKeyValueUpAdapterInput,
-              Keep::kKeyValueUpAdapterMask};
-    case plan::Module::kSharedExperts:
-      return {Keep::kSharedLinearInput,
-              Keep::kSharedFc1Out,
-              Keep::kSharedActivationOut,
-              Keep::kSharedOut,
-              Keep::kSharedGate,
-              Keep::kSharedFc1Narrow,
-              Keep::kSharedFc1AdapterInput,
-              Keep::kSharedFc1AdapterMask,
-              Keep::kSharedFc2Narrow,
-              Keep::kSharedFc2AdapterInput,
-              Keep::kSharedFc2AdapterMask};
+    case plan::RecomputeModule::kCoreAttention:
+      return {KeptTensorRole::kHeadsQkv,        KeptTensorRole::kHeadsOut,
+              KeptTensorRole::kLogSumExp,       KeptTensorRole::kProbabilities,
+              KeptTensorRole::kProbabilityMask, KeptTensorRole::kDropped};
+    case plan::RecomputeModule::kMlp:
+      return {KeptTensorRole::kFc1Out,
+              KeptTensorRole::kFc1Up,
+              KeptTensorRole::kGate,
+              KeptTensorRole::kActivationOut,
+              KeptTensorRole::kFc1Narrow,
+              KeptTensorRole::kFc1AdapterInput,
+              KeptTensorRole::kFc1AdapterMask,
+              KeptTensorRole::kFc2Narrow,
+              KeptTensorRole::kFc2AdapterInput,
+              KeptTensorRole::kFc2AdapterMask};
+    case plan::RecomputeModule::kMoe: return inside_mixture();
+    case plan::RecomputeModule::kMoeActivation: return {KeptTensorRole::kExpertActivationOut};
+    case plan::RecomputeModule::kNorm:
+      return {KeptTensorRole::kAttentionLinearInput,
+              KeptTensorRole::kKeyValueUp,
+              KeptTensorRole::kMlpLinearInput,
+              KeptTensorRole::kSharedLinearInput,
+              KeptTensorRole::kAttentionNormCopies,
+              KeptTensorRole::kMlpNormCopies,
+              KeptTensorRole::kMlpEntry};
+    case plan::RecomputeModule::kLatentUp:
+      return {KeptTensorRole::kQkv,
+              KeptTensorRole::kHeadsQkv,
+              KeptTensorRole::kQueryUpNarrow,
+              KeptTensorRole::kQueryUpAdapterInput,
+              KeptTensorRole::kQueryUpAdapterMask,
+              KeptTensorRole::kKeyValueUpNarrow,
+              KeptTensorRole::kKeyValueUpAdapterInput,
+              KeptTensorRole::kKeyValueUpAdapterMask};
+    case plan::RecomputeModule::kSharedExperts:
+      return {KeptTensorRole::kSharedLinearInput,
+              KeptTensorRole::kSharedFc1Out,
+              KeptTensorRole::kSharedActivationOut,
+              KeptTensorRole::kSharedOut,
+              KeptTensorRole::kSharedGate,
+              KeptTensorRole::kSharedFc1Narrow,
+              KeptTensorRole::kSharedFc1AdapterInput,
+              KeptTensorRole::kSharedFc1AdapterMask,
+              KeptTensorRole::kSharedFc2Narrow,
+              KeptTensorRole::kSharedFc2AdapterInput,
+              KeptTensorRole::kSharedFc2AdapterMask};
     // Recomputation by operator recomputes every second product of wq, wk, wv, wo, w1, w3, w2; for
     // the first three, which are one tensor here, only the norm before them. It keeps no grouped
     // product.
-    case plan::Module::kPerOperator:
-      return {Keep::kAttentionLinearInput,
-              Keep::kAttentionNormCopies,
-              Keep::kQkNormed,
-              Keep::kMlpNormCopies,
-              Keep::kMlpLinearInput,
-              Keep::kMlpEntry,
-              Keep::kFc1Up,
-              Keep::kGate,
-              Keep::kActivationOut,
-              Keep::kSharedLinearInput,
-              Keep::kSharedActivationOut,
-              Keep::kRouterProbabilities,
-              Keep::kExpertFc1Out,
-              Keep::kExpertActivationOut};
+    case plan::RecomputeModule::kPerOperator:
+      return {KeptTensorRole::kAttentionLinearInput,
+              KeptTensorRole::kAttentionNormCopies,
+              KeptTensorRole::kQkNormed,
+              KeptTensorRole::kMlpNormCopies,
+              KeptTensorRole::kMlpLinearInput,
+              KeptTensorRole::kMlpEntry,
+              KeptTensorRole::kFc1Up,
+              KeptTensorRole::kGate,
+              KeptTensorRole::kActivationOut,
+              KeptTensorRole::kSharedLinearInput,
+              KeptTensorRole::kSharedActivationOut,
+              KeptTensorRole::kRouterProbabilities,
+              KeptTensorRole::kExpertFc1Out,
+              KeptTensorRole::kExpertActivationOut};
   }
   return {};
 }

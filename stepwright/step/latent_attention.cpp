@@ -8,55 +8,57 @@ namespace {
 
 // Down projections are replicated on every tensor rank and multiply the rows of the residual
 // stream; under sequence parallelism only the narrow latent rows are gathered.
-constexpr NormNames kQueryNorm{Keep::kQueryDown, Keep::kLatentStatistics, LayerPart::kQueryNorm,
-                               Keep::kQueryNormCopies};
-constexpr NormNames kKeyValueNorm{Keep::kKeyValueDown, Keep::kQkStatistics,
-                                  LayerPart::kKeyValueNorm, Keep::kKeyValueNormCopies};
+constexpr NormTensorNames kQueryNorm{KeptTensorRole::kQueryDown, KeptTensorRole::kLatentStatistics,
+                                     LayerPart::kQueryNorm, KeptTensorRole::kQueryNormCopies};
+constexpr NormTensorNames kKeyValueNorm{KeptTensorRole::kKeyValueDown,
+                                        KeptTensorRole::kQkStatistics, LayerPart::kKeyValueNorm,
+                                        KeptTensorRole::kKeyValueNormCopies};
 
 struct LatentSizes {
   std::int64_t query_rank, kv_rank, rope, query_width, kv_width;
 };
 
-LatentSizes sizes(const Setting& s) {
+LatentSizes sizes(const StepSizesAndChoices& s) {
   const model::LatentAttention& latent = *s.model->latent;
   return {latent.query_rank, latent.kv_rank, latent.rope_head_dim, s.heads() * s.model->head_dim,
           s.heads() * (latent.nope_head_dim + latent.value_head_dim)};
 }
 
-Product query_down(const Setting& s) {
+MatrixProduct query_down(const StepSizesAndChoices& s) {
   return {s.rows, s.model->hidden, sizes(s).query_rank, LayerPart::kQueryDown};
 }
-Product query_up(const Setting& s) {
+MatrixProduct query_up(const StepSizesAndChoices& s) {
   return {s.tokens, sizes(s).query_rank, sizes(s).query_width, LayerPart::kQueryUp};
 }
-Product query_direct(const Setting& s) {
+MatrixProduct query_direct(const StepSizesAndChoices& s) {
   return {s.tokens, s.model->hidden, sizes(s).query_width, LayerPart::kQuery};
 }
-Product key_value_down(const Setting& s) {
+MatrixProduct key_value_down(const StepSizesAndChoices& s) {
   return {s.rows, s.model->hidden, sizes(s).kv_rank + sizes(s).rope, LayerPart::kKeyValueDown};
 }
-Product key_value_up(const Setting& s) {
+MatrixProduct key_value_up(const StepSizesAndChoices& s) {
   return {s.tokens, sizes(s).kv_rank, sizes(s).kv_width, LayerPart::kKeyValueUp};
 }
 
-constexpr NormNames kIndexNorm{Keep::kIndexKeyInput, Keep::kIndexStatistics, LayerPart::kIndexNorm,
-                               Keep::kIndexCopies};
+constexpr NormTensorNames kIndexNorm{KeptTensorRole::kIndexKeyInput,
+                                     KeptTensorRole::kIndexStatistics, LayerPart::kIndexNorm,
+                                     KeptTensorRole::kIndexCopies};
 
-Product index_query(const Setting& s) {
+MatrixProduct index_query(const StepSizesAndChoices& s) {
   const model::LatentAttention& latent = *s.model->latent;
   return {s.tokens, latent.query_rank, latent.index_heads * latent.index_head_dim,
           LayerPart::kIndexQuery};
 }
-Product index_key(const Setting& s) {
+MatrixProduct index_key(const StepSizesAndChoices& s) {
   return {s.tokens, s.model->hidden, s.model->latent->index_head_dim, LayerPart::kIndexKey};
 }
-Product index_weights(const Setting& s) {
+MatrixProduct index_weights(const StepSizesAndChoices& s) {
   return {s.tokens, s.model->hidden, s.model->latent->index_heads, LayerPart::kIndexWeights};
 }
 
 /// Returns the operator that scores every key that a token may see, weighted over the indexer's
 /// heads.
-Operator index_scores(const BlockBuildContext& e, Phase phase) {
+Operator index_scores(const ModelBlockBuildContext& e, Phase phase) {
   const model::LatentAttention& latent = *e.s.model->latent;
   return computation(e, OperatorKind::kAttention, phase, LayerPart::kIndexScores,
                      {.batch = e.s.batch,
@@ -69,7 +71,8 @@ Operator index_scores(const BlockBuildContext& e, Phase phase) {
                       .pairs = mean_sequence_query_key_pairs(e.s, {})});
 }
 
-TensorId index_linear(BlockBuildContext& e, TensorId x, const Product& product, Keep result) {
+TensorId index_linear(ModelBlockBuildContext& e, TensorId x, const MatrixProduct& product,
+                      KeptTensorRole result) {
   const TensorId y = append_matrix_product(e, x, product);
   e.kept.set(result, y);
   return y;
@@ -77,56 +80,62 @@ TensorId index_linear(BlockBuildContext& e, TensorId x, const Product& product, 
 
 /// Writes the choice of the keys that each token attends to. Every tensor rank chooses for all
 /// tokens.
-void choose_keys(BlockBuildContext& e, TensorId normed, TensorId latent) {
+void choose_keys(ModelBlockBuildContext& e, TensorId normed, TensorId latent) {
   const model::LatentAttention& sizes = *e.s.model->latent;
-  const TensorId low =
-      enter_tensor_region(e, latent, {sizes.query_rank, LayerPart::kIndexQuery, e.forward});
+  const TensorId low = enter_tensor_parallel_region(
+      e, latent, {sizes.query_rank, LayerPart::kIndexQuery, e.forward});
   const TensorId rows =
-      enter_tensor_region(e, normed, {e.s.model->hidden, LayerPart::kIndexKey, e.forward});
-  e.kept.set(Keep::kIndexLatent, low);
-  e.kept.set(Keep::kIndexInput, rows);
-  const TensorId q = index_linear(e, low, index_query(e.s), Keep::kIndexQueries);
+      enter_tensor_parallel_region(e, normed, {e.s.model->hidden, LayerPart::kIndexKey, e.forward});
+  e.kept.set(KeptTensorRole::kIndexLatent, low);
+  e.kept.set(KeptTensorRole::kIndexInput, rows);
+  const TensorId q = index_linear(e, low, index_query(e.s), KeptTensorRole::kIndexQueries);
   const TensorId k = norm(e, append_matrix_product(e, rows, index_key(e.s)),
                           {e.s.tokens, sizes.index_head_dim}, kIndexNorm);
-  e.kept.set(Keep::kIndexKeys, k);
-  const TensorId w = index_linear(e, rows, index_weights(e.s), Keep::kIndexWeights);
+  e.kept.set(KeptTensorRole::kIndexKeys, k);
+  const TensorId w = index_linear(e, rows, index_weights(e.s), KeptTensorRole::kIndexWeights);
   const std::int64_t chosen = std::min(sizes.index_top_k, e.s.length);
-  const TensorId indices = activation(e, "indices", DType::kInt32, e.s.tokens, chosen);
+  const TensorId indices =
+      create_activation_tensor(e, "indices", DType::kInt32, e.s.tokens, chosen);
   e.out.add(index_scores(e, e.forward), {q, k, w}, {indices});
-  e.kept.set(Keep::kIndices, indices);
+  e.kept.set(KeptTensorRole::kIndices, indices);
 }
 
 /// Writes the indexer's backward. It learns attention's weights by a loss of its own, so no
 /// gradient flows back into the layer (DeepSeek-V3.2, section 2.1.1).
-void choose_keys_backward(BlockBuildContext& e) {
+void choose_keys_backward(ModelBlockBuildContext& e) {
   const model::LatentAttention& sizes = *e.s.model->latent;
-  const TensorId d_q = activation(e, "gradient", e.s.tokens, index_query(e.s).columns);
-  const TensorId d_k = activation(e, "gradient", e.s.tokens, sizes.index_head_dim);
-  const TensorId d_w = activation(e, "gradient", e.s.tokens, sizes.index_heads);
+  const TensorId d_q =
+      create_activation_tensor(e, "gradient", e.s.tokens, index_query(e.s).columns);
+  const TensorId d_k = create_activation_tensor(e, "gradient", e.s.tokens, sizes.index_head_dim);
+  const TensorId d_w = create_activation_tensor(e, "gradient", e.s.tokens, sizes.index_heads);
   e.out.add(index_scores(e, Phase::kDataGradient),
-            {kept(e, Keep::kIndexQueries), kept(e, Keep::kIndexKeys), kept(e, Keep::kIndexWeights),
-             kept(e, Keep::kIndices)},
+            {tensor_kept_by_forward(e, KeptTensorRole::kIndexQueries),
+             tensor_kept_by_forward(e, KeptTensorRole::kIndexKeys),
+             tensor_kept_by_forward(e, KeptTensorRole::kIndexWeights),
+             tensor_kept_by_forward(e, KeptTensorRole::kIndices)},
             {d_q, d_k, d_w});
-  append_product_weight_gradient(e, d_q, kept(e, Keep::kIndexLatent), index_query(e.s));
-  const TensorId rows = kept(e, Keep::kIndexInput);
+  append_matrix_product_weight_gradient(
+      e, d_q, tensor_kept_by_forward(e, KeptTensorRole::kIndexLatent), index_query(e.s));
+  const TensorId rows = tensor_kept_by_forward(e, KeptTensorRole::kIndexInput);
   const TensorId d_rows =
       append_norm_backward(e, d_k, {e.s.tokens, sizes.index_head_dim}, kIndexNorm);
-  append_product_weight_gradient(e, d_rows, rows, index_key(e.s));
-  append_product_weight_gradient(e, d_w, rows, index_weights(e.s));
+  append_matrix_product_weight_gradient(e, d_rows, rows, index_key(e.s));
+  append_matrix_product_weight_gradient(e, d_w, rows, index_weights(e.s));
 }
 
-TensorId queries(BlockBuildContext& e, TensorId normed) {
+TensorId queries(ModelBlockBuildContext& e, TensorId normed) {
   if (sizes(e.s).query_rank == 0) {
-    return append_column_product(e, normed, Keep::kAttentionLinearInput, query_direct(e.s));
+    return append_column_parallel_product(e, normed, KeptTensorRole::kAttentionLinearInput,
+                                          query_direct(e.s));
   }
-  const TensorId down =
-      append_product_with_adapter(e, normed, query_down(e.s), Keep::kAttentionLinearInput);
+  const TensorId down = append_matrix_product_with_lora(e, normed, query_down(e.s),
+                                                        KeptTensorRole::kAttentionLinearInput);
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
   if (e.s.model->has_sparse_attention_indexer()) choose_keys(e, normed, latent);
-  return append_column_product(e, latent, Keep::kQueryDownNormed, query_up(e.s));
+  return append_column_parallel_product(e, latent, KeptTensorRole::kQueryDownNormed, query_up(e.s));
 }
 
-Operator assembly(const BlockBuildContext& e, Phase phase) {
+Operator assembly(const ModelBlockBuildContext& e, Phase phase) {
   return computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
                      {.rows = e.s.tokens, .columns = query_key_value_width(e.s)});
 }
@@ -134,7 +143,7 @@ Operator assembly(const BlockBuildContext& e, Phase phase) {
 /// Gather of the rotated columns of the keys, which follow the latent rows' columns: every tensor
 /// rank needs them for all tokens (Megatron-Core transformer/multi_latent_attention.py,
 /// `k_pos_emb`).
-TensorRegionCrossing key_positions(const BlockBuildContext& e, Phase phase) {
+TensorParallelRegionCrossing key_positions(const ModelBlockBuildContext& e, Phase phase) {
   return {sizes(e.s).rope, LayerPart::kKeyPositions, phase};
 }
 
@@ -147,60 +156,66 @@ struct Apart {
 
 /// Splits `d_qkv` into the gradients of its parts; the gradients of queries stay in its first
 /// columns.
-Apart take_apart(BlockBuildContext& e, TensorId d_qkv) {
+Apart take_apart(ModelBlockBuildContext& e, TensorId d_qkv) {
   const std::int64_t rope = sizes(e.s).rope;
-  const TensorId key_values = activation(e, "gradient", e.s.tokens, sizes(e.s).kv_width);
-  const TensorId positions = activation(e, "gradient", e.s.tokens, rope);
+  const TensorId key_values =
+      create_activation_tensor(e, "gradient", e.s.tokens, sizes(e.s).kv_width);
+  const TensorId positions = create_activation_tensor(e, "gradient", e.s.tokens, rope);
   e.out.add(assembly(e, Phase::kDataGradient), {d_qkv}, {d_qkv, key_values, positions});
-  return {key_values, leave_tensor_region(e, positions, key_positions(e, Phase::kDataGradient))};
+  return {key_values,
+          exit_tensor_parallel_region(e, positions, key_positions(e, Phase::kDataGradient))};
 }
 
-TensorId queries_backward(BlockBuildContext& e, TensorId d_qkv) {
+TensorId queries_backward(ModelBlockBuildContext& e, TensorId d_qkv) {
   if (sizes(e.s).query_rank == 0) {
-    return append_column_product_backward(e, d_qkv, Keep::kAttentionLinearInput, query_direct(e.s));
+    return append_column_parallel_product_backward(e, d_qkv, KeptTensorRole::kAttentionLinearInput,
+                                                   query_direct(e.s));
   }
-  const TensorId d_latent =
-      append_column_product_backward(e, d_qkv, Keep::kQueryDownNormed, query_up(e.s));
+  const TensorId d_latent = append_column_parallel_product_backward(
+      e, d_qkv, KeptTensorRole::kQueryDownNormed, query_up(e.s));
   const TensorId d_down =
       append_norm_backward(e, d_latent, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
-  return append_product_backward(e, d_down, Keep::kAttentionLinearInput, query_down(e.s));
+  return append_matrix_product_backward(e, d_down, KeptTensorRole::kAttentionLinearInput,
+                                        query_down(e.s));
 }
 
-TensorId key_values_backward(BlockBuildContext& e, const Apart& d) {
-  const TensorId d_normed =
-      append_column_product_backward(e, d.key_values, Keep::kKeyValueDownNormed, key_value_up(e.s));
+TensorId key_values_backward(ModelBlockBuildContext& e, const Apart& d) {
+  const TensorId d_normed = append_column_parallel_product_backward(
+      e, d.key_values, KeptTensorRole::kKeyValueDownNormed, key_value_up(e.s));
   const TensorId d_latent =
       append_norm_backward(e, d_normed, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
   const std::int64_t width = key_value_down(e.s).columns;
-  const TensorId d_down = activation(e, "gradient", e.s.rows, width);
+  const TensorId d_down = create_activation_tensor(e, "gradient", e.s.rows, width);
   e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kKeyPositions,
                         {.rows = e.s.rows, .columns = width}),
             {d_latent, d.key_positions}, {d_down});
-  return append_product_backward(e, d_down, Keep::kKeyValueUp, key_value_down(e.s));
+  return append_matrix_product_backward(e, d_down, KeptTensorRole::kKeyValueUp,
+                                        key_value_down(e.s));
 }
 
 }  // namespace
 
-TensorId append_latent_projections(BlockBuildContext& e, TensorId normed) {
+TensorId append_latent_projections(ModelBlockBuildContext& e, TensorId normed) {
   const TensorId q = queries(e, normed);
   // The key-value projection keeps the sharded input, whatever the query projection keeps.
   const TensorId down =
-      append_product_with_adapter(e, normed, key_value_down(e.s), Keep::kKeyValueUp);
+      append_matrix_product_with_lora(e, normed, key_value_down(e.s), KeptTensorRole::kKeyValueUp);
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
-  const TensorId kv =
-      append_column_product(e, latent, Keep::kKeyValueDownNormed, key_value_up(e.s));
-  const TensorId positions = enter_tensor_region(e, down, key_positions(e, e.forward));
-  const TensorId qkv = activation(e, "attention.qkv", e.s.tokens, query_key_value_width(e.s));
+  const TensorId kv = append_column_parallel_product(e, latent, KeptTensorRole::kKeyValueDownNormed,
+                                                     key_value_up(e.s));
+  const TensorId positions = enter_tensor_parallel_region(e, down, key_positions(e, e.forward));
+  const TensorId qkv =
+      create_activation_tensor(e, "attention.qkv", e.s.tokens, query_key_value_width(e.s));
   e.out.add(assembly(e, e.forward), {q, kv, positions}, {qkv});
   return qkv;
 }
 
-TensorId append_latent_projections_backward(BlockBuildContext& e, TensorId d_qkv) {
+TensorId append_latent_projections_backward(ModelBlockBuildContext& e, TensorId d_qkv) {
   if (e.s.model->has_sparse_attention_indexer()) choose_keys_backward(e);
   const Apart d = take_apart(e, d_qkv);
   const TensorId d_query = queries_backward(e, d_qkv);
   const TensorId d_key_value = key_values_backward(e, d);
-  const TensorId dx = activation(e, "gradient", e.s.rows, e.s.model->hidden);
+  const TensorId dx = create_activation_tensor(e, "gradient", e.s.rows, e.s.model->hidden);
   e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kLatentGradient,
                         {.rows = e.s.rows, .columns = e.s.model->hidden}),
             {d_query, d_key_value}, {dx});

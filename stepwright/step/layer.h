@@ -9,50 +9,56 @@ namespace stepwright::step {
 
 /// The forward and the backward template of one block (layer, embedding or head); the backward
 /// restores, in the same order, the tensors that the forward saves.
-struct BlockTemplatePair {
-  Template forward;
-  Template backward;
+struct ModelBlockTemplatePair {
+  OperatorTemplate forward;
+  OperatorTemplate backward;
   // Where each pass begins, if the block is computed in several passes; empty: in one.
   std::vector<VocabularyPassBegin> forward_passes = {};
   std::vector<VocabularyPassBegin> backward_passes = {};
   /// Template of weight gradients that run after all backwards of the pipeline position; without
   /// operators: none are deferred. It restores, in the same order, what the backward saves.
-  Template deferred = {};
+  OperatorTemplate deferred = {};
 };
 
 /// Builds the forward and backward of one transformer layer. `recompute`: the modules that run
 /// again in the backward, or the whole layer, which then keeps only its input.
-BlockTemplatePair build_layer(const Setting& setting, model::LayerClass layer,
-                              const plan::LayerRecompute& recompute);
+ModelBlockTemplatePair build_layer_templates(const StepSizesAndChoices& setting,
+                                             model::LayerClass layer,
+                                             const plan::LayerRecompute& recompute);
 
 /// Builds the forward and backward of the token (and position) embedding with its norm and dropout,
 /// and of the image encoder if the model has one; `whole`: the encoder's layers are fully
 /// recomputed. If pipeline positions share the table, the first one (`at_end`) gets the rows that
 /// the others look up, and sends them the gradient.
-BlockTemplatePair build_embedding(const Setting& setting, bool whole, bool at_end = true);
+ModelBlockTemplatePair build_embedding_templates(const StepSizesAndChoices& setting, bool whole,
+                                                 bool at_end = true);
 
 /// Builds the forward and backward of the final norm, the language-model head and the cross
 /// entropy. `own_table`: with tied weights, this rank has its own copy of the embedding's table.
-/// The head's weight gradients are deferred if `Setting::defers_head_weight_gradients` is true. If
-/// pipeline positions share the vocabulary, the last one (`at_end`) sends the normed rows to the
-/// others and receives the sum of their gradients.
-BlockTemplatePair build_head(const Setting& setting, bool own_table, bool at_end = true);
+/// The head's weight gradients are deferred if `StepSizesAndChoices::defers_head_weight_gradients`
+/// is true. If pipeline positions share the vocabulary, the last one (`at_end`) sends the normed
+/// rows to the others and receives the sum of their gradients.
+ModelBlockTemplatePair build_head_templates(const StepSizesAndChoices& setting, bool own_table,
+                                            bool at_end = true);
 
 /// Builds the forward and backward of the multi-token prediction layer `depth` (0-based) behind the
 /// head, with its loss. Its input is the rows of the last layer, which the head passes on, or of
 /// the previous multi-token layer. `own_table`: the first such layer holds a copy of the
 /// embedding's table.
-BlockTemplatePair build_multi_token_layer(const Setting& setting, std::int64_t depth,
-                                          bool own_table, const plan::LayerRecompute& recompute);
+ModelBlockTemplatePair build_multi_token_layer_templates(const StepSizesAndChoices& setting,
+                                                         std::int64_t depth, bool own_table,
+                                                         const plan::LayerRecompute& recompute);
 
 /// Builds the message that sends the residual stream (or its gradient) to the neighbouring pipeline
 /// chunk; `build_pipeline_receive` builds its receipt. A message scattered over the tensor ranks is
 /// gathered after it has arrived.
-Template build_pipeline_send(const Setting& setting, schedule::Direction direction);
-Template build_pipeline_receive(const Setting& setting, schedule::Direction direction);
+OperatorTemplate build_pipeline_send_template(const StepSizesAndChoices& setting,
+                                              schedule::Direction direction);
+OperatorTemplate build_pipeline_receive(const StepSizesAndChoices& setting,
+                                        schedule::Direction direction);
 /// Builds a template without operators that leaves the residual stream for the next chunk of the
 /// same pipeline position; `build_residual_take_over` builds the template that picks it up.
-Template build_residual_hand_over(const Setting& setting);
-Template build_residual_take_over(const Setting& setting);
+OperatorTemplate build_residual_hand_over_template(const StepSizesAndChoices& setting);
+OperatorTemplate build_residual_take_over(const StepSizesAndChoices& setting);
 
 }  // namespace stepwright::step

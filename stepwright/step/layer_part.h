@@ -213,7 +213,7 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kMultiTokenFinalNorm, "multi_token.norm_final"}};
 
 /// Returns the name of a layer part in reports, which is also the name of its parameter.
-constexpr std::string_view name_of(LayerPart part) {
+constexpr std::string_view layer_part_name(LayerPart part) {
   return kLayerPartNames[static_cast<std::size_t>(part)].name;
 }
 

@@ -50,14 +50,14 @@ void add_orthogonal(OptimizerMatrixSizes& sum, const Matrix& m,
 
 /// Counts the scales of quantized moments: two (one for each moment) for every block of elements in
 /// one rank's shard.
-OptimizerMatrixSizes scales_of(const LocalParameter& local, std::int64_t block) {
+OptimizerMatrixSizes scales_of(const RankLocalParameter& local, std::int64_t block) {
   return {.numbers =
               2 * local.blocks * ceil_divide(ceil_divide(local.elements(), local.blocks), block)};
 }
 
 /// Sizes of `count` matrices whose sums of rows and columns are kept; 0: a parameter that is not a
 /// matrix.
-OptimizerMatrixSizes sums_of(const model::Parameter& whole, const LocalParameter& local,
+OptimizerMatrixSizes sums_of(const model::ModelParameter& whole, const RankLocalParameter& local,
                              std::int64_t count, std::int64_t cut) {
   const std::int64_t updates = std::max<std::int64_t>(1, count) * local.copies;
   OptimizerMatrixSizes size{.count = count * local.copies,
@@ -65,7 +65,7 @@ OptimizerMatrixSizes sums_of(const model::Parameter& whole, const LocalParameter
                             .cut_updates = is_cut(whole.split, cut) ? updates : 0};
   if (count == 0) return size;
   const std::int64_t columns = count * local.columns;
-  size.elements = local.padded();
+  size.elements = local.padded_element_count_per_tensor_rank();
   size.numbers = ceil_divide(local.copies * (local.rows + columns), local.blocks) * local.blocks;
   if (is_cut(whole.split, cut)) {
     size.payload =
@@ -76,7 +76,7 @@ OptimizerMatrixSizes sums_of(const model::Parameter& whole, const LocalParameter
 
 }  // namespace
 
-std::vector<std::int64_t> stacked_matrix_row_counts(const model::Parameter& whole) {
+std::vector<std::int64_t> stacked_matrix_row_counts(const model::ModelParameter& whole) {
   if (whole.vector || whole.rows <= 1 || whole.columns <= 1) return {};
   if (whole.name != "attention.qkv" || whole.fused[0] == 0) return {whole.rows};
   std::vector<std::int64_t> rows;
@@ -93,8 +93,8 @@ std::int64_t newton_schulz_step_flops(std::int64_t rows, std::int64_t columns) {
   return 4 * m * m * std::max(rows, columns) + 2 * m * m * m;
 }
 
-OptimizerMatrixSizes stacked_matrix_sizes(const model::Parameter& whole,
-                                          const LocalParameter& local,
+OptimizerMatrixSizes stacked_matrix_sizes(const model::ModelParameter& whole,
+                                          const RankLocalParameter& local,
                                           const MatrixOptimizerUpdate& update) {
   const plan::OptimizerTraits& traits = plan::traits_of(update.optimizer);
   if (whole.frozen) return {};
@@ -108,7 +108,7 @@ OptimizerMatrixSizes stacked_matrix_sizes(const model::Parameter& whole,
     add_orthogonal(size, {each, whole.columns, whole.split}, update);
   }
   OptimizerMatrixSizes all;
-  all.add(size, local.copies).elements = local.padded();
+  all.add(size, local.copies).elements = local.padded_element_count_per_tensor_rank();
   return all;
 }
 

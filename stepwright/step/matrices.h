@@ -15,11 +15,11 @@ inline constexpr std::int64_t kNewtonSchulzSteps = 5;
 
 /// Names of the operators that orthogonalize (Muon) the dense and the expert matrices of a pipeline
 /// position.
-inline constexpr std::string_view kOrthogonalizeDenseName = "orthogonalize";
+inline constexpr std::string_view kOrthogonalizeDenseOperatorName = "orthogonalize";
 inline constexpr std::string_view kOrthogonalizeExpertName = "orthogonalize.experts";
 
 /// Matrix products in the Muon update of one matrix: three in each Newton-Schulz step.
-inline constexpr double kMuonProducts = 3.0 * kNewtonSchulzSteps;
+inline constexpr double kMuonMatrixProductsPerUpdate = 3.0 * kNewtonSchulzSteps;
 
 /// Returns the FLOPs of one Newton-Schulz step for an m x n matrix with m the smaller: X X^T, its
 /// square, and the product of both with X, 4 m^2 n + 2 m^3.
@@ -29,7 +29,7 @@ std::int64_t newton_schulz_step_flops(std::int64_t rows, std::int64_t columns);
 /// values are one matrix each, gate and up are one together (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/emerging_optimizers.py, split_qkv). Empty for vectors and for parameters
 /// with one row or column.
-std::vector<std::int64_t> stacked_matrix_row_counts(const model::Parameter& whole);
+std::vector<std::int64_t> stacked_matrix_row_counts(const model::ModelParameter& whole);
 
 /// True if the parameter `name` belongs to a layer, not to the embedding or the head: only matrices
 /// of layers are orthogonalized.
@@ -49,8 +49,8 @@ struct MatrixOptimizerUpdate {
 /// being the unsplit dimension; a duplicated step gathers the shards in fp32. Sums over columns are
 /// shared by ranks that each hold some of the rows, and sums over rows by ranks that each hold some
 /// of the columns.
-OptimizerMatrixSizes stacked_matrix_sizes(const model::Parameter& whole,
-                                          const LocalParameter& local,
+OptimizerMatrixSizes stacked_matrix_sizes(const model::ModelParameter& whole,
+                                          const RankLocalParameter& local,
                                           const MatrixOptimizerUpdate& update);
 
 }  // namespace stepwright::step

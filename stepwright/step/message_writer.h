@@ -11,16 +11,16 @@ namespace stepwright::step {
 /// pieces of about `bucket` elements (0: one piece), each padded to equal shards.
 struct BucketedGroupMessage {
   OperatorKind kind{};
-  plan::GroupKind group{};
+  plan::CommunicatorKind group{};
   std::int64_t size = 1;
   std::int64_t elements = 0;
   DType dtype{};
   Phase phase{};
-  Stream stream = Stream::kCompute;
+  DeviceStream stream = DeviceStream::kCompute;
   std::int64_t bucket = 0;
   std::string_view name;
-  Purpose purpose{};
-  Scheme scheme = Scheme::kData;
+  OperatorPurpose purpose{};
+  ParallelismScheme scheme = ParallelismScheme::kData;
 };
 
 /// Builds a template of messages and copies that run one after the other; skips messages in groups
@@ -35,7 +35,7 @@ class MessageTemplateBuilder {
   std::vector<TensorId> reads;
   std::vector<TensorId> writes;
 
-  TemplateBuilder builder;
+  OperatorTemplateBuilder builder;
 
  private:
   void append(const Operator& op);

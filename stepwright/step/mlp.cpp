@@ -3,32 +3,33 @@
 namespace stepwright::step {
 namespace {
 
-Product fc1(const Setting& s, const MlpNames& role) {
+MatrixProduct fc1(const StepSizesAndChoices& s, const MlpOperatorNames& role) {
   const std::int64_t halves = s.model->gated ? 2 : 1;
-  Product product{s.tokens, s.model->hidden, role.ffn / s.tensor * halves, role.fc1};
+  MatrixProduct product{s.tokens, s.model->hidden, role.ffn / s.tensor * halves, role.fc1};
   if (!s.kernels.fused_gate) product.parts = halves;
   return product;
 }
 
-Product fc2(const Setting& s, const MlpNames& role) {
+MatrixProduct fc2(const StepSizesAndChoices& s, const MlpOperatorNames& role) {
   return {s.tokens, role.ffn / s.tensor, s.model->hidden, role.fc2};
 }
 
 }  // namespace
 
-MlpNames dense_mlp(const model::Architecture& model, const model::LayerClass& layer) {
+MlpOperatorNames dense_mlp(const model::ModelArchitecture& model, const model::LayerClass& layer) {
   return {LayerPart::kFc1,
           LayerPart::kMlpActivation,
           LayerPart::kFc2,
-          Keep::kMlpLinearInput,
-          Keep::kFc1Out,
-          Keep::kActivationOut,
+          KeptTensorRole::kMlpLinearInput,
+          KeptTensorRole::kFc1Out,
+          KeptTensorRole::kActivationOut,
           model.dense_mlp_width(layer)};
 }
 
-MlpNames shared_mlp(const model::Architecture& model) {
-  return {LayerPart::kSharedFc1,    LayerPart::kSharedActivation, LayerPart::kSharedFc2,
-          Keep::kSharedLinearInput, Keep::kSharedFc1Out,          Keep::kSharedActivationOut,
+MlpOperatorNames shared_mlp(const model::ModelArchitecture& model) {
+  return {LayerPart::kSharedFc1,         LayerPart::kSharedActivation,
+          LayerPart::kSharedFc2,         KeptTensorRole::kSharedLinearInput,
+          KeptTensorRole::kSharedFc1Out, KeptTensorRole::kSharedActivationOut,
           model.experts->shared_ffn};
 }
 
@@ -36,24 +37,24 @@ namespace {
 
 /// Returns `block` (parameters, or their gradients) if the activation function has parameters; else
 /// -1.
-TensorId trained(const BlockBuildContext& e, TensorId block) {
-  return e.s.model->activation == model::Activation::kXielu ? block : TensorId{-1};
+TensorId trained(const ModelBlockBuildContext& e, TensorId block) {
+  return e.s.model->activation == model::ActivationFunction::kXielu ? block : TensorId{-1};
 }
 
-Purpose purpose_of(const ActivationOperands& beside) {
-  return beside.weights >= 0 ? Purpose::kWeightedExperts : Purpose::kPlain;
+OperatorPurpose purpose_of(const ActivationFunctionOperands& beside) {
+  return beside.weights >= 0 ? OperatorPurpose::kWeightedExperts : OperatorPurpose::kPlain;
 }
 
 }  // namespace
 
-bool keeps_activated_gates(const Setting& setting) {
-  const plan::Kernels& kernels = setting.kernels;
+bool mlp_keeps_activated_gates(const StepSizesAndChoices& setting) {
+  const plan::FrameworkKernels& kernels = setting.kernels;
   return setting.model->gated && !(kernels.fused_norm && kernels.fused_activation);
 }
 
-TensorId append_activation_function(BlockBuildContext& e, TensorId x,
+TensorId append_activation_function(ModelBlockBuildContext& e, TensorId x,
                                     const ActivationMatrixSize& sheet, LayerPart part,
-                                    const ActivationOperands& beside) {
+                                    const ActivationFunctionOperands& beside) {
   const TensorId y = e.out.tensor({.name = "activation",
                                    .dtype = e.s.storage,
                                    .routed = sheet.routed,
@@ -71,9 +72,9 @@ TensorId append_activation_function(BlockBuildContext& e, TensorId x,
   return y;
 }
 
-TensorId append_activation_function_backward(BlockBuildContext& e, TensorId dy, TensorId x,
+TensorId append_activation_function_backward(ModelBlockBuildContext& e, TensorId dy, TensorId x,
                                              const ActivationMatrixSize& sheet, LayerPart part,
-                                             const ActivationOperands& beside) {
+                                             const ActivationFunctionOperands& beside) {
   const TensorId dx =
       e.out.tensor({.name = "gradient",
                     .dtype = e.s.storage,
@@ -96,70 +97,81 @@ TensorId append_activation_function_backward(BlockBuildContext& e, TensorId dy, 
 namespace {
 
 /// True if an MLP's gate and its other half are two separate products.
-bool splits_gate(const BlockBuildContext& e) {
+bool splits_gate(const ModelBlockBuildContext& e) {
   return e.splits_gate && e.s.model->gated && !e.s.model->adapters;
 }
 
 /// True if the dense MLP keeps its activated gates: eager PyTorch does, for the gradient of the
 /// multiplication with the other half.
-bool keeps_gate(const BlockBuildContext& e, const MlpNames& role) {
-  return keeps_activated_gates(e.s) && role.fc1_out == Keep::kFc1Out;
+bool keeps_gate(const ModelBlockBuildContext& e, const MlpOperatorNames& role) {
+  return mlp_keeps_activated_gates(e.s) && role.fc1_out == KeptTensorRole::kFc1Out;
 }
 
-TensorId gate_tensor(BlockBuildContext& e, const MlpNames& role) {
+TensorId gate_tensor(ModelBlockBuildContext& e, const MlpOperatorNames& role) {
   if (!keeps_gate(e, role)) return -1;
-  e.kept.set(Keep::kGate, activation(e, "gate", e.s.tokens, role.ffn / e.s.tensor));
-  return e.kept.get(Keep::kGate);
+  e.kept.set(KeptTensorRole::kGate,
+             create_activation_tensor(e, "gate", e.s.tokens, role.ffn / e.s.tensor));
+  return e.kept.get(KeptTensorRole::kGate);
 }
 
 /// Writes the first product as two products of the same gathered rows, whose results are kept under
 /// separate roles.
-void fc1_in_halves(BlockBuildContext& e, TensorId normed, const MlpNames& role) {
-  Product half = fc1(e.s, role);
+void fc1_in_halves(ModelBlockBuildContext& e, TensorId normed, const MlpOperatorNames& role) {
+  MatrixProduct half = fc1(e.s, role);
   half.columns /= 2;
   half.parts = 1;
-  const TensorId gathered = enter_tensor_region(e, normed, {half.inner, half.part, e.forward});
+  const TensorId gathered =
+      enter_tensor_parallel_region(e, normed, {half.inner, half.part, e.forward});
   e.kept.set(role.input, e.s.keep_gathered ? gathered : normed);
   e.kept.set(role.fc1_out, append_matrix_product(e, gathered, half));
-  e.kept.set(Keep::kFc1Up, append_matrix_product(e, gathered, half));
+  e.kept.set(KeptTensorRole::kFc1Up, append_matrix_product(e, gathered, half));
 }
 
 }  // namespace
 
-TensorId append_mlp_first_half(BlockBuildContext& e, TensorId normed, const MlpNames& role) {
+TensorId append_mlp_first_half(ModelBlockBuildContext& e, TensorId normed,
+                               const MlpOperatorNames& role) {
   const bool halves = splits_gate(e);
   if (halves) {
     fc1_in_halves(e, normed, role);
   } else {
-    e.kept.set(role.fc1_out, append_column_product(e, normed, role.input, fc1(e.s, role)));
+    e.kept.set(role.fc1_out, append_column_parallel_product(e, normed, role.input, fc1(e.s, role)));
   }
   const TensorId active = append_activation_function(
       e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
-      {.other = halves ? e.kept.get(Keep::kFc1Up) : TensorId{-1}, .gate = gate_tensor(e, role)});
+      {.other = halves ? e.kept.get(KeptTensorRole::kFc1Up) : TensorId{-1},
+       .gate = gate_tensor(e, role)});
   return active;
 }
 
-TensorId append_mlp_second_half(BlockBuildContext& e, TensorId active, const MlpNames& role) {
-  return append_product_with_adapter(e, active, fc2(e.s, role), role.activation_out);
+TensorId append_mlp_second_half(ModelBlockBuildContext& e, TensorId active,
+                                const MlpOperatorNames& role) {
+  return append_matrix_product_with_lora(e, active, fc2(e.s, role), role.activation_out);
 }
 
-TensorId append_mlp_block(BlockBuildContext& e, TensorId normed, const MlpNames& role) {
+TensorId append_mlp_block(ModelBlockBuildContext& e, TensorId normed,
+                          const MlpOperatorNames& role) {
   return append_mlp_second_half(e, append_mlp_first_half(e, normed, role), role);
 }
 
-TensorId mlp_down_backward(BlockBuildContext& e, TensorId dy, const MlpNames& role) {
-  return append_product_backward(e, dy, role.activation_out, fc2(e.s, role));
+TensorId mlp_down_backward(ModelBlockBuildContext& e, TensorId dy, const MlpOperatorNames& role) {
+  return append_matrix_product_backward(e, dy, role.activation_out, fc2(e.s, role));
 }
 
-TensorId mlp_up_backward(BlockBuildContext& e, TensorId d_active, const MlpNames& role) {
-  const TensorId other = splits_gate(e) ? kept(e, Keep::kFc1Up) : -1;
+TensorId mlp_up_backward(ModelBlockBuildContext& e, TensorId d_active,
+                         const MlpOperatorNames& role) {
+  const TensorId other = splits_gate(e) ? tensor_kept_by_forward(e, KeptTensorRole::kFc1Up) : -1;
   const TensorId d_wide = append_activation_function_backward(
-      e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
-      {.other = other, .gate = keeps_gate(e, role) ? kept(e, Keep::kGate) : TensorId{-1}});
-  return append_column_product_backward(e, d_wide, role.input, fc1(e.s, role));
+      e, d_active, tensor_kept_by_forward(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor},
+      role.activation,
+      {.other = other,
+       .gate =
+           keeps_gate(e, role) ? tensor_kept_by_forward(e, KeptTensorRole::kGate) : TensorId{-1}});
+  return append_column_parallel_product_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 
-TensorId append_mlp_block_backward(BlockBuildContext& e, TensorId dy, const MlpNames& role) {
+TensorId append_mlp_block_backward(ModelBlockBuildContext& e, TensorId dy,
+                                   const MlpOperatorNames& role) {
   return mlp_up_backward(e, mlp_down_backward(e, dy, role), role);
 }
 

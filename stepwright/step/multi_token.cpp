@@ -9,49 +9,52 @@
 namespace stepwright::step {
 namespace {
 
-constexpr NormNames kHiddenNorm{Keep::kMultiTokenHidden, Keep::kMultiTokenHiddenStatistics,
-                                LayerPart::kMultiTokenHiddenNorm, Keep::kMultiTokenHiddenCopies};
-constexpr NormNames kEmbeddedNorm{Keep::kMultiTokenEmbedded, Keep::kMultiTokenEmbeddedStatistics,
-                                  LayerPart::kMultiTokenEmbeddingNorm,
-                                  Keep::kMultiTokenEmbeddedCopies};
-constexpr NormNames kAheadNorm{Keep::kFinalInput, Keep::kFinalStatistics,
-                               LayerPart::kMultiTokenFinalNorm, Keep::kFinalNormCopies};
+constexpr NormTensorNames kHiddenNorm{
+    KeptTensorRole::kMultiTokenHidden, KeptTensorRole::kMultiTokenHiddenStatistics,
+    LayerPart::kMultiTokenHiddenNorm, KeptTensorRole::kMultiTokenHiddenCopies};
+constexpr NormTensorNames kEmbeddedNorm{
+    KeptTensorRole::kMultiTokenEmbedded, KeptTensorRole::kMultiTokenEmbeddedStatistics,
+    LayerPart::kMultiTokenEmbeddingNorm, KeptTensorRole::kMultiTokenEmbeddedCopies};
+constexpr NormTensorNames kAheadNorm{KeptTensorRole::kFinalInput, KeptTensorRole::kFinalStatistics,
+                                     LayerPart::kMultiTokenFinalNorm,
+                                     KeptTensorRole::kFinalNormCopies};
 
-model::LayerClass class_of_modules(const Setting& s) {
+model::LayerClass class_of_modules(const StepSizesAndChoices& s) {
   return s.model->layer_class(s.model->layers - 1);
 }
 
-ActivationMatrixSize rows_of(const Setting& s) { return {s.rows, s.model->hidden}; }
+ActivationMatrixSize rows_of(const StepSizesAndChoices& s) { return {s.rows, s.model->hidden}; }
 
 /// Projection whose columns are split over tensor ranks and then gathered (Megatron-Core
 /// transformer/multi_token_prediction.py, `eh_proj`).
-Product projection(const Setting& s) {
+MatrixProduct projection(const StepSizesAndChoices& s) {
   return {s.tokens, 2 * s.model->hidden, s.model->hidden / s.tensor,
           LayerPart::kMultiTokenProjection};
 }
 
 /// Returns a message between tensor ranks, each of which holds some columns of all rows.
-Operator column_message(const BlockBuildContext& e, OperatorKind kind, Phase phase) {
+Operator column_message(const ModelBlockBuildContext& e, OperatorKind kind, Phase phase) {
   return {.kind = kind,
           .phase = phase,
-          .stream = message_stream(e.s, Scheme::kTensor),
-          .scheme = Scheme::kTensor,
-          .group = plan::GroupKind::kTensor,
+          .stream = stream_of_messages(e.s, ParallelismScheme::kTensor),
+          .scheme = ParallelismScheme::kTensor,
+          .group = plan::CommunicatorKind::kTensor,
           .dtype = e.s.storage,
           .payload_elements = e.s.tokens * e.s.model->hidden,
           .part = LayerPart::kMultiTokenProjection,
-          .purpose = Purpose::kColumns};
+          .purpose = OperatorPurpose::kColumns};
 }
 
-Operator joining(const BlockBuildContext& e, Phase phase) {
+Operator joining(const ModelBlockBuildContext& e, Phase phase) {
   return computation(e, OperatorKind::kAdd, phase, LayerPart::kMultiTokenJoin,
                      {.rows = e.s.rows, .columns = 2 * e.s.model->hidden});
 }
 
 /// Writes the projection and returns the rows that enter the layer; after the gather each rank
 /// continues with its own rows.
-TensorId project(BlockBuildContext& e, TensorId joined) {
-  const TensorId own = append_column_product(e, joined, Keep::kMultiTokenJoined, projection(e.s));
+TensorId project(ModelBlockBuildContext& e, TensorId joined) {
+  const TensorId own =
+      append_column_parallel_product(e, joined, KeptTensorRole::kMultiTokenJoined, projection(e.s));
   if (!e.s.tensor_parallel()) return own;
   const TensorId all =
       create_message_buffer(e, "multi_token.projected", e.s.rows, e.s.model->hidden);
@@ -59,35 +62,37 @@ TensorId project(BlockBuildContext& e, TensorId joined) {
   return all;
 }
 
-TensorId project_backward(BlockBuildContext& e, TensorId dy) {
+TensorId project_backward(ModelBlockBuildContext& e, TensorId dy) {
   TensorId own = dy;
   if (e.s.tensor_parallel()) {
     const std::int64_t h = e.s.model->hidden;
-    const TensorId all =
-        enter_tensor_region(e, dy, {h, LayerPart::kMultiTokenProjection, Phase::kDataGradient});
-    own = activation(e, "gradient", e.s.tokens, projection(e.s).columns);
+    const TensorId all = enter_tensor_parallel_region(
+        e, dy, {h, LayerPart::kMultiTokenProjection, Phase::kDataGradient});
+    own = create_activation_tensor(e, "gradient", e.s.tokens, projection(e.s).columns);
     e.out.add(
         computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kMultiTokenProjection,
                     {.rows = e.s.tokens, .columns = projection(e.s).columns}),
         {all}, {own});
   }
-  return append_column_product_backward(e, own, Keep::kMultiTokenJoined, projection(e.s));
+  return append_column_parallel_product_backward(e, own, KeptTensorRole::kMultiTokenJoined,
+                                                 projection(e.s));
 }
 
-TensorId entry(BlockBuildContext& e, TensorId hidden) {
+TensorId entry(ModelBlockBuildContext& e, TensorId hidden) {
   const TensorId embedded = norm(e, append_embedding_lookup(e), rows_of(e.s), kEmbeddedNorm);
   const TensorId normed = norm(e, hidden, rows_of(e.s), kHiddenNorm);
-  const TensorId joined = activation(e, "multi_token.joined", e.s.rows, 2 * e.s.model->hidden);
+  const TensorId joined =
+      create_activation_tensor(e, "multi_token.joined", e.s.rows, 2 * e.s.model->hidden);
   e.out.add(joining(e, e.forward), {embedded, normed}, {joined});
   return project(e, joined);
 }
 
 /// Writes the backward of norms, join and projection; returns the gradient of the hidden rows.
-TensorId entry_backward(BlockBuildContext& e, TensorId dy) {
+TensorId entry_backward(ModelBlockBuildContext& e, TensorId dy) {
   const TensorId d_joined = project_backward(e, dy);
   const std::int64_t h = e.s.model->hidden;
-  const TensorId d_embedded = activation(e, "gradient", e.s.rows, h);
-  const TensorId d_normed = activation(e, "gradient", e.s.rows, h);
+  const TensorId d_embedded = create_activation_tensor(e, "gradient", e.s.rows, h);
+  const TensorId d_normed = create_activation_tensor(e, "gradient", e.s.rows, h);
   e.out.add(joining(e, Phase::kDataGradient), {d_joined}, {d_embedded, d_normed});
   append_embedding_table_gradient(e,
                                   append_norm_backward(e, d_embedded, rows_of(e.s), kEmbeddedNorm));
@@ -96,34 +101,40 @@ TensorId entry_backward(BlockBuildContext& e, TensorId dy) {
 
 }  // namespace
 
-BlockTemplatePair build_multi_token_layer(const Setting& s, std::int64_t depth, bool own_table,
-                                          const plan::LayerRecompute& recompute) {
-  const std::vector<LocalParameter> parameters = local_multi_token_parameters(s, depth, own_table);
+ModelBlockTemplatePair build_multi_token_layer_templates(const StepSizesAndChoices& s,
+                                                         std::int64_t depth, bool own_table,
+                                                         const plan::LayerRecompute& recompute) {
+  const std::vector<RankLocalParameter> parameters =
+      local_multi_token_parameters(s, depth, own_table);
   const bool is_last = depth + 1 == s.model->extra_predicted_tokens();
-  LayerWriter layer(class_of_modules(s), recompute);
-  ParameterBlockTemplate forward(s, "multi_token.forward", parameters);
-  const TensorId before = forward.builder.input(residual_tensor(s, "residual"));
-  Kept all;
-  BlockBuildContext e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
+  LayerOperatorWriter layer(class_of_modules(s), recompute);
+  ParameterizedBlockTemplate forward(s, "multi_token.forward", parameters);
+  const TensorId before = forward.builder.add_input_tensor(residual_tensor(s, "residual"));
+  KeptTensors all;
+  ModelBlockBuildContext e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
   const TensorId into_layer = entry(e, before);
-  Kept of_layer;
-  BlockBuildContext inside{forward.builder, s, of_layer, Phase::kForward, forward.parameters, -1};
+  KeptTensors of_layer;
+  ModelBlockBuildContext inside{forward.builder,    s, of_layer, Phase::kForward,
+                                forward.parameters, -1};
   const TensorId hidden = layer.forward(inside, into_layer);
-  std::vector<Kept> saved = predict(e, hidden, kAheadNorm);
+  std::vector<KeptTensors> saved = append_head_and_cross_entropy(e, hidden, kAheadNorm);
   if (!is_last) forward.builder.output(hidden);
-  const Kept kept = all.with(layer.tensors_kept_after_forward(of_layer, into_layer));
-  all = all.with(of_layer);
+  const KeptTensors kept =
+      all.with_replaced_tensors(layer.tensors_kept_after_forward(of_layer, into_layer));
+  all = all.with_replaced_tensors(of_layer);
   saved.insert(saved.begin(), kept);
-  for (const Kept& each : saved) forward.builder.save(each);
+  for (const KeptTensors& each : saved) forward.builder.mark_tensors_kept_for_backward(each);
 
-  ParameterBlockTemplate backward(s, "multi_token.backward", parameters);
+  ParameterizedBlockTemplate backward(s, "multi_token.backward", parameters);
   const TensorId d_ahead =
-      is_last ? TensorId{-1} : backward.builder.input(residual_tensor(s, "gradient"));
-  std::vector<Kept> restored = backward.builder.restore(forward.builder, saved);
+      is_last ? TensorId{-1} : backward.builder.add_input_tensor(residual_tensor(s, "gradient"));
+  std::vector<KeptTensors> restored =
+      backward.builder.create_kept_tensors_in_backward(forward.builder, saved);
   backward.create_block_gradient_tensor();
-  BlockBuildContext b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
-                      backward.gradients};
-  const std::span<const Kept> chunks = std::span(restored).subspan(1);
+  ModelBlockBuildContext b{backward.builder,    s,
+                           restored.front(),    Phase::kForward,
+                           backward.parameters, backward.gradients};
+  const std::span<const KeptTensors> chunks = std::span(restored).subspan(1);
   const TensorId d_hidden = predict_backward(b, kAheadNorm, chunks, d_ahead);
   backward.builder.output(entry_backward(
       b, layer.backward(b, d_hidden, {forward.builder, all, kept, forward.parameters})));

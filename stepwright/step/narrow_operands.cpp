@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 8> kWide = {
 
 }  // namespace
 
-std::int64_t narrow_operand_layout_count(const plan::Job& job) {
+std::int64_t low_precision_operand_layout_count(const plan::Job& job) {
   const DType storage = plan::parameter_storage_type(job.precision);
   if (job.precision == storage || job.kernels.casts != plan::LowPrecisionCastScaling::kLibrary)
     return 0;
@@ -26,7 +26,7 @@ std::int64_t narrow_operand_layout_count(const plan::Job& job) {
   return cluster::device_generation_of(job.cluster.device).compute_capability >= kBlackwell ? 1 : 2;
 }
 
-bool is_multiplied_in_narrow_type(const LocalParameter& parameter) {
+bool is_multiplied_in_low_precision(const RankLocalParameter& parameter) {
   const std::string_view name = parameter.name;
   if (parameter.columns <= 1 || parameter.borrowed || parameter.narrow) return false;
   if (name.starts_with("embedding.") || name.ends_with("_lora_a") || name.ends_with("_lora_b")) {
@@ -35,15 +35,16 @@ bool is_multiplied_in_narrow_type(const LocalParameter& parameter) {
   return std::ranges::find(kWide, name) == kWide.end();
 }
 
-std::int64_t narrow_weight_copy_bytes(const plan::Job& job, const plan::Plan& plan,
-                                      const BlockParameterSizes& size) {
+std::int64_t low_precision_weight_copy_bytes(const plan::Job& job, const plan::Plan& plan,
+                                             const ModelBlockParameterCounts& size) {
   const std::int64_t elements = size.narrow_dense + size.narrow_expert;
   if (elements == 0 || plan.offload.parameters) return 0;
   const std::int64_t copies =
-      narrow_operand_layout_count(job) * size_bytes(job.precision, elements);
-  const bool whole = plan.sharding.parameters == plan::Spread::kNone;
+      low_precision_operand_layout_count(job) * bytes_of_elements(job.precision, elements);
+  const bool whole = plan.sharding.parameters == plan::StateShardingScope::kNone;
   if (job.kernels.narrow_parameters) {
-    return whole ? copies - size_bytes(plan::parameter_storage_type(job.precision), elements) : 0;
+    return whole ? copies - bytes_of_elements(plan::parameter_storage_type(job.precision), elements)
+                 : 0;
   }
   return whole || job.kernels.transformer_engine ? copies : 0;
 }

@@ -22,17 +22,17 @@ namespace stepwright::step {
 /// direction (mxfp8, nvfp4); 1 for fp8 from compute capability 10 on (NVIDIA/TransformerEngine
 /// transformer_engine/pytorch/utils.py, is_non_tn_fp8_gemm_supported); 0 if products are not narrow
 /// or store no narrow operands.
-std::int64_t narrow_operand_layout_count(const plan::Job& job);
+std::int64_t low_precision_operand_layout_count(const plan::Job& job);
 
 /// True if products multiply this parameter in the job's narrow precision (fp8 or less): true for
 /// all matrices except a few such as head, router and adapters.
-bool is_multiplied_in_narrow_type(const LocalParameter& parameter);
+bool is_multiplied_in_low_precision(const RankLocalParameter& parameter);
 
 /// Returns the bytes that narrow (fp8 or smaller) copies of weights add to parameters in the type
 /// of storage; negative if parameters are themselves stored narrow and take less. `size`:
 /// parameters of a pipeline position. Parameters that are gathered for each use have copies only if
 /// layers are Transformer Engine's, whose cache does not know about gathers.
-std::int64_t narrow_weight_copy_bytes(const plan::Job& job, const plan::Plan& plan,
-                                      const BlockParameterSizes& size);
+std::int64_t low_precision_weight_copy_bytes(const plan::Job& job, const plan::Plan& plan,
+                                             const ModelBlockParameterCounts& size);
 
 }  // namespace stepwright::step

@@ -13,7 +13,7 @@
 namespace stepwright::step {
 
 /// The kind of an operator, one node of a step program. The comment of each kind says what the
-/// fields of `Shape` mean for it; "rows" are tokens (or token copies) on this rank.
+/// fields of `OperatorShape` mean for it; "rows" are tokens (or token copies) on this rank.
 enum class OperatorKind : std::uint8_t {
   // Computation.
   /// embedding look-up: `rows` rows of `columns` (hidden) elements from a table of `inner` rows
@@ -123,27 +123,27 @@ constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind
 
 /// True for the operators that involve the host: its optimizer update, and copies between host and
 /// device memory.
-constexpr bool involves_host(OperatorKind kind) {
+constexpr bool operator_involves_host(OperatorKind kind) {
   return kind >= OperatorKind::kCopyToHost && kind <= OperatorKind::kCopyFromHost;
 }
 
 /// True if an operator computes on the device: it is neither a message, nor a copy between host and
 /// device, nor work of the host.
 constexpr bool computes_on_device(OperatorKind kind) {
-  return !is_communication(kind) && !involves_host(kind);
+  return !is_communication(kind) && !operator_involves_host(kind);
 }
 
 /// Returns the collective by which a communication operator is modelled: kSend, kReceive and kShift
 /// are point to point; a broadcast around a ring sends as much as an all-gather of the same buffer
 /// and takes as long.
-constexpr collective::Collective collective_of_operator(OperatorKind kind) {
+constexpr collective::CollectiveOperation collective_of_operator(OperatorKind kind) {
   switch (kind) {
-    case OperatorKind::kAllReduce: return collective::Collective::kAllReduce;
+    case OperatorKind::kAllReduce: return collective::CollectiveOperation::kAllReduce;
     case OperatorKind::kAllGather:
-    case OperatorKind::kBroadcast: return collective::Collective::kAllGather;
-    case OperatorKind::kReduceScatter: return collective::Collective::kReduceScatter;
-    case OperatorKind::kAllToAll: return collective::Collective::kAllToAll;
-    default: return collective::Collective::kPointToPoint;
+    case OperatorKind::kBroadcast: return collective::CollectiveOperation::kAllGather;
+    case OperatorKind::kReduceScatter: return collective::CollectiveOperation::kReduceScatter;
+    case OperatorKind::kAllToAll: return collective::CollectiveOperation::kAllToAll;
+    default: return collective::CollectiveOperation::kPointToPoint;
   }
 }
 
@@ -161,12 +161,12 @@ inline constexpr Named<Phase> kPhaseNames[] = {{Phase::kForward, "forward"},
                                                {Phase::kOptimizer, "optimizer"}};
 
 /// True if operators of the phase compute a gradient.
-constexpr bool is_backward(Phase phase) {
+constexpr bool is_backward_phase(Phase phase) {
   return phase == Phase::kDataGradient || phase == Phase::kWeightGradient;
 }
 
 /// The in-order queues (CUDA streams) of a rank: operators of one stream run one after the other.
-enum class Stream : std::uint8_t {
+enum class DeviceStream : std::uint8_t {
   kCompute,
   kTensor,
   kContext,
@@ -181,22 +181,23 @@ enum class Stream : std::uint8_t {
   /// each other.
   kVocabulary,
 };
-inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
-                                                 {Stream::kTensor, "tensor"},
-                                                 {Stream::kContext, "context"},
-                                                 {Stream::kExpert, "expert"},
-                                                 {Stream::kPipelineForward, "pipeline_forward"},
-                                                 {Stream::kPipelineBackward, "pipeline_backward"},
-                                                 {Stream::kGather, "gather"},
-                                                 {Stream::kReduce, "reduce"},
-                                                 {Stream::kToHost, "to_host"},
-                                                 {Stream::kFromHost, "from_host"},
-                                                 {Stream::kVocabulary, "vocabulary"}};
+inline constexpr Named<DeviceStream> kStreamNames[] = {
+    {DeviceStream::kCompute, "compute"},
+    {DeviceStream::kTensor, "tensor"},
+    {DeviceStream::kContext, "context"},
+    {DeviceStream::kExpert, "expert"},
+    {DeviceStream::kPipelineForward, "pipeline_forward"},
+    {DeviceStream::kPipelineBackward, "pipeline_backward"},
+    {DeviceStream::kGather, "gather"},
+    {DeviceStream::kReduce, "reduce"},
+    {DeviceStream::kToHost, "to_host"},
+    {DeviceStream::kFromHost, "from_host"},
+    {DeviceStream::kVocabulary, "vocabulary"}};
 inline constexpr int kStreams = 11;
 
 /// The purpose of an operator, where its kind, phase, kind of parallelism and layer part do not
 /// tell it.
-enum class Purpose : std::uint8_t {
+enum class OperatorPurpose : std::uint8_t {
   /// No special purpose: kind, phase, kind of parallelism and layer part tell what the operator
   /// does.
   kPlain,
@@ -314,33 +315,42 @@ enum class Purpose : std::uint8_t {
 
 /// True if a message carries parameters, gradients or numbers that ranks share at the end of a
 /// step.
-constexpr bool carries_model_states(Purpose purpose) {
-  return purpose >= Purpose::kGatherParameters && purpose <= Purpose::kShareSquares;
+constexpr bool carries_model_states(OperatorPurpose purpose) {
+  return purpose >= OperatorPurpose::kGatherParameters && purpose <= OperatorPurpose::kShareSquares;
 }
 
 /// The kind of parallelism that a message serves; reports add up traffic for each kind.
-enum class Scheme : std::uint8_t { kNone, kTensor, kContext, kExpert, kPipeline, kData, kControl };
-inline constexpr Named<Scheme> kSchemeNames[] = {
-    {Scheme::kNone, "none"},      {Scheme::kTensor, "tensor"},     {Scheme::kContext, "context"},
-    {Scheme::kExpert, "expert"},  {Scheme::kPipeline, "pipeline"}, {Scheme::kData, "data"},
-    {Scheme::kControl, "control"}};
+enum class ParallelismScheme : std::uint8_t {
+  kNone,
+  kTensor,
+  kContext,
+  kExpert,
+  kPipeline,
+  kData,
+  kControl
+};
+inline constexpr Named<ParallelismScheme> kSchemeNames[] = {
+    {ParallelismScheme::kNone, "none"},         {ParallelismScheme::kTensor, "tensor"},
+    {ParallelismScheme::kContext, "context"},   {ParallelismScheme::kExpert, "expert"},
+    {ParallelismScheme::kPipeline, "pipeline"}, {ParallelismScheme::kData, "data"},
+    {ParallelismScheme::kControl, "control"}};
 
 /// Returns the collective algorithm (ring, tree, ...) that a plan asks for in the messages of a
 /// kind of parallelism; it is used only where it is possible.
-constexpr collective::Algorithm planned_collective_algorithm(const plan::Collectives& collectives,
-                                                             Scheme scheme) {
+constexpr collective::CollectiveAlgorithm planned_collective_algorithm(
+    const plan::CollectiveAlgorithmChoices& collectives, ParallelismScheme scheme) {
   switch (scheme) {
-    case Scheme::kTensor: return collectives.tensor;
-    case Scheme::kContext: return collectives.context;
-    case Scheme::kExpert: return collectives.expert;
-    case Scheme::kData: return collectives.data;
-    default: return collective::Algorithm::kLibrary;
+    case ParallelismScheme::kTensor: return collectives.tensor;
+    case ParallelismScheme::kContext: return collectives.context;
+    case ParallelismScheme::kExpert: return collectives.expert;
+    case ParallelismScheme::kData: return collectives.data;
+    default: return collective::CollectiveAlgorithm::kLibrary;
   }
 }
 
 /// Sizes of a computation on one rank, after the plan's splits; fields that its operator kind does
 /// not use are 0.
-struct Shape {
+struct OperatorShape {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t inner = 0;
@@ -354,7 +364,7 @@ struct Shape {
   /// Number of query-key pairs that the mask leaves, per head and sequence: the causal half, a
   /// window, a ring block. A fused kernel computes this many pairs, an unfused one queries * keys.
   std::int64_t pairs = 0;
-  auto operator<=>(const Shape&) const = default;
+  auto operator<=>(const OperatorShape&) const = default;
 };
 
 using TensorId = std::int16_t;
@@ -371,9 +381,9 @@ struct IndexRange {
 struct Operator {
   OperatorKind kind{};
   Phase phase = Phase::kForward;
-  Stream stream = Stream::kCompute;
-  Scheme scheme = Scheme::kNone;
-  plan::GroupKind group = plan::GroupKind::kNone;
+  DeviceStream stream = DeviceStream::kCompute;
+  ParallelismScheme scheme = ParallelismScheme::kNone;
+  plan::CommunicatorKind group = plan::CommunicatorKind::kNone;
   /// Type of the elements that the operator computes or sends. For matrix products: precision of
   /// the product (elements narrower than 16 bits are stored as bf16).
   DType dtype = DType::kBf16;
@@ -386,7 +396,7 @@ struct Operator {
   /// produces or reads them, or another micro-batch (exchanges of experts). Only a share of its
   /// time is then exposed.
   bool in_pieces = false;
-  Shape shape{};
+  OperatorShape shape{};
   /// Number of elements of a message's full buffer (all-gather: its output; reduce-scatter: its
   /// input; all-to-all: the local input; point to point: the message).
   std::int64_t payload_elements = 0;
@@ -397,7 +407,7 @@ struct Operator {
   std::int64_t repeats = 1;
   LayerPart part{};
   std::string_view name{};  ///< Name of the operator in reports; empty: the name of its layer part.
-  Purpose purpose = Purpose::kPlain;
+  OperatorPurpose purpose = OperatorPurpose::kPlain;
   /// Number of PyTorch modules (of each expert, in a grouped product) whose sharded parameters the
   /// host fetches before the operator and releases after it, each by separate calls.
   std::uint8_t module_fetches = 0;
@@ -415,8 +425,10 @@ struct Operator {
 
   /// Load of the busiest rank over the mean load, by which a routed operator's time grows, because
   /// all ranks wait for the busiest; 1 for other operators.
-  [[nodiscard]] double load() const { return routed ? busiest : 1; }
-  [[nodiscard]] std::int64_t payload_bytes() const { return size_bytes(dtype, payload_elements); }
+  [[nodiscard]] double busiest_rank_load_factor() const { return routed ? busiest : 1; }
+  [[nodiscard]] std::int64_t payload_bytes() const {
+    return bytes_of_elements(dtype, payload_elements);
+  }
 };
 
 /// Returns the name of the communicator, within the operator's group, that carries its message.

@@ -26,13 +26,13 @@ OptimizerMatrixSizes of_one(const OptimizerMatrixSizes& all, std::int64_t ranks)
 
 /// Adds the parameters of one kind, dense or routed.
 void add(OptimizerShare& share, const plan::Job& job, const plan::Plan& plan,
-         const BlockParameterSizes& size, const ShardingGroups& spread) {
+         const ModelBlockParameterCounts& size, const ShardingGroups& spread) {
   const std::int64_t ranks = spread.state_shard_count(plan.sharding.optimizer);
   const OptimizerMatrixSizes& all = size.matrices(spread.routed);
   const bool orthogonal = job.optimizer == plan::Optimizer::kMuon;
-  const bool whole = orthogonal && plan.sharding.gradients == plan::Spread::kNone;
+  const bool whole = orthogonal && plan.sharding.gradients == plan::StateShardingScope::kNone;
   const OptimizerMatrixSizes mine = of_one(all, ranks);
-  std::int64_t others = ceil_divide(spread.held(size) - all.elements, ranks);
+  std::int64_t others = ceil_divide(spread.sharded_trained_elements(size) - all.elements, ranks);
   if (whole && !job.kernels.scattered_gradients && ranks > 1 && !spread.routed) {
     others = std::max(others, size.largest_table);
   }
@@ -48,7 +48,7 @@ void add(OptimizerShare& share, const plan::Job& job, const plan::Plan& plan,
 }  // namespace
 
 OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan,
-                               const BlockParameterSizes& size) {
+                               const ModelBlockParameterCounts& size) {
   OptimizerShare share;
   add(share, job, plan, size, dense_spread(plan));
   add(share, job, plan, size, routed_spread(plan));
@@ -61,7 +61,8 @@ std::int64_t optimizer_moment_bytes(plan::Optimizer optimizer, const plan::State
   const std::int64_t matrices = share.matrix_elements;
   const std::int64_t alone = share.elements - matrices;
   const auto bytes = [&](std::int64_t elements, bool of_matrix) {
-    return bytes_of_centibits(elements, plan::moment_centibits(traits, types, of_matrix));
+    return bytes_of_centibits(
+        elements, plan::optimizer_moment_centibits_per_element(traits, types, of_matrix));
   };
   return bytes(alone, false) + bytes(matrices, true) +
          plan::moment_sum_or_scale_bytes(types) * share.numbers;
@@ -73,10 +74,12 @@ std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateD
          optimizer_moment_bytes(optimizer, types, share);
 }
 
-std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::StateDataTypes& types,
-                                     const OptimizerShare& share) {
-  const std::int64_t copy = types.copies() ? size_bytes(types.stored, 1) : 0;
-  const std::int64_t each = size_bytes(types.gradient, 1) + 2 * size_bytes(types.master, 1) + copy;
+std::int64_t optimizer_update_bytes_per_element(plan::Optimizer optimizer,
+                                                const plan::StateDataTypes& types,
+                                                const OptimizerShare& share) {
+  const std::int64_t copy = types.has_master_copies() ? bytes_of_elements(types.stored, 1) : 0;
+  const std::int64_t each =
+      bytes_of_elements(types.gradient, 1) + 2 * bytes_of_elements(types.master, 1) + copy;
   const std::int64_t elements = std::max<std::int64_t>(1, share.elements);
   return each + ceil_divide(2 * optimizer_moment_bytes(optimizer, types, share), elements);
 }
@@ -96,22 +99,22 @@ std::int64_t offloaded_state_bytes(const plan::Job& job, const plan::Plan& plan,
 }
 
 HostModelStateBytes host_model_state_bytes(const plan::Job& job, const plan::Plan& plan,
-                                           const BlockParameterSizes& size) {
+                                           const ModelBlockParameterCounts& size) {
   const plan::OtherModelCounts others = plan::other_models(job);
   const plan::HostOffload& offload = plan.offload;
   if (offload.optimizer == 0 && !offload.parameters && others.on_hosts == 0) return {};
   const plan::StateDataTypes types = plan::state_types(job, plan);
   const std::int64_t moved = host_updated_elements(plan, optimizer_share(job, plan, size));
-  const std::int64_t frozen = size_bytes(plan::parameter_storage_type(job.precision),
-                                         frozen_state_shard_elements(plan, size));
+  const std::int64_t frozen = bytes_of_elements(plan::parameter_storage_type(job.precision),
+                                                frozen_state_shard_elements(plan, size));
   const std::int64_t trained =
-      size_bytes(types.stored, state_shard_elements(plan, plan.sharding.parameters, size));
+      bytes_of_elements(types.stored, state_shard_elements(plan, plan.sharding.parameters, size));
   auto own = static_cast<std::int64_t>(plan::host_update_bytes_per_parameter(job.optimizer, types) *
                                        static_cast<double>(moved));
-  const std::int64_t gradients = (1 + others.updates) * size_bytes(types.master, moved);
+  const std::int64_t gradients = (1 + others.updates) * bytes_of_elements(types.master, moved);
   std::int64_t resting = others.on_hosts;
   if (plan.offload.parameters) {
-    own += frozen + (types.copies() ? trained : 0);
+    own += frozen + (types.has_master_copies() ? trained : 0);
     resting += others.parameters - others.updates;
   }
   const std::int64_t bytes = (1 + others.updates) * own + resting * (trained + frozen);

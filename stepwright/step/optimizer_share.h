@@ -35,7 +35,7 @@ struct OptimizerShare {
 /// multiply them and back. Without scattered gradients, vocabulary tables also lie whole on one
 /// rank.
 OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan,
-                               const BlockParameterSizes& size);
+                               const ModelBlockParameterCounts& size);
 
 /// Returns the bytes of the moments of one rank's optimizer share; `optimizer_state_bytes` adds the
 /// master copies of parameters.
@@ -47,8 +47,9 @@ std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateD
 /// Returns the bytes that an optimizer update moves per parameter element, rounded up: the gradient
 /// is read, the master copy and the moments are read and written, and the stored parameter is
 /// written if it is a separate copy.
-std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::StateDataTypes& types,
-                                     const OptimizerShare& share);
+std::int64_t optimizer_update_bytes_per_element(plan::Optimizer optimizer,
+                                                const plan::StateDataTypes& types,
+                                                const OptimizerShare& share);
 
 /// Returns the bytes of one rank's optimizer states that a plan keeps in host memory: moments, and
 /// master copies if the plan offloads them.
@@ -61,6 +62,6 @@ std::int64_t host_updated_elements(const plan::Plan& plan, const OptimizerShare&
 /// Returns the bytes of model states in host memory for one rank of a pipeline position whose
 /// parameters have the sizes `size`.
 HostModelStateBytes host_model_state_bytes(const plan::Job& job, const plan::Plan& plan,
-                                           const BlockParameterSizes& size);
+                                           const ModelBlockParameterCounts& size);
 
 }  // namespace stepwright::step

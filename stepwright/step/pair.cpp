@@ -12,12 +12,12 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Stream of a message in a pair: each scheme has a stream of its own, so that a message waits only
 /// for its operands.
-Stream stream_of(const Operator& op) {
-  if (!is_communication(op.kind) || op.stream != Stream::kCompute) return op.stream;
+DeviceStream stream_of(const Operator& op) {
+  if (!is_communication(op.kind) || op.stream != DeviceStream::kCompute) return op.stream;
   switch (op.scheme) {
-    case Scheme::kTensor: return Stream::kTensor;
-    case Scheme::kContext: return Stream::kContext;
-    case Scheme::kExpert: return Stream::kExpert;
+    case ParallelismScheme::kTensor: return DeviceStream::kTensor;
+    case ParallelismScheme::kContext: return DeviceStream::kContext;
+    case ParallelismScheme::kExpert: return DeviceStream::kExpert;
     default: return op.stream;
   }
 }
@@ -25,7 +25,8 @@ Stream stream_of(const Operator& op) {
 /// Chooses an order of issue by simulating it.
 class Issuer {
  public:
-  Issuer(const Template& forward, const Template& backward, const OperatorSeconds& seconds) {
+  Issuer(const OperatorTemplate& forward, const OperatorTemplate& backward,
+         const OperatorSeconds& seconds) {
     strands_[0] = strand_of(forward, seconds);
     strands_[1] = strand_of(backward, seconds);
   }
@@ -40,7 +41,7 @@ class Issuer {
 
  private:
   struct Strand {
-    const Template* piece = nullptr;
+    const OperatorTemplate* piece = nullptr;
     std::vector<double> seconds;
     /// Time in seconds at which each issued operator ends; `kNever`: not issued yet.
     std::vector<double> ends;
@@ -58,7 +59,7 @@ class Issuer {
     bool found = false;
   };
 
-  static Strand strand_of(const Template& piece, const OperatorSeconds& seconds) {
+  static Strand strand_of(const OperatorTemplate& piece, const OperatorSeconds& seconds) {
     Strand strand{.piece = &piece};
     const std::size_t count = piece.operators.size();
     for (const Operator& op : piece.operators) strand.seconds.push_back(seconds(op));
@@ -67,13 +68,13 @@ class Issuer {
     double ahead = kNever;
     for (std::size_t i = count; i-- > 0;) {
       const Operator& op = piece.operators[i];
-      if (stream_of(op) != Stream::kCompute) {
+      if (stream_of(op) != DeviceStream::kCompute) {
         ahead = 0;
       } else if (!is_filler(op)) {
         ahead += strand.seconds[i];
       }
       strand.until_message[i] = ahead;
-      const bool waits = stream_of(op) == Stream::kCompute && is_filler(op);
+      const bool waits = stream_of(op) == DeviceStream::kCompute && is_filler(op);
       (waits ? strand.fillers : strand.queues[static_cast<std::size_t>(stream_of(op))])
           .push_back(i);
     }
@@ -102,7 +103,7 @@ class Issuer {
       const Strand& strand = strands_[s];
       for (std::size_t stream = 0; stream < kStreams; ++stream) {
         const std::vector<std::size_t>& queue = strand.queues[stream];
-        if (stream == static_cast<std::size_t>(Stream::kCompute) || queue.empty()) continue;
+        if (stream == static_cast<std::size_t>(DeviceStream::kCompute) || queue.empty()) continue;
         const double ready = ready_s(strand, queue.back());
         if (ready == kNever) continue;
         const Choice own{s, queue.back(), std::max(ready, free_s_[stream]), true};
@@ -120,7 +121,7 @@ class Issuer {
   /// tie, weight gradients come last, and the computation with the least work before its strand's
   /// next message comes first.
   void issue_computation() {
-    const double now = free_s_[static_cast<std::size_t>(Stream::kCompute)];
+    const double now = free_s_[static_cast<std::size_t>(DeviceStream::kCompute)];
     Choice best;
     std::array<double, 2> rank{};
     const auto see = [&](std::size_t s, std::size_t i, bool filler) {
@@ -134,7 +135,7 @@ class Issuer {
       rank = own;
     };
     for (std::size_t s = 0; s < strands_.size(); ++s) {
-      const auto& queue = strands_[s].queues[static_cast<std::size_t>(Stream::kCompute)];
+      const auto& queue = strands_[s].queues[static_cast<std::size_t>(DeviceStream::kCompute)];
       if (!queue.empty()) see(s, queue.back(), false);
       for (const std::size_t i : strands_[s].fillers) see(s, i, true);
     }
@@ -161,7 +162,7 @@ class Issuer {
 /// before.
 class Joiner {
  public:
-  Joiner(const Template& forward, const Template& backward) {
+  Joiner(const OperatorTemplate& forward, const OperatorTemplate& backward) {
     out_.name = forward.name + "+" + backward.name;
     add(forward);
     add(backward);
@@ -171,7 +172,7 @@ class Joiner {
     for (const TensorId id : backward.restored) out_.restored.push_back(moved(id, 1));
   }
 
-  Template join(std::span<const std::int32_t> order) {
+  OperatorTemplate join(std::span<const std::int32_t> order) {
     const auto count = static_cast<std::int32_t>(pieces_[0]->operators.size());
     places_.resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -185,7 +186,7 @@ class Joiner {
   }
 
  private:
-  void add(const Template& piece) {
+  void add(const OperatorTemplate& piece) {
     const std::size_t strand = pieces_[0] == nullptr ? 0 : 1;
     pieces_[strand] = &piece;
     tensors_[strand] = out_.tensors.size();
@@ -207,7 +208,7 @@ class Joiner {
   }
 
   void append(std::size_t strand, std::size_t index) {
-    const Template& piece = *pieces_[strand];
+    const OperatorTemplate& piece = *pieces_[strand];
     Operator op = piece.operators[index];
     const std::size_t before = strand == 0 ? 0 : pieces_[0]->operators.size();
     const auto first = static_cast<std::int32_t>(out_.edges.size());
@@ -226,23 +227,24 @@ class Joiner {
     out_.operators.push_back(op);
   }
 
-  std::array<const Template*, 2> pieces_{};
+  std::array<const OperatorTemplate*, 2> pieces_{};
   std::array<std::size_t, 2> tensors_{};
   std::array<std::size_t, 2> parameters_{};
   /// Position in the order for each operator, by its index in the forward, then in the backward.
   std::vector<std::int32_t> places_;
-  Template out_;
+  OperatorTemplate out_;
 };
 
 }  // namespace
 
-PairOrder paired_operator_order(const Template& forward, const Template& backward,
-                                const OperatorSeconds& seconds) {
+PairOrder interleaved_issue_order(const OperatorTemplate& forward, const OperatorTemplate& backward,
+                                  const OperatorSeconds& seconds) {
   return Issuer(forward, backward, seconds).run();
 }
 
-Template merge_forward_backward_templates(const Template& forward, const Template& backward,
-                                          std::span<const std::int32_t> order) {
+OperatorTemplate merge_forward_backward_templates(const OperatorTemplate& forward,
+                                                  const OperatorTemplate& backward,
+                                                  std::span<const std::int32_t> order) {
   return Joiner(forward, backward).join(order);
 }
 

@@ -24,15 +24,16 @@ using OperatorSeconds = std::function<double(const Operator& op)>;
 /// after which its own micro-batch's next message comes soonest. Weight gradients are issued only
 /// if nothing else can run. So each message overlaps computations of the other micro-batch as far
 /// as there are enough of them. `seconds` must be finite.
-PairOrder paired_operator_order(const Template& forward, const Template& backward,
-                                const OperatorSeconds& seconds);
+PairOrder interleaved_issue_order(const OperatorTemplate& forward, const OperatorTemplate& backward,
+                                  const OperatorSeconds& seconds);
 
 /// Merges a forward and a backward of two micro-batches into one template: operators in `order`,
 /// the backward's marked by `Operator::strand` = 1, messages on streams of their own. The forward's
 /// inputs, outputs, parameters and tensors come first. The template saves what the forward saves
 /// and then what the backward saves, and restores what the backward restores. `backward` may be
 /// only a part of a backward (`step/split_backward.h`).
-Template merge_forward_backward_templates(const Template& forward, const Template& backward,
-                                          std::span<const std::int32_t> order);
+OperatorTemplate merge_forward_backward_templates(const OperatorTemplate& forward,
+                                                  const OperatorTemplate& backward,
+                                                  std::span<const std::int32_t> order);
 
 }  // namespace stepwright::step

@@ -8,7 +8,7 @@ namespace stepwright::step {
 namespace {
 
 /// True if an item computes a layer; false for gathers and reductions of its states, on any stream.
-bool computes_layer(const TemplateStore& store, const Item& item) {
+bool computes_layer(const OperatorTemplateStore& store, const TemplateSequenceItem& item) {
   if (item.layer < 0) return false;
   const auto& operators = store.templates()[static_cast<std::size_t>(item.which)].operators;
   return std::ranges::any_of(operators,
@@ -18,8 +18,8 @@ bool computes_layer(const TemplateStore& store, const Item& item) {
 /// Merges the items of two sequences into one.
 class PairSequence {
  public:
-  PairSequence(TemplateStore& store, const Sequence& forward, const Sequence& backward,
-               const OperatorSeconds& seconds)
+  PairSequence(OperatorTemplateStore& store, const TemplateSequence& forward,
+               const TemplateSequence& backward, const OperatorSeconds& seconds)
       : store_(store), seconds_(seconds), strands_{&forward, &backward} {
     out_ = {.direction = forward.direction,
             .chunk = forward.chunk,
@@ -28,7 +28,7 @@ class PairSequence {
     for (std::size_t s = 0; s < strands_.size(); ++s) places_[s].resize(strands_[s]->items.size());
   }
 
-  Sequence write() {
+  TemplateSequence write() {
     while (true) {
       const bool backward = append_until_layer(1);
       const bool forward = append_until_layer(0);
@@ -50,7 +50,7 @@ class PairSequence {
   };
 
   bool append_until_layer(std::size_t strand) {
-    const std::vector<Item>& items = strands_[strand]->items;
+    const std::vector<TemplateSequenceItem>& items = strands_[strand]->items;
     for (; next_[strand] < items.size(); append(strand)) {
       if (computes_layer(store_, items[next_[strand]])) return true;
     }
@@ -59,7 +59,7 @@ class PairSequence {
 
   void append(std::size_t strand) {
     const std::size_t index = next_[strand]++;
-    Item item = strands_[strand]->items[index];
+    TemplateSequenceItem item = strands_[strand]->items[index];
     item.after.clear();
     item.inputs.clear();
     item.strand = static_cast<std::uint8_t>(strand);
@@ -69,44 +69,48 @@ class PairSequence {
 
   void append_pair() {
     const std::array<std::size_t, 2> index{next_[0]++, next_[1]++};
-    const Item& forward = strands_[0]->items[index[0]];
-    const Item& backward = strands_[1]->items[index[1]];
+    const TemplateSequenceItem& forward = strands_[0]->items[index[0]];
+    const TemplateSequenceItem& backward = strands_[1]->items[index[1]];
     const auto outputs =
         std::ssize(store_.templates()[static_cast<std::size_t>(forward.which)].outputs);
-    Item item{.which = store_.pair(forward.which, backward.which, seconds_),
-              .layer = forward.layer,
-              .units = {forward.units.front(), backward.units.front()},
-              .beside_layer = backward.layer};
+    TemplateSequenceItem item{
+        .which = store_.add_interleaved_template_pair(forward.which, backward.which, seconds_),
+        .layer = forward.layer,
+        .units = {forward.units.front(), backward.units.front()},
+        .beside_layer = backward.layer};
     take_over(item, 0, index[0], 0);
     take_over(item, 1, index[1], static_cast<std::int32_t>(outputs));
     out_.items.push_back(std::move(item));
   }
 
   /// Rewrites an item's dependences and inputs as indices into the merged sequence.
-  void take_over(Item& item, std::size_t strand, std::size_t index, std::int32_t outputs) {
-    const Item& old = strands_[strand]->items[index];
+  void take_over(TemplateSequenceItem& item, std::size_t strand, std::size_t index,
+                 std::int32_t outputs) {
+    const TemplateSequenceItem& old = strands_[strand]->items[index];
     for (const std::int32_t other : old.after) {
       item.after.push_back(places_[strand][static_cast<std::size_t>(other)].item);
     }
-    for (const TemplateInputSource& source : old.inputs) {
+    for (const OperatorTemplateInputSource& source : old.inputs) {
       const Place& place = places_[strand][static_cast<std::size_t>(source.item)];
       item.inputs.push_back({place.item, source.output + place.outputs});
     }
     places_[strand][index] = {static_cast<std::int32_t>(out_.items.size()), outputs};
   }
 
-  TemplateStore& store_;
+  OperatorTemplateStore& store_;
   const OperatorSeconds& seconds_;
-  std::array<const Sequence*, 2> strands_;
+  std::array<const TemplateSequence*, 2> strands_;
   std::array<std::size_t, 2> next_{};
   std::array<std::vector<Place>, 2> places_;
-  Sequence out_;
+  TemplateSequence out_;
 };
 
 }  // namespace
 
-Sequence merge_forward_with_backward(TemplateStore& store, const Sequence& forward,
-                                     const Sequence& backward, const OperatorSeconds& seconds) {
+TemplateSequence merge_forward_with_backward(OperatorTemplateStore& store,
+                                             const TemplateSequence& forward,
+                                             const TemplateSequence& backward,
+                                             const OperatorSeconds& seconds) {
   return PairSequence(store, forward, backward, seconds).write();
 }
 

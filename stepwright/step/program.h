@@ -16,25 +16,25 @@
 namespace stepwright::step {
 
 /// The purpose of a tensor; memory reports add up tensors by purpose.
-enum class TensorKind : std::uint8_t {
+enum class TensorPurpose : std::uint8_t {
   kActivation,
   kLogits,  ///< Tensors of the head and the loss that are as wide as the vocabulary.
   /// Parameters gathered before a use, and gradients before their data-parallel reduction.
   kGathered,
   kCommunication,  ///< Buffers that messages fill: gathered inputs, rows dispatched to experts.
 };
-inline constexpr Named<TensorKind> kTensorKindNames[] = {
-    {TensorKind::kActivation, "activations"},
-    {TensorKind::kLogits, "logits"},
-    {TensorKind::kGathered, "gathered_parameters"},
-    {TensorKind::kCommunication, "communication_buffers"}};
+inline constexpr Named<TensorPurpose> kTensorKindNames[] = {
+    {TensorPurpose::kActivation, "activations"},
+    {TensorPurpose::kLogits, "logits"},
+    {TensorPurpose::kGathered, "gathered_parameters"},
+    {TensorPurpose::kCommunication, "communication_buffers"}};
 inline constexpr int kTensorKinds = 4;
 
 /// A tensor of a template (the operators of one block in one direction), with its shape on one
 /// rank; unused trailing extents are 1.
-struct Tensor {
+struct TemplateTensor {
   std::string_view name;
-  TensorKind kind = TensorKind::kActivation;
+  TensorPurpose kind = TensorPurpose::kActivation;
   DType dtype = DType::kBf16;
   /// True for rows routed to experts: the first extent is a mean over ranks, and buffers hold
   /// `StepProgram::imbalance` times as much.
@@ -43,7 +43,7 @@ struct Tensor {
   std::array<std::int64_t, 3> extents{1, 1, 1};
 
   [[nodiscard]] std::int64_t elements() const { return extents[0] * extents[1] * extents[2]; }
-  [[nodiscard]] std::int64_t bytes() const { return size_bytes(dtype, elements()); }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_of_elements(dtype, elements()); }
 };
 
 /// Sizes of the matrices among a rank's parameters that the optimizer updates as matrices (Muon,
@@ -83,7 +83,7 @@ struct OptimizerMatrixSizes {
 };
 
 /// A parameter of a template's block, with the rows and columns that one tensor rank holds.
-struct LocalParameter {
+struct RankLocalParameter {
   std::string_view name;
   std::int64_t rows = 0;
   std::int64_t columns = 1;
@@ -110,18 +110,20 @@ struct LocalParameter {
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
   /// Elements of the parameter on one tensor rank, padded so that its data-parallel shards are
   /// equal.
-  [[nodiscard]] std::int64_t padded() const { return (elements() + blocks - 1) / blocks * blocks; }
+  [[nodiscard]] std::int64_t padded_element_count_per_tensor_rank() const {
+    return (elements() + blocks - 1) / blocks * blocks;
+  }
 };
 
 /// A piece of a step that repeats: one layer forward, one layer backward, one gather of a layer's
 /// parameters, ... Operators are listed in the order in which they are issued; an operator starts
 /// when its stream has reached it and all operators in its `after` have ended. Lifetimes of tensors
 /// follow from the operands (`memory/lifetimes.h`).
-struct Template {
+struct OperatorTemplate {
   std::string name;
   std::vector<Operator> operators;
-  std::vector<Tensor> tensors;
-  std::vector<LocalParameter> parameters;
+  std::vector<TemplateTensor> tensors;
+  std::vector<RankLocalParameter> parameters;
   std::vector<TensorId> operands;
   std::vector<std::int32_t> edges;
   /// Tensors that an earlier template of the sequence passes in, such as the residual stream; alive
@@ -154,7 +156,7 @@ using TemplateId = std::int32_t;
 
 /// Where one input of a template comes from: an output of an earlier item (template) of the
 /// sequence.
-struct TemplateInputSource {
+struct OperatorTemplateInputSource {
   std::int32_t item = 0;
   std::int32_t output = 0;  ///< Index into the outputs of the earlier item's template.
 };
@@ -165,18 +167,18 @@ inline constexpr std::int32_t kEmbeddingBlockNumber = -1;
 inline constexpr std::int32_t kHeadBlockNumber = -2;
 /// Number that stands, in place of a block's, for the residual stream passed to the next chunk of
 /// the same pipeline position.
-inline constexpr std::int32_t kHandedOverResidual = -3;
+inline constexpr std::int32_t kResidualToNextChunkNumber = -3;
 
 /// One entry of a sequence: a template, for a certain layer. It starts when the entries in `after`
 /// have ended; without such entries, when the compute stream has reached the sequence's slot of the
 /// schedule.
-struct Item {
+struct TemplateSequenceItem {
   TemplateId which = 0;
   /// Index of the model layer that the template computes, from 0; -1: not a layer.
   std::int32_t layer = -1;
   std::vector<std::int32_t> after;
   /// Where each of the template's inputs comes from, in the order of Template::inputs.
-  std::vector<TemplateInputSource> inputs;
+  std::vector<OperatorTemplateInputSource> inputs;
   /// Numbers of the blocks (layer index, `kEmbeddingBlockNumber`, `kHeadBlockNumber`) whose
   /// parameters the template uses or gathers, or whose gradients it reduces; empty: no block, or
   /// for an update all blocks. A template that merges two micro-batches has one number for each.
@@ -189,7 +191,7 @@ struct Item {
 
   /// Returns to which of two merged micro-batches an operator belongs (0 or 1); `layer_of` and
   /// `unit_of` return its layer and block number.
-  [[nodiscard]] std::size_t merged_micro_batch_of(const Operator& op) const {
+  [[nodiscard]] std::size_t merged_micro_batch_index_of_operator(const Operator& op) const {
     return std::max(strand, op.strand);
   }
   [[nodiscard]] std::int32_t layer_of(const Operator& op) const {
@@ -203,10 +205,10 @@ struct Item {
 /// The work of a pipeline position for one micro-batch of one chunk in one direction, or at the end
 /// of a step. The work at the end of a step starts when all earlier work of the rank has ended, on
 /// every stream.
-struct Sequence {
+struct TemplateSequence {
   schedule::Direction direction = schedule::Direction::kForward;
   std::int32_t chunk = 0;  ///< Index of the chunk among the chunks of its pipeline position.
-  std::vector<Item> items;
+  std::vector<TemplateSequenceItem> items;
   /// If two micro-batches run together: the chunk of the second one (a backward, or a part of it);
   /// -1: one micro-batch.
   std::int32_t beside = -1;
@@ -218,7 +220,7 @@ struct Sequence {
 
 /// One entry of a pipeline position's schedule: a sequence of templates, and the micro-batch for
 /// which it runs.
-struct ScheduleSlot {
+struct PipelineScheduleSlot {
   std::int32_t sequence = 0;  ///< Index of the slot's sequence in Stage::sequences.
   /// Index of the micro-batch for which the slot runs; -1: the optimizer's update at the end of the
   /// step.
@@ -264,13 +266,13 @@ struct RankModelStateBytes {
 
 /// The model states and the work of one pipeline position in a step; all ranks of the position do
 /// the same.
-struct Stage {
+struct PipelineStageProgram {
   std::int32_t position = 0;
   /// Indices of the model layers in each chunk of the pipeline position.
   std::vector<std::vector<std::int64_t>> chunks;
-  std::vector<Sequence> sequences;
+  std::vector<TemplateSequence> sequences;
   /// Slots of one training step, in the order in which the pipeline position issues them.
-  std::vector<ScheduleSlot> schedule;
+  std::vector<PipelineScheduleSlot> schedule;
   RankModelStateBytes states;
   /// Elements of dense (not expert) parameters per rank before data-parallel sharding.
   std::int64_t dense_parameters = 0;
@@ -286,7 +288,8 @@ struct StepProgram {
   /// Difference between the rank numbers of two neighbours in a pipeline.
   std::int64_t pipeline_stride = 1;
   std::int64_t micro_batches = 1;
-  schedule::Placement placement;  ///< Assignment of the model's chunks to pipeline positions.
+  schedule::ModelChunkPlacement
+      placement;  ///< Assignment of the model's chunks to pipeline positions.
   /// Largest load over the mean load of a rank, for operators and tensors of rows routed to
   /// experts.
   double imbalance = 1.0;
@@ -296,8 +299,8 @@ struct StepProgram {
   /// True if tensors kept for a backward are moved to host memory (activation offloading).
   bool keeps_on_host = false;
   bool shards_parameters = false;  ///< True if parameters are sharded over data-parallel ranks.
-  std::vector<Template> templates;
-  std::vector<Stage> stages;
+  std::vector<OperatorTemplate> templates;
+  std::vector<PipelineStageProgram> stages;
 };
 
 /// The micro-batch that stands for all, where documents make their sizes unequal. kLargest: the
@@ -307,7 +310,7 @@ enum class RepresentativeMicroBatch : std::uint8_t { kLargest, kMean, kLeast };
 
 /// Builds the program of a training step under a legal plan. Throws `Error{kUnsupported}` for a
 /// combination of features that is not implemented.
-StepProgram build_program(const plan::Job& job, const plan::Plan& plan,
-                          RepresentativeMicroBatch size = RepresentativeMicroBatch::kLargest);
+StepProgram build_step_program(const plan::Job& job, const plan::Plan& plan,
+                               RepresentativeMicroBatch size = RepresentativeMicroBatch::kLargest);
 
 }  // namespace stepwright::step

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json shape_json(const Shape& shape) {
+Json shape_json(const OperatorShape& shape) {
   const std::pair<const char*, std::int64_t> fields[] = {
       {"rows", shape.rows},           {"columns", shape.columns}, {"inner", shape.inner},
       {"batch", shape.batch},         {"heads", shape.heads},     {"kv_heads", shape.kv_heads},
@@ -20,7 +20,7 @@ Json shape_json(const Shape& shape) {
   return out;
 }
 
-Json operator_json(const Template& piece, const Operator& op) {
+Json operator_json(const OperatorTemplate& piece, const Operator& op) {
   Json out{{"kind", name_of(kOperatorNames, op.kind)},
            {"name", op.name},
            {"phase", name_of(kPhaseNames, op.phase)},
@@ -47,7 +47,7 @@ Json operator_json(const Template& piece, const Operator& op) {
   return out;
 }
 
-Json tensor_json(const Tensor& tensor) {
+Json tensor_json(const TemplateTensor& tensor) {
   Json out{{"name", tensor.name},
            {"kind", name_of(kTensorKindNames, tensor.kind)},
            {"dtype", name_of(kDTypeNames, tensor.dtype)},
@@ -58,7 +58,7 @@ Json tensor_json(const Tensor& tensor) {
   return out;
 }
 
-Json parameter_json(const LocalParameter& parameter) {
+Json parameter_json(const RankLocalParameter& parameter) {
   Json out{{"name", parameter.name},
            {"rows", parameter.rows},
            {"columns", parameter.columns},
@@ -69,14 +69,15 @@ Json parameter_json(const LocalParameter& parameter) {
   return out;
 }
 
-Json template_json(const Template& piece) {
+Json template_json(const OperatorTemplate& piece) {
   Json out{{"name", piece.name}};
   out["operators"] = Json::array();
   for (const Operator& op : piece.operators) out["operators"].push_back(operator_json(piece, op));
   out["tensors"] = Json::array();
-  for (const Tensor& tensor : piece.tensors) out["tensors"].push_back(tensor_json(tensor));
+  for (const TemplateTensor& tensor : piece.tensors) out["tensors"].push_back(tensor_json(tensor));
   out["parameters"] = Json::array();
-  for (const LocalParameter& p : piece.parameters) out["parameters"].push_back(parameter_json(p));
+  for (const RankLocalParameter& p : piece.parameters)
+    out["parameters"].push_back(parameter_json(p));
   out["inputs"] = piece.inputs;
   out["outputs"] = piece.outputs;
   out["saved"] = piece.saved;
@@ -84,11 +85,11 @@ Json template_json(const Template& piece) {
   return out;
 }
 
-Json sequence_json(const Sequence& sequence) {
+Json sequence_json(const TemplateSequence& sequence) {
   Json items = Json::array();
-  for (const Item& item : sequence.items) {
+  for (const TemplateSequenceItem& item : sequence.items) {
     Json inputs = Json::array();
-    for (const TemplateInputSource& source : item.inputs)
+    for (const OperatorTemplateInputSource& source : item.inputs)
       inputs.push_back({source.item, source.output});
     Json& out = items.emplace_back(Json{{"template", item.which},
                                         {"layer", item.layer},
@@ -104,7 +105,7 @@ Json sequence_json(const Sequence& sequence) {
   return out;
 }
 
-Json stage_json(const Stage& stage) {
+Json stage_json(const PipelineStageProgram& stage) {
   Json out{{"position", stage.position},
            {"chunks", stage.chunks},
            {"states",
@@ -117,11 +118,11 @@ Json stage_json(const Stage& stage) {
   if (host > 0) out["states"]["host"] = host;
   if (stage.states.others.bytes() > 0) out["states"]["others"] = stage.states.others.bytes();
   out["sequences"] = Json::array();
-  for (const Sequence& sequence : stage.sequences) {
+  for (const TemplateSequence& sequence : stage.sequences) {
     out["sequences"].push_back(sequence_json(sequence));
   }
   out["schedule"] = Json::array();
-  for (const ScheduleSlot& slot : stage.schedule) {
+  for (const PipelineScheduleSlot& slot : stage.schedule) {
     Json& entry = out["schedule"].emplace_back(Json{slot.sequence, slot.micro_batch});
     if (slot.beside >= 0) entry.push_back(slot.beside);
   }
@@ -133,7 +134,7 @@ Json stage_json(const Stage& stage) {
 nlohmann::ordered_json step_program_json(const StepProgram& program) {
   Json groups = Json::object();
   for (int kind = 1; kind < plan::kGroupKinds; ++kind) {
-    groups[std::string(name_of(plan::kGroupNames, static_cast<plan::GroupKind>(kind)))] =
+    groups[std::string(name_of(plan::kGroupNames, static_cast<plan::CommunicatorKind>(kind)))] =
         program.group_sizes[static_cast<std::size_t>(kind)];
   }
   Json out{{"stepwright", "program/1"},
@@ -142,9 +143,11 @@ nlohmann::ordered_json step_program_json(const StepProgram& program) {
            {"imbalance", program.imbalance},
            {"groups", std::move(groups)}};
   out["templates"] = Json::array();
-  for (const Template& piece : program.templates) out["templates"].push_back(template_json(piece));
+  for (const OperatorTemplate& piece : program.templates)
+    out["templates"].push_back(template_json(piece));
   out["stages"] = Json::array();
-  for (const Stage& stage : program.stages) out["stages"].push_back(stage_json(stage));
+  for (const PipelineStageProgram& stage : program.stages)
+    out["stages"].push_back(stage_json(stage));
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace {
 /// A backward template, its needed tensors and the operators that compute them.
 class Pruner {
  public:
-  Pruner(const Template& piece, bool gradient_goes_on, bool reruns)
+  Pruner(const OperatorTemplate& piece, bool gradient_goes_on, bool reruns)
       : piece_(piece),
         goes_on_(gradient_goes_on),
         reruns_(reruns),
@@ -32,8 +32,8 @@ class Pruner {
   /// True if a remaining operator reads a tensor, or it is an output that remains.
   [[nodiscard]] bool needs(TensorId id) const { return needed_[static_cast<std::size_t>(id)]; }
 
-  [[nodiscard]] Template rest() const {
-    TemplateBuilder out(piece_.name, piece_.parameters);
+  [[nodiscard]] OperatorTemplate rest() const {
+    OperatorTemplateBuilder out(piece_.name, piece_.parameters);
     if (std::ranges::none_of(stays_, [](bool stays) { return stays; })) {
       return std::move(out.piece());
     }
@@ -50,11 +50,11 @@ class Pruner {
 
   /// True if a tensor holds weight gradients for a reduction.
   [[nodiscard]] bool leaves(TensorId id) const {
-    return piece_.tensors[static_cast<std::size_t>(id)].kind == TensorKind::kGathered;
+    return piece_.tensors[static_cast<std::size_t>(id)].kind == TensorPurpose::kGathered;
   }
 
   [[nodiscard]] bool asked(const Operator& op) const {
-    if (!is_backward(op.phase)) return reruns_ && op.phase == Phase::kRecompute;
+    if (!is_backward_phase(op.phase)) return reruns_ && op.phase == Phase::kRecompute;
     const bool product =
         op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear;
     if (op.parameter < 0 || op.kind == OperatorKind::kDequantize) return false;
@@ -69,7 +69,7 @@ class Pruner {
 
   /// Adds the tensors that remain to `out`: those of remaining operators, and the template's
   /// inputs. Returns the new id of each old tensor; -1: removed.
-  [[nodiscard]] std::vector<TensorId> place_tensors(TemplateBuilder& out) const {
+  [[nodiscard]] std::vector<TensorId> place_tensors(OperatorTemplateBuilder& out) const {
     std::vector<bool> touched(piece_.tensors.size(), false);
     const auto touch = [&](auto ids) {
       for (const TensorId id : ids) touched[static_cast<std::size_t>(id)] = true;
@@ -94,7 +94,7 @@ class Pruner {
     return place;
   }
 
-  void append(TemplateBuilder& out, const std::vector<TensorId>& place) const {
+  void append(OperatorTemplateBuilder& out, const std::vector<TensorId>& place) const {
     const auto placed = [&](std::span<const TensorId> ids) {
       std::vector<TensorId> result;
       for (const TensorId id : ids) result.push_back(place[static_cast<std::size_t>(id)]);
@@ -112,7 +112,7 @@ class Pruner {
     }
   }
 
-  const Template& piece_;
+  const OperatorTemplate& piece_;
   bool goes_on_;
   bool reruns_;
   std::vector<bool> needed_;  ///< For each tensor: true if it is needed.
@@ -121,9 +121,10 @@ class Pruner {
 
 }  // namespace
 
-void prune_unneeded_gradients(BlockTemplatePair& pair, bool gradient_goes_on, bool reruns) {
+void remove_operators_of_unneeded_gradients(ModelBlockTemplatePair& pair, bool gradient_goes_on,
+                                            bool reruns) {
   const Pruner pruner(pair.backward, gradient_goes_on, reruns);
-  Template rest = pruner.rest();
+  OperatorTemplate rest = pruner.rest();
   std::vector<TensorId> saved;
   for (std::size_t i = 0; i < pair.forward.saved.size() && !rest.operators.empty(); ++i) {
     if (pruner.needs(pair.backward.restored[i])) saved.push_back(pair.forward.saved[i]);

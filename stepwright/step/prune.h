@@ -9,6 +9,7 @@ namespace stepwright::step {
 /// removes from the forward's saved tensors those that the backward no longer reads. A backward
 /// without needed gradients becomes empty. `reruns`: the backward runs the whole forward again,
 /// even operators whose results it does not read.
-void prune_unneeded_gradients(BlockTemplatePair& pair, bool gradient_goes_on, bool reruns);
+void remove_operators_of_unneeded_gradients(ModelBlockTemplatePair& pair, bool gradient_goes_on,
+                                            bool reruns);
 
 }  // namespace stepwright::step

@@ -9,12 +9,12 @@ namespace stepwright::step {
 
 /// Where a module ends in a forward template: the module's result, and the number of operators up
 /// to it.
-struct ModuleEnd {
+struct ForwardModuleEnd {
   TensorId result = -1;
   std::int32_t operators = 0;
 };
-/// Where each module ends in a forward template, indexed by `plan::Module`.
-using ModuleEnds = std::array<ModuleEnd, std::size(plan::kModuleNames)>;
+/// Where each module ends in a forward template, indexed by `plan::RecomputeModule`.
+using ModuleEnds = std::array<ForwardModuleEnd, std::size(plan::kModuleNames)>;
 
 /// Recomputes, in a backward template, the tensors that the forward did not keep (activation
 /// recomputation): it runs exactly the forward's operators that lead from kept tensors to a
@@ -23,47 +23,49 @@ class Rematerialisation {
  public:
   /// The forward template from which a backward recomputes tensors.
   struct RecomputationSource {
-    const TemplateBuilder& forward;
-    const Kept& all;   ///< All tensors of the forward that its backward may read, by role.
-    const Kept& kept;  ///< Tensors of `all` that stay in memory for the backward, by role.
+    const OperatorTemplateBuilder& forward;
+    const KeptTensors& all;   ///< All tensors of the forward that its backward may read, by role.
+    const KeptTensors& kept;  ///< Tensors of `all` that stay in memory for the backward, by role.
     /// Tensor of the forward's gathered parameters; -1: parameters are not sharded.
     TensorId parameters = -1;
   };
   /// Prepares the recomputation in one backward. `restored`: the kept tensors as tensors of the
   /// backward; `parameters`: tensor of the parameters that the backward gathered (-1: not sharded).
-  Rematerialisation(const RecomputationSource& source, const Kept& restored, TensorId parameters);
+  Rematerialisation(const RecomputationSource& source, const KeptTensors& restored,
+                    TensorId parameters);
 
   /// If a tensor with one of these roles is requested, the whole module is run again up to its
   /// `end`, even operators that the tensor does not need (a checkpoint around a module).
-  void recompute_whole_module(std::vector<Keep> roles, const ModuleEnd& end);
+  void recompute_whole_module(std::vector<KeptTensorRole> roles, const ForwardModuleEnd& end);
 
   /// Appends to the backward the forward operators that produce the tensor with the given role, and
   /// sets every role in `kept` whose tensor then exists. Does nothing if the forward has no such
   /// tensor.
-  void run(TemplateBuilder& backward, Kept& kept, Keep role);
+  void recompute_tensor_of_role(OperatorTemplateBuilder& backward, KeptTensors& kept,
+                                KeptTensorRole role);
 
  private:
   /// Prepares the tables of the whole forward. Done on the first request only: most backwards never
   /// recompute, and the forward of an encoder holds all its layers.
-  void start();
-  [[nodiscard]] const Template& forward() const { return source_.forward.piece(); }
+  void prepare_forward_tables();
+  [[nodiscard]] const OperatorTemplate& forward() const { return source_.forward.piece(); }
   /// True if no operator from `reader` on writes a tensor of the forward, so that `reader` reads
   /// the value that was kept.
-  [[nodiscard]] bool still_holds_kept_value(TensorId id, std::int32_t reader) const;
+  [[nodiscard]] bool is_kept_value_unchanged(TensorId id, std::int32_t reader) const;
   /// Marks for recomputation the operators before `reader` that write a tensor, and all operators
   /// that lead to them.
-  void mark_writers_for_recomputation(TensorId id, std::int32_t reader);
+  void mark_producing_operators_to_rerun(TensorId id, std::int32_t reader);
   /// Marks for recomputation the operators before `reader` that produce a tensor, unless it was
   /// kept.
-  void mark(TensorId id, std::int32_t reader);
-  void replay(TemplateBuilder& backward, std::int32_t index);
+  void mark_producers_for_recomputation(TensorId id, std::int32_t reader);
+  void replay(OperatorTemplateBuilder& backward, std::int32_t index);
 
   struct Whole {
-    std::vector<Keep> roles;
-    ModuleEnd end;
+    std::vector<KeptTensorRole> roles;
+    ForwardModuleEnd end;
   };
   RecomputationSource source_;
-  Kept restored_;  ///< Tensors that the forward kept, as tensors of the backward, by role.
+  KeptTensors restored_;  ///< Tensors that the forward kept, as tensors of the backward, by role.
   TensorId parameters_;
   std::vector<Whole> whole_;
   /// For each tensor of the forward, its restored copy in the backward; -1: not restored.

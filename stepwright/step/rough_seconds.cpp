@@ -22,11 +22,11 @@ double peak_of(const cluster::DeviceModel& device, DType type) {
 
 }  // namespace
 
-RoughOperatorSeconds::RoughOperatorSeconds(const plan::Job& job, const plan::Grid& grid)
+RoughOperatorSeconds::RoughOperatorSeconds(const plan::Job& job, const plan::RankGrid& grid)
     : device_(&job.cluster.device) {
   for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
-    const cluster::GroupLayout layout =
-        plan::group_layout(job.cluster, grid.shape(static_cast<plan::GroupKind>(kind)));
+    const cluster::GroupLayout layout = plan::rank_group_network_layout(
+        job.cluster, grid.communicator_shape(static_cast<plan::CommunicatorKind>(kind)));
     if (layout.size <= 1 || layout.span < 0) continue;
     const auto at = static_cast<std::size_t>(kind);
     const auto level = static_cast<std::size_t>(layout.span);
@@ -47,8 +47,8 @@ double RoughOperatorSeconds::operator()(const Operator& op) const {
   const double memory_rate =
       std::max(kLeastRate, kMemoryShare * device_->memory_bandwidth_bytes_per_s);
   const double compute_rate = std::max(kLeastRate, kComputeShare * peak_of(*device_, op.dtype));
-  return kLeastSeconds +
-         op.repeats * std::max(flops(op) / compute_rate, memory_bytes(op) / memory_rate);
+  return kLeastSeconds + op.repeats * std::max(operator_flops(op) / compute_rate,
+                                               device_memory_traffic_bytes(op) / memory_rate);
 }
 
 }  // namespace stepwright::step

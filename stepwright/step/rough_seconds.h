@@ -17,7 +17,7 @@ class RoughOperatorSeconds {
  public:
   /// Computes the link rates of each kind of group. `grid`: the plan's rank grid, which must fill
   /// the job's cluster.
-  RoughOperatorSeconds(const plan::Job& job, const plan::Grid& grid);
+  RoughOperatorSeconds(const plan::Job& job, const plan::RankGrid& grid);
   double operator()(const Operator& op) const;
 
  private:

@@ -3,7 +3,7 @@
 namespace stepwright::step {
 namespace {
 
-Product router(const Setting& s) {
+MatrixProduct router(const StepSizesAndChoices& s) {
   return {.rows = s.rows,
           .inner = s.model->hidden,
           .columns = s.model->experts->count,
@@ -12,8 +12,8 @@ Product router(const Setting& s) {
           .exact = s.exact_router};
 }
 
-Operator top_k(const BlockBuildContext& e, Phase phase) {
-  const model::Experts& experts = *e.s.model->experts;
+Operator top_k(const ModelBlockBuildContext& e, Phase phase) {
+  const model::MixtureOfExperts& experts = *e.s.model->experts;
   return {.kind = OperatorKind::kTopK,
           .phase = phase,
           .dtype = e.s.exact,
@@ -23,29 +23,32 @@ Operator top_k(const BlockBuildContext& e, Phase phase) {
 
 }  // namespace
 
-RouterResult append_router(BlockBuildContext& e, TensorId normed) {
-  const Setting& s = e.s;
-  const model::Experts& experts = *s.model->experts;
+RouterResult append_router(ModelBlockBuildContext& e, TensorId normed) {
+  const StepSizesAndChoices& s = e.s;
+  const model::MixtureOfExperts& experts = *s.model->experts;
   const TensorId logits = append_matrix_product(e, normed, router(s));
   const TensorId probabilities =
-      activation(e, "router.probabilities", s.exact, s.rows, experts.count);
-  const TensorId indices = activation(e, "router.indices", DType::kInt32, s.rows, experts.top_k);
+      create_activation_tensor(e, "router.probabilities", s.exact, s.rows, experts.count);
+  const TensorId indices =
+      create_activation_tensor(e, "router.indices", DType::kInt32, s.rows, experts.top_k);
   const RouterResult choice{
-      .weights = activation(e, "router.weights", s.exact, s.rows, experts.top_k),
-      .counts = activation(e, "router.counts", DType::kInt64, 1, experts.count)};
+      .weights = create_activation_tensor(e, "router.weights", s.exact, s.rows, experts.top_k),
+      .counts = create_activation_tensor(e, "router.counts", DType::kInt64, 1, experts.count)};
   e.out.add(top_k(e, e.forward), {logits}, {probabilities, choice.weights, indices, choice.counts});
-  e.kept.set(Keep::kRouterProbabilities, probabilities);
-  e.kept.set(Keep::kRouterIndices, indices);
+  e.kept.set(KeptTensorRole::kRouterProbabilities, probabilities);
+  e.kept.set(KeptTensorRole::kRouterIndices, indices);
   return choice;
 }
 
-TensorId append_router_backward(BlockBuildContext& e, TensorId d_weights) {
-  const Setting& s = e.s;
-  const TensorId d_logits = activation(e, "gradient", s.rows, s.model->experts->count);
+TensorId append_router_backward(ModelBlockBuildContext& e, TensorId d_weights) {
+  const StepSizesAndChoices& s = e.s;
+  const TensorId d_logits =
+      create_activation_tensor(e, "gradient", s.rows, s.model->experts->count);
   e.out.add(top_k(e, Phase::kDataGradient),
-            {d_weights, kept(e, Keep::kRouterProbabilities), kept(e, Keep::kRouterIndices)},
+            {d_weights, tensor_kept_by_forward(e, KeptTensorRole::kRouterProbabilities),
+             tensor_kept_by_forward(e, KeptTensorRole::kRouterIndices)},
             {d_logits});
-  return append_product_backward(e, d_logits, Keep::kMlpLinearInput, router(s));
+  return append_matrix_product_backward(e, d_logits, KeptTensorRole::kMlpLinearInput, router(s));
 }
 
 }  // namespace stepwright::step

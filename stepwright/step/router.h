@@ -14,10 +14,10 @@ struct RouterResult {
 
 /// Appends the router of a mixture of experts: a softmax over all experts and the k largest
 /// probabilities of each row. Keeps the probabilities and the indices of the top k.
-RouterResult append_router(BlockBuildContext& e, TensorId normed);
+RouterResult append_router(ModelBlockBuildContext& e, TensorId normed);
 
 /// Appends the router's backward, from the gradient of the gate weights; returns the gradient of
 /// the router's input rows.
-TensorId append_router_backward(BlockBuildContext& e, TensorId d_weights);
+TensorId append_router_backward(ModelBlockBuildContext& e, TensorId d_weights);
 
 }  // namespace stepwright::step

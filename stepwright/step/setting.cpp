@@ -18,8 +18,8 @@
 namespace stepwright::step {
 namespace {
 
-LocalParameter localize(const model::Parameter& whole, const Setting& s) {
-  LocalParameter local{
+RankLocalParameter localize(const model::ModelParameter& whole, const StepSizesAndChoices& s) {
+  RankLocalParameter local{
       .name = whole.name,
       .rows = whole.rows,
       .columns = whole.columns,
@@ -47,36 +47,39 @@ LocalParameter localize(const model::Parameter& whole, const Setting& s) {
 
 /// Returns a table or bias that is also listed by the other end of the model under another name;
 /// `whole.columns` is its width, and its rows are the vocabulary.
-LocalParameter shared_table(const Setting& s, model::Parameter whole, bool borrowed) {
+RankLocalParameter shared_table(const StepSizesAndChoices& s, model::ModelParameter whole,
+                                bool borrowed) {
   whole.rows = s.model->vocabulary;
   whole.split = model::TensorParallelSplit::kVocabulary;
-  LocalParameter local{.name = whole.name,
-                       .rows = s.vocabulary,
-                       .columns = whole.columns,
-                       .borrowed = borrowed,
-                       .frozen = whole.frozen,
-                       .blocks = s.dense_blocks};
+  RankLocalParameter local{.name = whole.name,
+                           .rows = s.vocabulary,
+                           .columns = whole.columns,
+                           .borrowed = borrowed,
+                           .frozen = whole.frozen,
+                           .blocks = s.dense_blocks};
   local.matrices = stacked_matrix_sizes(whole, local, {s.optimizer, s.muon, s.tensor});
   return local;
 }
 
-std::vector<LocalParameter> localize(const std::vector<model::Parameter>& whole, const Setting& s) {
-  std::vector<LocalParameter> local;
+std::vector<RankLocalParameter> localize(const std::vector<model::ModelParameter>& whole,
+                                         const StepSizesAndChoices& s) {
+  std::vector<RankLocalParameter> local;
   local.reserve(whole.size());
-  for (const model::Parameter& parameter : whole) {
+  for (const model::ModelParameter& parameter : whole) {
     if (parameter.trained) local.push_back(localize(parameter, s));
   }
   return local;
 }
 
 /// Number of storage-type elements with the same bytes as a parameter.
-std::int64_t stored_elements(const Setting& s, const LocalParameter& parameter) {
-  if (!parameter.narrow) return parameter.padded();
-  return ceil_divide(size_bytes(s.base, parameter.padded()), size_bytes(s.storage, 1));
+std::int64_t stored_elements(const StepSizesAndChoices& s, const RankLocalParameter& parameter) {
+  if (!parameter.narrow) return parameter.padded_element_count_per_tensor_rank();
+  return ceil_divide(bytes_of_elements(s.base, parameter.padded_element_count_per_tensor_rank()),
+                     bytes_of_elements(s.storage, 1));
 }
 
 /// True if the sines and cosines of the rotary embedding are multiplied by a number other than 1.
-bool scales_waves(const model::Architecture& model) {
+bool scales_waves(const model::ModelArchitecture& model) {
   if (!model.rotary_scaling || model.position != model::PositionEncoding::kRope) return false;
   const model::RotaryScaling& scaling = *model.rotary_scaling;
   if (scaling.kind != model::RotaryScalingKind::kYarn || scaling.factor <= 1) return false;
@@ -85,10 +88,11 @@ bool scales_waves(const model::Architecture& model) {
 }
 
 /// Makes a single data-parallel rank gather and reduce as several ranks do, if its framework does.
-void set_single_rank_groups(Setting& s, const plan::Plan& plan, const plan::WordSet& apart) {
+void set_single_rank_groups(StepSizesAndChoices& s, const plan::Plan& plan,
+                            const plan::WordSet& apart) {
   if (plan.parallel.data > 1 || s.dense_blocks > 1) return;
   if (!apart[static_cast<std::size_t>(plan::UnfusedWork::kSingleRankGroups)]) return;
-  s.gather_dense = s.gather_dense || plan.sharding.parameters != plan::Spread::kNone;
+  s.gather_dense = s.gather_dense || plan.sharding.parameters != plan::StateShardingScope::kNone;
   s.reduce_dense = true;
 }
 
@@ -96,7 +100,7 @@ void set_single_rank_groups(Setting& s, const plan::Plan& plan, const plan::Word
 /// expert's row count on the host, which a CUDA graph of a whole step cannot wait for; with such a
 /// graph, Transformer Engine fuses the experts with their biases (NVIDIA/Megatron-LM pull request
 /// 4636).
-void set_apart(Setting& s, const plan::Job& job, const plan::Plan& plan) {
+void set_apart(StepSizesAndChoices& s, const plan::Job& job, const plan::Plan& plan) {
   const bool biases = job.model.experts && job.model.experts->bias;
   const bool scales = scales_waves(job.model);
   // A batch of one sequence is gathered along its positions without a copy, and a compiler fuses
@@ -145,12 +149,13 @@ void set_apart(Setting& s, const plan::Job& job, const plan::Plan& plan) {
 
 }  // namespace
 
-DType statistics_type(DType precision) {
+DType data_type_of_statistics(DType precision) {
   return plan::parameter_storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
 }
 
-Setting make_setting(const plan::Job& job, const plan::Plan& plan, RepresentativeMicroBatch size) {
-  Setting s;
+StepSizesAndChoices make_setting(const plan::Job& job, const plan::Plan& plan,
+                                 RepresentativeMicroBatch size) {
+  StepSizesAndChoices s;
   s.model = &job.model;
   s.batch = plan.micro_batch;
   s.length = job.documents ? padded_sequence_tokens(job, plan, size) : job.length;
@@ -161,7 +166,7 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, Representativ
   s.expert = plan.parallel.expert;
   s.expert_tensor = plan.parallel.expert_tensor;
   s.busiest = plan::busiest_expert_rank_load(job, s.expert);
-  s.capacity_row_share = plan::capacity_row_share(job);
+  s.capacity_row_share = plan::expert_capacity_row_share(job);
   s.tokens = s.batch * (s.length / s.context);
   s.sequence_parallel = plan.sequence_parallel && s.tensor > 1;
   s.rows = s.sequence_parallel ? s.tokens / s.tensor : s.tokens;
@@ -174,22 +179,22 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, Representativ
   s.context_kind = plan.context_kind;
   s.storage = plan::parameter_storage_type(job.precision);
   s.matrix = job.precision;
-  s.narrow_operand_layout_count = narrow_operand_layout_count(job);
+  s.narrow_operand_layout_count = low_precision_operand_layout_count(job);
   s.base = job.model.adapters ? job.model.adapters->base : s.storage;
   s.gradient = plan.accumulate;
-  s.exact = statistics_type(job.precision);
+  s.exact = data_type_of_statistics(job.precision);
   s.kernels = job.kernels;
   s.optimizer = job.optimizer;
   s.muon = job.muon;
   s.dispatcher = job.dispatcher;
   s.overlap = plan::effective_overlap_flags(job, plan);
   s.offloaded = plan.offload.activations;
-  s.policy_loss = plan::generates_sequences(job.method.kind);
+  s.policy_loss = plan::training_method_generates_sequences(job.method.kind);
   s.trains = job.method.updates > 0;
   const plan::Sharding sharding = plan::canonical_sharding(job, plan);
   const ShardingGroups dense = dense_spread(plan);
   const ShardingGroups routed = routed_spread(plan);
-  if (sharding.optimizer != plan::Spread::kNone) {
+  if (sharding.optimizer != plan::StateShardingScope::kNone) {
     s.dense_blocks = dense.world;
     s.expert_blocks = routed.world;
   }
@@ -205,8 +210,8 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, Representativ
   return s;
 }
 
-std::vector<LocalParameter> local_layer_parameters(const Setting& setting,
-                                                   model::LayerClass layer) {
+std::vector<RankLocalParameter> local_layer_parameters(const StepSizesAndChoices& setting,
+                                                       model::LayerClass layer) {
   return localize(model::layer_parameters(*setting.model, layer), setting);
 }
 
@@ -214,40 +219,41 @@ namespace {
 
 /// Removes all parameters except the tables: positions between the ends of the model hold only
 /// parts of tables.
-void keep_tables(std::vector<model::Parameter>& parameters) {
-  std::erase_if(parameters, [](const model::Parameter& p) {
+void keep_tables(std::vector<model::ModelParameter>& parameters) {
+  std::erase_if(parameters, [](const model::ModelParameter& p) {
     return p.split != model::TensorParallelSplit::kVocabulary;
   });
 }
 
 }  // namespace
 
-std::vector<LocalParameter> local_embedding_parameters(const Setting& setting, bool at_end) {
-  std::vector<model::Parameter> parameters = model::embedding_parameters(*setting.model);
+std::vector<RankLocalParameter> local_embedding_parameters(const StepSizesAndChoices& setting,
+                                                           bool at_end) {
+  std::vector<model::ModelParameter> parameters = model::embedding_parameters(*setting.model);
   std::ranges::copy(model::encoder_parameters(*setting.model), std::back_inserter(parameters));
   if (!at_end) keep_tables(parameters);
   return localize(parameters, setting);
 }
 
-std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table,
-                                                  bool at_end) {
-  std::vector<model::Parameter> parameters = model::head_parameters(*setting.model);
+std::vector<RankLocalParameter> local_head_parameters(const StepSizesAndChoices& setting,
+                                                      bool own_table, bool at_end) {
+  std::vector<model::ModelParameter> parameters = model::head_parameters(*setting.model);
   if (!at_end) keep_tables(parameters);
-  std::vector<LocalParameter> local = localize(parameters, setting);
+  std::vector<RankLocalParameter> local = localize(parameters, setting);
   if (setting.model->tied) {
     const bool frozen = setting.model->adapters || setting.model->frozen.embedding;
-    const model::Parameter table{
+    const model::ModelParameter table{
         .name = "head.weight", .columns = setting.model->hidden, .frozen = frozen};
     local.push_back(shared_table(setting, table, !own_table));
   }
   return local;
 }
 
-std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting, std::int64_t depth,
-                                                         bool own_table) {
-  std::vector<LocalParameter> local =
+std::vector<RankLocalParameter> local_multi_token_parameters(const StepSizesAndChoices& setting,
+                                                             std::int64_t depth, bool own_table) {
+  std::vector<RankLocalParameter> local =
       localize(model::multi_token_module_parameters(*setting.model), setting);
-  const auto add = [&](const model::Parameter& table, bool borrowed) {
+  const auto add = [&](const model::ModelParameter& table, bool borrowed) {
     local.push_back(shared_table(setting, table, borrowed));
   };
   const std::int64_t h = setting.model->hidden;
@@ -259,15 +265,15 @@ std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting,
   return local;
 }
 
-BlockParameterSizes& BlockParameterSizes::add(const BlockParameterSizes& other,
-                                              std::int64_t count) {
-  for (std::int64_t BlockParameterSizes::* part :
-       {&BlockParameterSizes::dense, &BlockParameterSizes::expert, &BlockParameterSizes::borrowed,
-        &BlockParameterSizes::partial, &BlockParameterSizes::expert_partial,
-        &BlockParameterSizes::frozen_dense, &BlockParameterSizes::frozen_expert,
-        &BlockParameterSizes::frozen_borrowed, &BlockParameterSizes::dense_tensors,
-        &BlockParameterSizes::expert_tensors, &BlockParameterSizes::narrow_dense,
-        &BlockParameterSizes::narrow_expert}) {
+ModelBlockParameterCounts& ModelBlockParameterCounts::add(const ModelBlockParameterCounts& other,
+                                                          std::int64_t count) {
+  for (std::int64_t ModelBlockParameterCounts::* part :
+       {&ModelBlockParameterCounts::dense, &ModelBlockParameterCounts::expert,
+        &ModelBlockParameterCounts::borrowed, &ModelBlockParameterCounts::partial,
+        &ModelBlockParameterCounts::expert_partial, &ModelBlockParameterCounts::frozen_dense,
+        &ModelBlockParameterCounts::frozen_expert, &ModelBlockParameterCounts::frozen_borrowed,
+        &ModelBlockParameterCounts::dense_tensors, &ModelBlockParameterCounts::expert_tensors,
+        &ModelBlockParameterCounts::narrow_dense, &ModelBlockParameterCounts::narrow_expert}) {
     this->*part += count * other.*part;
   }
   if (!other.dense_matrices.empty() || !other.expert_matrices.empty()) {
@@ -278,56 +284,60 @@ BlockParameterSizes& BlockParameterSizes::add(const BlockParameterSizes& other,
   return *this;
 }
 
-BlockParameterSizes unit_size(const Setting& setting,
-                              const std::vector<LocalParameter>& parameters) {
-  BlockParameterSizes size;
+ModelBlockParameterCounts unit_size(const StepSizesAndChoices& setting,
+                                    const std::vector<RankLocalParameter>& parameters) {
+  ModelBlockParameterCounts size;
   const bool acts_on_matrices =
       plan::traits_of(setting.optimizer).acts_on != plan::MatrixUpdateScope::kElements;
-  for (const LocalParameter& p : parameters) {
+  for (const RankLocalParameter& p : parameters) {
     std::int64_t& trained = p.borrowed ? size.borrowed : p.expert ? size.expert : size.dense;
     std::int64_t& frozen = p.borrowed ? size.frozen_borrowed
                            : p.expert ? size.frozen_expert
                                       : size.frozen_dense;
     (p.frozen ? frozen : trained) += stored_elements(setting, p);
-    if (setting.narrow_operand_layout_count > 0 && is_multiplied_in_narrow_type(p)) {
+    if (setting.narrow_operand_layout_count > 0 && is_multiplied_in_low_precision(p)) {
       (p.expert ? size.narrow_expert : size.narrow_dense) += p.elements();
     }
-    if (p.tensor_partial) (p.expert ? size.expert_partial : size.partial) += p.padded();
+    if (p.tensor_partial)
+      (p.expert ? size.expert_partial : size.partial) += p.padded_element_count_per_tensor_rank();
     if (p.frozen || p.borrowed) continue;
     ++(p.expert ? size.expert_tensors : size.dense_tensors);
     (p.expert ? size.expert_matrices : size.dense_matrices).add(p.matrices, 1);
     const bool single = acts_on_matrices && !p.expert && p.matrices.count == 0;
-    if (single) size.largest_table = std::max(size.largest_table, p.padded());
+    if (single)
+      size.largest_table = std::max(size.largest_table, p.padded_element_count_per_tensor_rank());
   }
   return size;
 }
 
-model::LayerGradientFlow embedding_gradient_extent(const model::Architecture& model) {
+model::LayerGradientFlow embedding_gradient_extent(const model::ModelArchitecture& model) {
   return model.trains_weights_before_layers() ? model::LayerGradientFlow::kEnds
                                               : model::LayerGradientFlow::kAbove;
 }
 
-model::LayerGradientFlow head_gradients(const model::Architecture& model) {
+model::LayerGradientFlow head_gradients(const model::ModelArchitecture& model) {
   const bool ends = model.layers > 0 && model.layer_class(model.layers - 1).gradients ==
                                             model::LayerGradientFlow::kAbove;
   return ends ? model::LayerGradientFlow::kEnds : model::LayerGradientFlow::kThrough;
 }
 
-Tensor gathered_parameter_tensor(const Setting& s, const BlockParameterSizes& unit) {
+TemplateTensor gathered_parameter_tensor(const StepSizesAndChoices& s,
+                                         const ModelBlockParameterCounts& unit) {
   const std::int64_t elements =
       (s.gather_dense ? unit.dense + unit.borrowed + unit.frozen_dense + unit.frozen_borrowed : 0) +
       (s.gather_expert ? unit.expert + unit.frozen_expert : 0);
   return {.name = "parameters",
-          .kind = TensorKind::kGathered,
+          .kind = TensorPurpose::kGathered,
           .dtype = s.storage,
           .extents = {elements, 1, 1}};
 }
 
-Tensor block_gradient_tensor(const Setting& s, const BlockParameterSizes& unit) {
+TemplateTensor block_gradient_tensor(const StepSizesAndChoices& s,
+                                     const ModelBlockParameterCounts& unit) {
   const std::int64_t elements =
       (s.reduce_dense ? unit.dense + unit.borrowed : 0) + (s.reduce_expert ? unit.expert : 0);
   return {.name = "gradients",
-          .kind = TensorKind::kGathered,
+          .kind = TensorPurpose::kGathered,
           .dtype = s.copies_gradients ? s.storage : s.gradient,
           .extents = {elements, 1, 1}};
 }

@@ -11,8 +11,8 @@ namespace stepwright::step {
 
 /// Sizes and choices of one rank, which result from applying the plan to the model; all functions
 /// that build a step's operators read them. "Rows" are tokens of one micro-batch.
-struct Setting {
-  const model::Architecture* model = nullptr;
+struct StepSizesAndChoices {
+  const model::ModelArchitecture* model = nullptr;
   std::int64_t batch = 1;   ///< Number of sequences in a micro-batch.
   std::int64_t length = 0;  ///< Tokens of a whole sequence, over all context-parallel ranks.
   /// Mean number of documents of each length in one sequence, if attention masks separate
@@ -63,11 +63,11 @@ struct Setting {
   DType gradient = DType::kFp32;  ///< Data type in which gradients are accumulated and reduced.
   /// Data type of statistics, losses and norms: fp32, or fp64 if the whole job is in fp64.
   DType exact = DType::kFp32;
-  plan::Kernels kernels;
+  plan::FrameworkKernels kernels;
   plan::Optimizer optimizer = plan::Optimizer::kAdam;
   plan::MuonTensorSplit muon = plan::MuonTensorSplit::kDuplicated;
   plan::TokenDispatcher dispatcher = plan::TokenDispatcher::kAllToAll;
-  plan::Overlap overlap;
+  plan::OverlapFlags overlap;
   /// Modules whose activations, kept for the backward, are moved to host memory.
   plan::OffloadModuleSet offloaded;
   /// Number of shards into which data parallelism splits the optimizer states of dense parameters;
@@ -140,48 +140,52 @@ struct Setting {
 
 /// Returns the index of the part of the vocabulary that the rank with the coordinates `place`
 /// holds.
-inline std::int64_t vocabulary_part_index(const Setting& s, const plan::RankCoordinates& place) {
+inline std::int64_t vocabulary_shard_index(const StepSizesAndChoices& s,
+                                           const plan::RankCoordinates& place) {
   return (s.spread > 1 ? place.pipeline * s.tensor : 0) + place.tensor;
 }
 /// True if each rank has only a part of the vocabulary, because tensor ranks or pipeline positions
 /// split it.
-inline bool splits_vocabulary(const Setting& s) { return s.tensor * s.spread > 1; }
+inline bool splits_vocabulary(const StepSizesAndChoices& s) { return s.tensor * s.spread > 1; }
 
-Setting make_setting(const plan::Job& job, const plan::Plan& plan,
-                     RepresentativeMicroBatch size = RepresentativeMicroBatch::kLargest);
+StepSizesAndChoices make_setting(
+    const plan::Job& job, const plan::Plan& plan,
+    RepresentativeMicroBatch size = RepresentativeMicroBatch::kLargest);
 /// Returns the type of statistics, losses and norms for a job's precision: fp64 if activations are
 /// fp64, else fp32.
-DType statistics_type(DType precision);
+DType data_type_of_statistics(DType precision);
 
 /// True if the last pipeline position also uses the embedding's table: tied tables, or multi-token
 /// prediction.
-inline bool shares_embedding_table(const model::Architecture& model) {
+inline bool shares_embedding_table(const model::ModelArchitecture& model) {
   return model.tied || model.extra_predicted_tokens() > 0;
 }
 
 /// Returns the parameters of a layer as this rank holds them: split by tensor and expert
 /// parallelism, before data-parallel sharding.
-std::vector<LocalParameter> local_layer_parameters(const Setting& setting, model::LayerClass layer);
+std::vector<RankLocalParameter> local_layer_parameters(const StepSizesAndChoices& setting,
+                                                       model::LayerClass layer);
 /// Returns the parameters of the embedding on this rank. `at_end`: its pipeline position is the
 /// first of the model; false: a position that holds only a part of the vocabulary table.
-std::vector<LocalParameter> local_embedding_parameters(const Setting& setting, bool at_end = true);
+std::vector<RankLocalParameter> local_embedding_parameters(const StepSizesAndChoices& setting,
+                                                           bool at_end = true);
 /// Returns the parameters of the head on this rank. `own_table`: with tied tables, this rank holds
 /// its own copy because the embedding is on another rank; false: it borrows the embedding's.
 /// `at_end`: its pipeline position is the last of the model; false: a position that holds only a
 /// part of the table.
-std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table,
-                                                  bool at_end = true);
+std::vector<RankLocalParameter> local_head_parameters(const StepSizesAndChoices& setting,
+                                                      bool own_table, bool at_end = true);
 
 /// Returns the parameters of the multi-token prediction layer `depth` (0-based), with the tables
 /// that it uses. `own_table`: the first such layer holds a copy of the embedding, which is on
 /// another rank, and the others borrow that copy; false: all borrow.
-std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting, std::int64_t depth,
-                                                         bool own_table);
+std::vector<RankLocalParameter> local_multi_token_parameters(const StepSizesAndChoices& setting,
+                                                             std::int64_t depth, bool own_table);
 
 /// Number of parameter elements of one block (layer, embedding, head) on one rank before
 /// data-parallel sharding, by kind. Frozen parameters in a narrower type than activations count as
 /// the number of elements in the type of activations with the same bytes.
-struct BlockParameterSizes {
+struct ModelBlockParameterCounts {
   std::int64_t dense = 0;  ///< Elements of trained dense parameters (not of experts).
   std::int64_t expert = 0;
   /// Elements of tables that another block of the rank holds, but that are gathered and reduced
@@ -212,24 +216,28 @@ struct BlockParameterSizes {
     return routed ? expert_matrices : dense_matrices;
   }
   /// True if the block has trained parameters.
-  [[nodiscard]] bool trains() const { return dense + expert + borrowed > 0; }
-  BlockParameterSizes& operator+=(const BlockParameterSizes& other) { return add(other, 1); }
+  [[nodiscard]] bool has_trained_parameters() const { return dense + expert + borrowed > 0; }
+  ModelBlockParameterCounts& operator+=(const ModelBlockParameterCounts& other) {
+    return add(other, 1);
+  }
   /// Adds the sizes of `count` blocks of the size `other`.
-  BlockParameterSizes& add(const BlockParameterSizes& other, std::int64_t count);
-  auto operator<=>(const BlockParameterSizes&) const = default;
+  ModelBlockParameterCounts& add(const ModelBlockParameterCounts& other, std::int64_t count);
+  auto operator<=>(const ModelBlockParameterCounts&) const = default;
 };
-BlockParameterSizes unit_size(const Setting& setting,
-                              const std::vector<LocalParameter>& parameters);
+ModelBlockParameterCounts unit_size(const StepSizesAndChoices& setting,
+                                    const std::vector<RankLocalParameter>& parameters);
 
 /// Returns how far the gradient of the loss must go through the embedding, given which weights are
 /// frozen; `head_gradients`: through the head.
-model::LayerGradientFlow embedding_gradient_extent(const model::Architecture& model);
-model::LayerGradientFlow head_gradients(const model::Architecture& model);
+model::LayerGradientFlow embedding_gradient_extent(const model::ModelArchitecture& model);
+model::LayerGradientFlow head_gradients(const model::ModelArchitecture& model);
 
 /// Returns the tensor into which a block's sharded parameters are gathered; no elements if the rank
 /// holds them whole. `block_gradient_tensor` returns that of the block's gradients before their
 /// reduction.
-Tensor gathered_parameter_tensor(const Setting& setting, const BlockParameterSizes& unit);
-Tensor block_gradient_tensor(const Setting& setting, const BlockParameterSizes& unit);
+TemplateTensor gathered_parameter_tensor(const StepSizesAndChoices& setting,
+                                         const ModelBlockParameterCounts& unit);
+TemplateTensor block_gradient_tensor(const StepSizesAndChoices& setting,
+                                     const ModelBlockParameterCounts& unit);
 
 }  // namespace stepwright::step

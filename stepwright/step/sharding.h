@@ -26,45 +26,46 @@ struct GradientReduction {
 class ShardingBuilder {
  public:
   /// Keeps references to `setting`, `plan` and `job`, which must outlive the builder.
-  ShardingBuilder(const Setting& setting, const plan::Plan& plan, const plan::Grid& grid,
-                  const plan::Job& job);
+  ShardingBuilder(const StepSizesAndChoices& setting, const plan::Plan& plan,
+                  const plan::RankGrid& grid, const plan::Job& job);
 
   /// True if every use of parameters needs a gather over ranks or a fetch from host memory.
   [[nodiscard]] bool gathers_parameters_each_use() const {
-    return fetches_parameters_from_host() || sends(DataParallelMoment::kEachUse);
+    return fetches_parameters_from_host() || sends(DataParallelMessageMoment::kEachUse);
   }
   /// Returns the sizes of the parameters of a block that one gather collects: the trained ones, and
   /// frozen ones too if parameters stay gathered for a whole step.
-  [[nodiscard]] BlockParameterSizes gathered_parameter_sizes(BlockParameterSizes unit) const;
+  [[nodiscard]] ModelBlockParameterCounts gathered_parameter_sizes(
+      ModelBlockParameterCounts unit) const;
   /// True if optimizer states are sharded over more ranks than parameters, so that each step ends
   /// with a gather of updated parameters.
   [[nodiscard]] bool gathers_parameters_after_step() const {
-    return sends(DataParallelMoment::kAfterStep);
+    return sends(DataParallelMessageMoment::kAfterStep);
   }
   /// True if gradients are reduced (or moved to host memory) in every backward.
   [[nodiscard]] bool reduces_gradients_each_backward() const {
-    return fetches_parameters_from_host() || sends(DataParallelMoment::kEachBackward);
+    return fetches_parameters_from_host() || sends(DataParallelMessageMoment::kEachBackward);
   }
   /// True if the last backward of a step has reductions of gradients that other backwards do not
   /// have.
-  [[nodiscard]] bool reduces_more_in_last_backward() const {
-    return sends(DataParallelMoment::kLastBackward);
+  [[nodiscard]] bool last_backward_has_extra_reductions() const {
+    return sends(DataParallelMessageMoment::kLastBackward);
   }
 
   /// Builds the template that gathers a block's parameters before a use. `first_use`: it includes
   /// the gather of updated parameters that the previous step postponed. `forward`: a forward uses
   /// them.
-  [[nodiscard]] Template gather(const BlockParameterSizes& unit, bool first_use,
-                                bool forward) const;
+  [[nodiscard]] OperatorTemplate build_parameter_gather_template(
+      const ModelBlockParameterCounts& unit, bool first_use, bool forward) const;
   /// Builds the template that reduces the gradients of a bucket of blocks over data-parallel ranks
   /// in a backward. Its inputs are the blocks' gradients, unless the rank keeps all gradients
   /// whole.
-  [[nodiscard]] Template reduce(const std::vector<BlockParameterSizes>& bucket,
-                                GradientReduction how) const;
+  [[nodiscard]] OperatorTemplate build_gradient_reduction_template(
+      const std::vector<ModelBlockParameterCounts>& bucket, GradientReduction how) const;
   /// Sizes for the template at the end of a step: reductions that were not overlapped, tied tables,
   /// gradient norm, optimizer, gathers.
   struct StepUpdateSizes {
-    BlockParameterSizes stage;
+    ModelBlockParameterCounts stage;
     /// Elements of a vocabulary table that another pipeline stage holds too (tied weights); 0:
     /// none. `loss`, `experts` and `loads` are as in `StepEndSumSizes`.
     std::int64_t tied_table = 0;
@@ -72,26 +73,28 @@ class ShardingBuilder {
     bool experts = false;
     std::int64_t loads = 0;
   };
-  [[nodiscard]] Template update(const StepUpdateSizes& what) const;
+  [[nodiscard]] OperatorTemplate update(const StepUpdateSizes& what) const;
 
-  [[nodiscard]] RankModelStateBytes states(const BlockParameterSizes& stage) const;
+  [[nodiscard]] RankModelStateBytes states(const ModelBlockParameterCounts& stage) const;
 
  private:
-  using Moments = std::initializer_list<DataParallelMoment>;
+  using Moments = std::initializer_list<DataParallelMessageMoment>;
   /// True if parameters are stored in host memory: even a rank without data parallelism fetches
   /// them for each use.
   [[nodiscard]] bool fetches_parameters_from_host() const { return plan_.offload.parameters; }
-  [[nodiscard]] bool sends(DataParallelMoment moment) const {
-    return !sharding_messages(plan_.sharding, moment, s_.kernels.scattered_gradients).empty();
+  [[nodiscard]] bool sends(DataParallelMessageMoment moment) const {
+    return !data_parallel_messages_of_sharding(plan_.sharding, moment,
+                                               s_.kernels.scattered_gradients)
+                .empty();
   }
   /// Appends the data-parallel messages of the given moments of a step, in this order, for either
   /// dense or routed parameters (`spread`) with the sizes `size`.
   void add(MessageTemplateBuilder& out, const ShardingGroups& spread,
-           const BlockParameterSizes& size, Moments moments, Stream stream) const;
+           const ModelBlockParameterCounts& size, Moments moments, DeviceStream stream) const;
   /// Appends the data-parallel messages of the given moments of a step for parameters with the
   /// sizes `size`: first of the dense ones, then of the routed ones.
-  void add(MessageTemplateBuilder& out, const BlockParameterSizes& size, Moments moments,
-           Stream stream) const;
+  void add(MessageTemplateBuilder& out, const ModelBlockParameterCounts& size, Moments moments,
+           DeviceStream stream) const;
   /// Adds to a reduction's template the buffer into which gradients are copied before they are
   /// reduced, and returns it; -1 if the reduction reads no gradients. `done`: the loss has already
   /// made the copy.
@@ -99,10 +102,10 @@ class ShardingBuilder {
   void add_end(MessageTemplateBuilder& out, const StepEndMessage& message) const;
   /// Appends the copy between host and device of this rank's share of parameters or gradients at a
   /// moment of the step, if parameters are stored in host memory.
-  void append_host_copy(MessageTemplateBuilder& out, const BlockParameterSizes& size,
-                        DataParallelMoment moment, Stream stream) const;
+  void append_state_host_copy(MessageTemplateBuilder& out, const ModelBlockParameterCounts& size,
+                              DataParallelMessageMoment moment, DeviceStream stream) const;
 
-  const Setting& s_;
+  const StepSizesAndChoices& s_;
   const plan::Plan& plan_;
   const plan::Job& job_;
   ShardingGroups dense_;

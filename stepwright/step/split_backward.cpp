@@ -17,12 +17,12 @@ bool contains(std::span<const TensorId> ids, TensorId id) {
 
 class Splitter {
  public:
-  Splitter(const Template& piece, LayerPart part)
+  Splitter(const OperatorTemplate& piece, LayerPart part)
       : piece_(piece), part_(part), waits_(piece.operators.size()) {}
 
-  SplitBackward run() {
+  SplitBackwardTemplates run() {
     choose();
-    SplitBackward split;
+    SplitBackwardTemplates split;
     split.data = data_part();
     split.weight = weight_part();
     return split;
@@ -31,7 +31,7 @@ class Splitter {
  private:
   [[nodiscard]] std::size_t count() const { return piece_.operators.size(); }
   [[nodiscard]] bool gathered(TensorId id) const {
-    return piece_.tensors[static_cast<std::size_t>(id)].kind == TensorKind::kGathered;
+    return piece_.tensors[static_cast<std::size_t>(id)].kind == TensorPurpose::kGathered;
   }
 
   /// Decides which operators move to the weight part.
@@ -102,7 +102,8 @@ class Splitter {
   }
 
   /// Appends the operators of one part; `place` gives the id of each tensor in the new template.
-  void append(TemplateBuilder& out, bool waiting, const std::vector<TensorId>& place) const {
+  void append(OperatorTemplateBuilder& out, bool waiting,
+              const std::vector<TensorId>& place) const {
     const auto placed = [&](std::span<const TensorId> ids) {
       std::vector<TensorId> result;
       for (const TensorId id : ids) result.push_back(place[static_cast<std::size_t>(id)]);
@@ -120,10 +121,10 @@ class Splitter {
     }
   }
 
-  Template data_part() {
+  OperatorTemplate data_part() {
     const std::vector<bool> here = touched(false);
     const std::vector<bool> later = touched(true);
-    TemplateBuilder out(piece_.name + ".data", piece_.parameters);
+    OperatorTemplateBuilder out(piece_.name + ".data", piece_.parameters);
     std::vector<TensorId> place(piece_.tensors.size(), -1);
     for (std::size_t i = 0; i < place.size(); ++i) {
       const auto id = static_cast<TensorId>(i);
@@ -151,9 +152,9 @@ class Splitter {
     return gathered(id) && later[static_cast<std::size_t>(id)];
   }
 
-  Template weight_part() const {
+  OperatorTemplate weight_part() const {
     const std::vector<bool> here = touched(true);
-    TemplateBuilder out(piece_.name + ".weight", piece_.parameters);
+    OperatorTemplateBuilder out(piece_.name + ".weight", piece_.parameters);
     std::vector<TensorId> place(piece_.tensors.size(), -1);
     for (const TensorId id : crossing_) {
       place[static_cast<std::size_t>(id)] =
@@ -170,7 +171,7 @@ class Splitter {
     return std::move(out.piece());
   }
 
-  const Template& piece_;
+  const OperatorTemplate& piece_;
   LayerPart part_;
   std::vector<bool> waits_;
   std::vector<TensorId> crossing_;  ///< Tensors that the data part saves for the weight part.
@@ -178,7 +179,7 @@ class Splitter {
 
 }  // namespace
 
-SplitBackward split_backward(const Template& backward, LayerPart part) {
+SplitBackwardTemplates split_backward(const OperatorTemplate& backward, LayerPart part) {
   return Splitter(backward, part).run();
 }
 

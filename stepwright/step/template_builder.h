@@ -14,7 +14,7 @@ namespace stepwright::step {
 /// Roles (names) of the tensors that a forward block keeps for its backward. The backward finds a
 /// tensor by its role, whether the forward ran in another template (restored) or in the backward's
 /// own (recomputed).
-enum class Keep : std::uint8_t {
+enum class KeptTensorRole : std::uint8_t {
   kAttentionInput,
   kAttentionStatistics,
   kAttentionLinearInput,
@@ -214,16 +214,18 @@ struct VocabularyPassBegin {
 
 /// The tensors that one block keeps for its backward, by role; -1: the block has no tensor with
 /// that role.
-class Kept {
+class KeptTensors {
  public:
-  Kept() { ids_.fill(-1); }
-  void set(Keep role, TensorId id) { ids_[static_cast<std::size_t>(role)] = id; }
-  [[nodiscard]] TensorId get(Keep role) const { return ids_[static_cast<std::size_t>(role)]; }
-  [[nodiscard]] bool has(Keep role) const { return get(role) >= 0; }
-  void forget(Keep role) { set(role, -1); }
+  KeptTensors() { ids_.fill(-1); }
+  void set(KeptTensorRole role, TensorId id) { ids_[static_cast<std::size_t>(role)] = id; }
+  [[nodiscard]] TensorId get(KeptTensorRole role) const {
+    return ids_[static_cast<std::size_t>(role)];
+  }
+  [[nodiscard]] bool has(KeptTensorRole role) const { return get(role) >= 0; }
+  void forget(KeptTensorRole role) { set(role, -1); }
   /// Returns a copy in which the tensors of `other` replace those with the same roles.
-  [[nodiscard]] Kept with(const Kept& other) const {
-    Kept both = *this;
+  [[nodiscard]] KeptTensors with_replaced_tensors(const KeptTensors& other) const {
+    KeptTensors both = *this;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (other.ids_[i] >= 0) both.ids_[i] = other.ids_[i];
     }
@@ -232,21 +234,22 @@ class Kept {
   [[nodiscard]] std::span<const TensorId> all() const { return ids_; }
 
  private:
-  std::array<TensorId, static_cast<std::size_t>(Keep::kCount)> ids_{};
+  std::array<TensorId, static_cast<std::size_t>(KeptTensorRole::kCount)> ids_{};
 };
 
 /// Builds one template (the operators of a block in one direction): adds tensors and operators in
 /// issue order, and derives dependences between operators from the tensors that they read and
 /// write.
-class TemplateBuilder {
+class OperatorTemplateBuilder {
  public:
   /// Starts a template. `busiest`: load of the busiest rank over the mean, for operators on rows
   /// routed to experts that do not set their own.
-  TemplateBuilder(std::string name, std::vector<LocalParameter> parameters, double busiest = 1);
+  OperatorTemplateBuilder(std::string name, std::vector<RankLocalParameter> parameters,
+                          double busiest = 1);
 
-  TensorId tensor(const Tensor& tensor);
+  TensorId tensor(const TemplateTensor& tensor);
   /// Adds a tensor that an earlier template of the sequence passes in, such as the residual stream.
-  TensorId input(const Tensor& tensor);
+  TensorId add_input_tensor(const TemplateTensor& tensor);
   void output(TensorId id) { piece_.outputs.push_back(id); }
 
   /// Appends an operator and returns its index. The operator runs after the last writers of the
@@ -268,28 +271,30 @@ class TemplateBuilder {
   [[nodiscard]] const std::vector<VocabularyPassBegin>& passes() const { return passes_; }
 
   /// Returns the index of a layer part's parameter; -1 if the block has no such parameter.
-  [[nodiscard]] ParameterId parameter(LayerPart part) const;
-  [[nodiscard]] ParameterId parameter(std::string_view name) const;
+  [[nodiscard]] ParameterId parameter_of_layer_part(LayerPart part) const;
+  [[nodiscard]] ParameterId parameter_of_layer_part(std::string_view name) const;
 
   /// Marks the tensors that this forward template keeps for its backward, in the order of roles,
   /// each tensor once.
-  void save(const Kept& kept);
+  void mark_tensors_kept_for_backward(const KeptTensors& kept);
   /// Creates, in this backward template, the tensors that the template `forward` saved, and returns
   /// them under the roles that they have in `kept`.
-  Kept restore(const TemplateBuilder& forward, const Kept& kept);
+  KeptTensors create_kept_tensors_in_backward(const OperatorTemplateBuilder& forward,
+                                              const KeptTensors& kept);
   /// Creates, in this backward template, the tensors that the template `forward` saved, and returns
   /// them in several sets, under the roles that they have in each set of `kept`.
-  std::vector<Kept> restore(const TemplateBuilder& forward, std::span<const Kept> kept);
+  std::vector<KeptTensors> create_kept_tensors_in_backward(const OperatorTemplateBuilder& forward,
+                                                           std::span<const KeptTensors> kept);
 
-  [[nodiscard]] const Tensor& at(TensorId id) const {
+  [[nodiscard]] const TemplateTensor& at(TensorId id) const {
     return piece_.tensors[static_cast<std::size_t>(id)];
   }
-  [[nodiscard]] Template& piece() { return piece_; }
-  [[nodiscard]] const Template& piece() const { return piece_; }
+  [[nodiscard]] OperatorTemplate& piece() { return piece_; }
+  [[nodiscard]] const OperatorTemplate& piece() const { return piece_; }
 
  private:
   void add_edge(Operator& op, std::int32_t index);
-  Template piece_;
+  OperatorTemplate piece_;
   std::vector<VocabularyPassBegin> passes_;
   double busiest_;
   /// For each tensor of the template, the index of the last operator that wrote it; -1: none.

@@ -14,7 +14,7 @@ bool has_rows_of_weights(const Operator& op) {
 
 }  // namespace
 
-Template with_scaled_tokens(Template piece, double factor) {
+OperatorTemplate scale_template_tokens(OperatorTemplate piece, double factor) {
   for (Operator& op : piece.operators) {
     if (is_communication(op.kind)) {
       op.payload_elements = std::llround(static_cast<double>(op.payload_elements) * factor);
@@ -25,7 +25,7 @@ Template with_scaled_tokens(Template piece, double factor) {
   return piece;
 }
 
-Template with_scaled_query_key_pairs(Template piece, double factor) {
+OperatorTemplate scale_template_query_key_pairs(OperatorTemplate piece, double factor) {
   for (Operator& op : piece.operators) {
     op.shape.pairs = std::llround(static_cast<double>(op.shape.pairs) * factor);
   }

@@ -11,10 +11,10 @@ inline constexpr double kMicroBatchGrowthFactor = 1.25;
 /// Returns a copy of a template for micro-batches with `factor` times as many tokens: rows of
 /// computations and elements of messages grow. Sizes that depend on weights or on the query-key
 /// pairs of documents do not change.
-Template with_scaled_tokens(Template piece, double factor);
+OperatorTemplate scale_template_tokens(OperatorTemplate piece, double factor);
 
 /// Returns a copy of a template for micro-batches whose documents have `factor` times as many
 /// query-key pairs in the same number of tokens.
-Template with_scaled_query_key_pairs(Template piece, double factor);
+OperatorTemplate scale_template_query_key_pairs(OperatorTemplate piece, double factor);
 
 }  // namespace stepwright::step

@@ -10,9 +10,9 @@ namespace stepwright::step {
 /// The template of a block that owns parameters (layer, embedding, head), with the two tensors that
 /// data-parallel sharding adds: gathered parameters (an input) and gradients before their reduction
 /// (an output).
-struct ParameterBlockTemplate {
-  ParameterBlockTemplate(const Setting& setting, std::string name,
-                         std::vector<LocalParameter> local);
+struct ParameterizedBlockTemplate {
+  ParameterizedBlockTemplate(const StepSizesAndChoices& setting, std::string name,
+                             std::vector<RankLocalParameter> local);
 
   /// Creates the tensor of the block's gradients in a backward whose gradients are reduced;
   /// `output_block_gradient_tensor` makes it an output at the end. No effect if gradients stay on
@@ -20,14 +20,14 @@ struct ParameterBlockTemplate {
   void create_block_gradient_tensor();
   void output_block_gradient_tensor();
 
-  const Setting& s;
-  TemplateBuilder builder;
+  const StepSizesAndChoices& s;
+  OperatorTemplateBuilder builder;
   TensorId parameters = -1;
   TensorId gradients = -1;
 };
 
 /// Returns the description of the residual stream's tensor between blocks on one rank: [rows,
 /// hidden].
-Tensor residual_tensor(const Setting& setting, std::string_view name);
+TemplateTensor residual_tensor(const StepSizesAndChoices& setting, std::string_view name);
 
 }  // namespace stepwright::step

@@ -54,10 +54,11 @@ void add_host(std::vector<Operator>& list, const plan::Job& job, const plan::Pla
   const plan::StateDataTypes types = plan::state_types(job, plan);
   const OptimizerShare one{.elements = 1};
   const std::int64_t bytes =
-      update_bytes_of_element(job.optimizer, {types.master, types.master, types.master}, one) +
-      plan::host_passes(job, plan) * size_bytes(types.master, 1);
+      optimizer_update_bytes_per_element(job.optimizer, {types.master, types.master, types.master},
+                                         one) +
+      plan::host_update_gradient_passes(job, plan) * bytes_of_elements(types.master, 1);
   if (plan.offload.parameters) {
-    const std::int64_t more = types.copies() ? size_bytes(types.stored, 1) : 0;
+    const std::int64_t more = types.has_master_copies() ? bytes_of_elements(types.stored, 1) : 0;
     list.push_back(update_operator(OperatorKind::kHostOptimizer, elements, bytes + more, storage));
     return;
   }
@@ -72,32 +73,32 @@ struct Side {
   const plan::Plan& plan;
   bool routed = false;
 
-  [[nodiscard]] DType wide() const { return statistics_type(job.precision); }
-  [[nodiscard]] plan::GroupKind tensor_ranks() const {
-    return routed ? plan::GroupKind::kExpertTensor : plan::GroupKind::kTensor;
+  [[nodiscard]] DType wide() const { return data_type_of_statistics(job.precision); }
+  [[nodiscard]] plan::CommunicatorKind tensor_ranks() const {
+    return routed ? plan::CommunicatorKind::kExpertTensor : plan::CommunicatorKind::kTensor;
   }
   /// The group of ranks that share optimizer states.
-  [[nodiscard]] plan::GroupKind shards() const {
+  [[nodiscard]] plan::CommunicatorKind shards() const {
     const ShardingGroups spread = routed ? routed_spread(plan) : dense_spread(plan);
-    return spread.group(plan.sharding.optimizer == plan::Spread::kGlobal
-                            ? DataMessageGroup::kWorld
-                            : DataMessageGroup::kInner);
+    return spread.group(plan.sharding.optimizer == plan::StateShardingScope::kGlobal
+                            ? DataParallelMessageGroup::kWorld
+                            : DataParallelMessageGroup::kInner);
   }
 };
 
 /// Adds the messages of matrices that are orthogonalized.
 void add_parts(std::vector<StepEndMessage>& list, const Side& side, const OptimizerShare& share,
                const OptimizerMatrixSizes& matrices) {
-  const auto parts = [&](Purpose purpose) {
+  const auto parts = [&](OperatorPurpose purpose) {
     list.push_back({.group = side.shards(),
                     .elements = share.moves_shards ? matrices.elements : 0,
                     .type = side.wide(),
                     .name = "matrices.parts",
                     .purpose = purpose,
-                    .scheme = Scheme::kData,
+                    .scheme = ParallelismScheme::kData,
                     .kind = OperatorKind::kAllToAll});
   };
-  parts(Purpose::kGatherMatrices);
+  parts(OperatorPurpose::kGatherMatrices);
   const bool sums = side.job.muon == plan::MuonTensorSplit::kDistributed;
   const std::int64_t steps = sums ? kNewtonSchulzSteps : 1;
   const std::int64_t elements = matrices.payload / steps;
@@ -106,43 +107,44 @@ void add_parts(std::vector<StepEndMessage>& list, const Side& side, const Optimi
       .elements = elements,
       .type = side.wide(),
       .name = sums ? "matrices.products" : "matrices.gradients",
-      .purpose = sums ? Purpose::kShareProducts : Purpose::kGatherMatrices,
-      .scheme = Scheme::kTensor,
+      .purpose = sums ? OperatorPurpose::kShareProducts : OperatorPurpose::kGatherMatrices,
+      .scheme = ParallelismScheme::kTensor,
       .kind = sums ? OperatorKind::kAllReduce : OperatorKind::kAllGather,
       .bucket = matrices.cut_updates > 0 ? ceil_divide(elements, matrices.cut_updates) : 0};
   list.insert(list.end(), static_cast<std::size_t>(steps), of_step);
-  parts(Purpose::kReturnMatrices);
+  parts(OperatorPurpose::kReturnMatrices);
 }
 
 /// Adds the messages of matrices whose sums of rows and columns are kept, and of the norms of all
 /// updates.
 void add_sums(std::vector<StepEndMessage>& list, const Side& side,
               const OptimizerMatrixSizes& matrices) {
-  const bool split = side.plan.sharding.optimizer != plan::Spread::kNone;
-  const auto add = [&](plan::GroupKind group, std::int64_t elements, std::string_view name,
-                       Purpose purpose, OperatorKind kind) {
-    const bool squares = purpose == Purpose::kShareSquares;
+  const bool split = side.plan.sharding.optimizer != plan::StateShardingScope::kNone;
+  const auto add = [&](plan::CommunicatorKind group, std::int64_t elements, std::string_view name,
+                       OperatorPurpose purpose, OperatorKind kind) {
+    const bool squares = purpose == OperatorPurpose::kShareSquares;
     const bool tensor = group == side.tensor_ranks();
     list.push_back({.group = group,
                     .elements = elements,
                     .type = side.wide(),
                     .name = name,
                     .purpose = purpose,
-                    .scheme = squares  ? Scheme::kControl
-                              : tensor ? Scheme::kTensor
-                                       : Scheme::kData,
+                    .scheme = squares  ? ParallelismScheme::kControl
+                              : tensor ? ParallelismScheme::kTensor
+                                       : ParallelismScheme::kData,
                     .kind = kind});
   };
   constexpr std::string_view kSums = "matrices.sums";
   constexpr std::string_view kSquares = "updates.squares";
   const std::int64_t moments = split ? matrices.numbers : 0;
-  add(side.tensor_ranks(), matrices.payload, kSums, Purpose::kShareSums, OperatorKind::kAllReduce);
-  add(side.shards(), moments, kSums, Purpose::kShareSums, OperatorKind::kReduceScatter);
-  add(side.shards(), moments, "matrices.moments", Purpose::kGatherMoments,
-      OperatorKind::kAllGather);
-  add(side.shards(), split ? matrices.updates : 0, kSquares, Purpose::kShareSquares,
+  add(side.tensor_ranks(), matrices.payload, kSums, OperatorPurpose::kShareSums,
       OperatorKind::kAllReduce);
-  add(side.tensor_ranks(), matrices.cut_updates, kSquares, Purpose::kShareSquares,
+  add(side.shards(), moments, kSums, OperatorPurpose::kShareSums, OperatorKind::kReduceScatter);
+  add(side.shards(), moments, "matrices.moments", OperatorPurpose::kGatherMoments,
+      OperatorKind::kAllGather);
+  add(side.shards(), split ? matrices.updates : 0, kSquares, OperatorPurpose::kShareSquares,
+      OperatorKind::kAllReduce);
+  add(side.tensor_ranks(), matrices.cut_updates, kSquares, OperatorPurpose::kShareSquares,
       OperatorKind::kAllReduce);
 }
 
@@ -162,34 +164,36 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
   const bool orthogonal =
       plan::traits_of(job.optimizer).acts_on == plan::MatrixUpdateScope::kLayerMatrices;
   if (orthogonal && share.dense.count > 0) {
-    list.push_back(orthogonal_operator(share.dense, kOrthogonalizeDenseName));
+    list.push_back(orthogonal_operator(share.dense, kOrthogonalizeDenseOperatorName));
   }
   if (orthogonal && share.expert.count > 0) {
     list.push_back(orthogonal_operator(share.expert, kOrthogonalizeExpertName));
   }
   const DType storage = plan::parameter_storage_type(job.precision);
   const std::int64_t bytes =
-      update_bytes_of_element(job.optimizer, plan::state_types(job, plan), share);
+      optimizer_update_bytes_per_element(job.optimizer, plan::state_types(job, plan), share);
   const std::int64_t moved = host_updated_elements(plan, share);
   // If the host updates everything, the device keeps an operator of one element, to which the pause
   // between steps is attached.
   const std::int64_t own =
       moved > 0 ? std::max<std::int64_t>(1, share.elements - moved) : share.elements;
   list.push_back(update_operator(OperatorKind::kOptimizer, own, bytes, storage));
-  if (!plan::traits_of(job.optimizer).fused_adam) list.back().purpose = Purpose::kOtherUpdate;
+  if (!plan::traits_of(job.optimizer).fused_adam)
+    list.back().purpose = OperatorPurpose::kOtherUpdate;
   if (moved > 0) add_host(list, job, plan, moved);
   return list;
 }
 
 std::vector<Operator> parameter_unpack_operators(const plan::Job& job, const plan::Plan& plan,
-                                                 const BlockParameterSizes& size) {
+                                                 const ModelBlockParameterCounts& size) {
   std::vector<Operator> list;
   if (!job.kernels.refresh_by_tensor || gathers_updates_by_block(plan)) return list;
   for (const ShardingGroups& spread : {dense_spread(plan), routed_spread(plan)}) {
-    const std::int64_t elements = spread.payload(size, DataParallelMoment::kAfterStep);
+    const std::int64_t elements =
+        spread.data_parallel_payload_elements(size, DataParallelMessageMoment::kAfterStep);
     std::int64_t ranks = 0;
-    for (const DataMessage& gather :
-         sharding_messages(plan.sharding, DataParallelMoment::kAfterStep, true)) {
+    for (const DataMessage& gather : data_parallel_messages_of_sharding(
+             plan.sharding, DataParallelMessageMoment::kAfterStep, true)) {
       if (spread.ranks(gather.reach) > 1) ranks += spread.ranks(gather.reach);
     }
     if (elements == 0 || ranks == 0) continue;
@@ -232,10 +236,10 @@ void ShardingBuilder::add_end(MessageTemplateBuilder& out, const StepEndMessage&
                .scheme = message.scheme});
 }
 
-Template ShardingBuilder::update(const StepUpdateSizes& what) const {
+OperatorTemplate ShardingBuilder::update(const StepUpdateSizes& what) const {
   MessageTemplateBuilder out("update");
   if (!reduces_in_buckets(plan_))
-    add(out, what.stage, {DataParallelMoment::kLastBackward}, Stream::kCompute);
+    add(out, what.stage, {DataParallelMessageMoment::kLastBackward}, DeviceStream::kCompute);
   const StepEndSumSizes end{.partial = what.stage.partial,
                             .expert_partial = what.stage.expert_partial,
                             .tied_table = what.tied_table,
@@ -251,7 +255,7 @@ Template ShardingBuilder::update(const StepUpdateSizes& what) const {
     add_end(out, message);
   const std::vector<StepEndMessage> messages = matrix_optimizer_messages(job_, plan_, share);
   const auto returns = [](const StepEndMessage& m) {
-    return m.purpose == Purpose::kReturnMatrices;
+    return m.purpose == OperatorPurpose::kReturnMatrices;
   };
   for (const StepEndMessage& message : messages) {
     if (!returns(message)) add_end(out, message);
@@ -264,7 +268,7 @@ Template ShardingBuilder::update(const StepUpdateSizes& what) const {
     out.compute(op);
   }
   if (!gathers_updates_by_block(plan_))
-    add(out, what.stage, {DataParallelMoment::kAfterStep}, Stream::kCompute);
+    add(out, what.stage, {DataParallelMessageMoment::kAfterStep}, DeviceStream::kCompute);
   for (const Operator& op : parameter_unpack_operators(job_, plan_, what.stage)) out.compute(op);
   return std::move(out.builder.piece());
 }

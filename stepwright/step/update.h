@@ -19,10 +19,10 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
                                        const OptimizerShare& share);
 
 /// Returns the operators that unpack updated parameters gathered after an update: one copy for each
-/// tensor and each rank's shard of it (`Kernels::refresh_by_tensor`). Empty if updated blocks are
-/// gathered before their first use instead.
+/// tensor and each rank's shard of it (`FrameworkKernels::refresh_by_tensor`). Empty if updated
+/// blocks are gathered before their first use instead.
 std::vector<Operator> parameter_unpack_operators(const plan::Job& job, const plan::Plan& plan,
-                                                 const BlockParameterSizes& size);
+                                                 const ModelBlockParameterCounts& size);
 
 /// Returns the messages of an optimizer that updates whole matrices (Muon, Adafactor). An
 /// orthogonal update (Muon) sends shards between the ranks that share states, sends matrices or

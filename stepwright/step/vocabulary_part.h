@@ -16,10 +16,11 @@ namespace stepwright::step {
 /// summed. With one barrier (algorithm 2) each position first multiplies softmax' and the targets
 /// by its part of the table; the products are rescaled to m and z and summed after the messages of
 /// the loss.
-void build_vocabulary_shard_loss(BlockBuildContext& e, TensorId logits, const Product& product);
+void append_vocabulary_shard_loss(ModelBlockBuildContext& e, TensorId logits,
+                                  const MatrixProduct& product);
 
 /// Appends the gradient of the logits of this position's part of the vocabulary, in the type of
 /// activations, and returns it.
-TensorId build_vocabulary_shard_grad(BlockBuildContext& e);
+TensorId append_vocabulary_shard_gradient(ModelBlockBuildContext& e);
 
 }  // namespace stepwright::step

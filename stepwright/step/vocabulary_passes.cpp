@@ -11,7 +11,7 @@ namespace {
 /// passes.
 class Cutter {
  public:
-  explicit Cutter(const BlockTemplatePair& pair) : pair_(pair) {
+  explicit Cutter(const ModelBlockTemplatePair& pair) : pair_(pair) {
     for (const bool backward : {false, true}) place_tensors(backward);
     for (const bool backward : {false, true}) note_uses(backward);
   }
@@ -23,7 +23,7 @@ class Cutter {
   }
 
  private:
-  [[nodiscard]] const Template& piece(bool backward) const {
+  [[nodiscard]] const OperatorTemplate& piece(bool backward) const {
     return backward ? pair_.backward : pair_.forward;
   }
   [[nodiscard]] const std::vector<VocabularyPassBegin>& begins(bool backward) const {
@@ -50,7 +50,7 @@ class Cutter {
   /// Numbers the tensors of a template; a tensor that the forward saves and the backward restores
   /// has one number.
   void place_tensors(bool backward) {
-    const Template& own = piece(backward);
+    const OperatorTemplate& own = piece(backward);
     std::vector<std::size_t>& places = places_[backward ? 1 : 0];
     for (std::size_t id = 0; id < own.tensors.size(); ++id) {
       const auto restored = std::ranges::find(own.restored, static_cast<TensorId>(id));
@@ -68,11 +68,11 @@ class Cutter {
   }
 
   void note_uses(bool backward) {
-    const Template& own = piece(backward);
+    const OperatorTemplate& own = piece(backward);
     for (std::size_t pass = 0; pass < count(); ++pass) {
       if (is_backward(pass) != backward) continue;
       for (const Operator& op : operators_of(pass)) {
-        const bool message = op.stream == Stream::kVocabulary && pass + 1 < count();
+        const bool message = op.stream == DeviceStream::kVocabulary && pass + 1 < count();
         for (const TensorId id : own.reads(op)) use(place(backward, id), pass);
         for (const TensorId id : own.writes(op)) {
           use(place(backward, id), pass);
@@ -94,10 +94,10 @@ class Cutter {
     of.last = std::max(of.last, pass);
   }
 
-  Template cut(std::size_t pass) const {
-    const Template& own = piece(is_backward(pass));
-    TemplateBuilder out(std::string(name_of(schedule::kDirectionNames, begin_of(pass).pass)),
-                        own.parameters);
+  OperatorTemplate cut(std::size_t pass) const {
+    const OperatorTemplate& own = piece(is_backward(pass));
+    OperatorTemplateBuilder out(
+        std::string(name_of(schedule::kDirectionNames, begin_of(pass).pass)), own.parameters);
     std::vector<TensorId> here(tensors_.size(), -1);
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       const Use& of = tensors_[i];
@@ -121,7 +121,7 @@ class Cutter {
 
   /// A tensor, and the passes that touch it.
   struct Use {
-    Tensor tensor;
+    TemplateTensor tensor;
     bool input = false;
     bool output = false;
     bool used = false;
@@ -129,7 +129,7 @@ class Cutter {
     std::size_t last = 0;
   };
 
-  const BlockTemplatePair& pair_;
+  const ModelBlockTemplatePair& pair_;
   std::vector<Use> tensors_;
   /// For each template (forward, backward): the number of each tensor.
   std::vector<std::size_t> places_[2];
@@ -137,17 +137,17 @@ class Cutter {
 
 }  // namespace
 
-std::vector<VocabularyPass> split_vocabulary_passes(const BlockTemplatePair& pair) {
+std::vector<VocabularyPass> split_vocabulary_passes(const ModelBlockTemplatePair& pair) {
   return Cutter(pair).run();
 }
 
-bool uses_parameters(const Template& piece) {
+bool template_uses_parameters(const OperatorTemplate& piece) {
   return std::ranges::any_of(piece.operators, [](const Operator& op) { return op.parameter >= 0; });
 }
 
-bool makes_gradients(const Template& piece) {
+bool template_computes_gradients(const OperatorTemplate& piece) {
   return std::ranges::any_of(piece.operators, [](const Operator& op) {
-    return op.parameter >= 0 && is_backward(op.phase);
+    return op.parameter >= 0 && is_backward_phase(op.phase);
   });
 }
 

@@ -10,18 +10,18 @@ namespace stepwright::step {
 /// the schedule runs in a slot of their own.
 struct VocabularyPass {
   schedule::Direction direction{};
-  Template piece;
+  OperatorTemplate piece;
 };
 
 /// Splits the forward and backward template of the embedding or the head into passes, each of which
 /// the schedule runs in a slot of its own. Each pass restores what the previous one saved. A tensor
 /// that a message writes stays until the next pass, which starts when the message has ended. The
 /// templates must not gather parameters or reduce gradients.
-std::vector<VocabularyPass> split_vocabulary_passes(const BlockTemplatePair& pair);
+std::vector<VocabularyPass> split_vocabulary_passes(const ModelBlockTemplatePair& pair);
 
-/// True if an operator of the template uses a parameter; `makes_gradients`: true if an operator
-/// computes a parameter's gradient.
-bool uses_parameters(const Template& piece);
-bool makes_gradients(const Template& piece);
+/// True if an operator of the template uses a parameter; `template_computes_gradients`: true if an
+/// operator computes a parameter's gradient.
+bool template_uses_parameters(const OperatorTemplate& piece);
+bool template_computes_gradients(const OperatorTemplate& piece);
 
 }  // namespace stepwright::step

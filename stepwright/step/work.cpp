@@ -19,14 +19,14 @@ double product(std::initializer_list<std::int64_t> factors) {
 
 double width(DType type) { return static_cast<double>(element_size_centibits(type)) / 800; }
 
-double scores(const Shape& s) { return product({s.batch, s.heads, s.queries, s.keys}); }
+double scores(const OperatorShape& s) { return product({s.batch, s.heads, s.queries, s.keys}); }
 
 double fused_attention_flops(const Operator& op) {
-  const Shape& s = op.shape;
+  const OperatorShape& s = op.shape;
   // Forward: Q K^T and P V. Backward: Q K^T again, dQ and dK over head_dim; dV and dP over
   // value_dim.
-  const std::int64_t over_head = is_backward(op.phase) ? 3 : 1;
-  const std::int64_t over_value = is_backward(op.phase) ? 2 : 1;
+  const std::int64_t over_head = is_backward_phase(op.phase) ? 3 : 1;
+  const std::int64_t over_value = is_backward_phase(op.phase) ? 2 : 1;
   return 2 * product({s.batch, s.heads, s.pairs}) *
          product({over_head * s.head_dim + over_value * s.value_dim});
 }
@@ -35,15 +35,15 @@ double fused_attention_flops(const Operator& op) {
 /// of the forward's (state-spaces/mamba, ssd_combined.py; fla-org/flash-linear-attention,
 /// gated_delta_rule/chunk.py).
 double scan_flops(const Operator& op) {
-  const Shape& s = op.shape;
+  const OperatorShape& s = op.shape;
   const model::RecurrentMixer mixer{.heads = s.heads,
                                     .head_dim = s.value_dim,
                                     .groups = s.kv_heads,
                                     .state = s.head_dim,
                                     .chunk = s.keys};
-  const double forward =
-      product({s.batch, s.queries}) * model::scan_flops_per_token(mixer, mixer_of_scan(op.purpose));
-  return is_backward(op.phase) ? 3 * forward : forward;
+  const double forward = product({s.batch, s.queries}) *
+                         model::recurrent_scan_flops_per_token(mixer, mixer_of_scan(op.purpose));
+  return is_backward_phase(op.phase) ? 3 * forward : forward;
 }
 
 /// Elements that a scan moves for all its sequences.
@@ -54,7 +54,7 @@ struct ScanElements {
   double products = 0;  ///< Elements of the products of queries and keys inside chunks.
 };
 
-ScanElements scan_elements(const Shape& s) {
+ScanElements scan_elements(const OperatorShape& s) {
   const double tokens = product({s.batch, s.queries});
   const auto chunk = std::max<std::int64_t>(1, s.keys);
   return {
@@ -73,7 +73,7 @@ double mamba2_bytes(const Operator& op) {
   const ScanElements n = scan_elements(op.shape);
   const double w = width(op.dtype);
   constexpr double kExact = 4;
-  if (is_backward(op.phase)) {
+  if (is_backward_phase(op.phase)) {
     return 11 * w * n.values + (11 * w + 4 * kExact) * n.keys + (2 * kExact + 9 * w) * n.states +
            6 * kExact * n.products;
   }
@@ -84,10 +84,10 @@ double mamba2_bytes(const Operator& op) {
 /// Bytes that a scan moves. For all scans except Mamba-2: queries, keys, values and results of
 /// every token, and the state of each chunk, written and read in fp32.
 double scan_bytes(const Operator& op) {
-  if (op.purpose == Purpose::kMamba2Scan) return mamba2_bytes(op);
+  if (op.purpose == OperatorPurpose::kMamba2Scan) return mamba2_bytes(op);
   const ScanElements n = scan_elements(op.shape);
   const double forward = width(op.dtype) * (2 * n.keys + 2 * n.values) + 2 * 4 * n.states;
-  return is_backward(op.phase) ? 3 * forward : forward;
+  return is_backward_phase(op.phase) ? 3 * forward : forward;
 }
 
 /// Approximate FLOPs per element of a vector operator.
@@ -107,7 +107,7 @@ double vector_flops(OperatorKind kind) {
 }
 
 double matrix_bytes(const Operator& op, std::int64_t matrices) {
-  const Shape& s = op.shape;
+  const OperatorShape& s = op.shape;
   const double operands = product({s.rows, s.inner}) + product({matrices, s.inner, s.columns});
   const double result = product({s.rows, s.columns});
   const double narrow = width(op.dtype);
@@ -117,7 +117,7 @@ double matrix_bytes(const Operator& op, std::int64_t matrices) {
 }
 
 double attention_bytes(const Operator& op) {
-  const Shape& s = op.shape;
+  const OperatorShape& s = op.shape;
   const double queries = product({s.batch, s.queries, s.heads, s.head_dim});
   const double outputs = product({s.batch, s.queries, s.heads, s.value_dim});
   const double keys = product({s.batch, s.keys, s.kv_heads, s.head_dim});
@@ -130,7 +130,7 @@ double attention_bytes(const Operator& op) {
   const double forward = queries + keys + values + outputs;
   // The backward reads the forward's four tensors and the result's gradient, and writes three
   // gradients.
-  return width(op.dtype) * (is_backward(op.phase) ? 2 * forward : forward);
+  return width(op.dtype) * (is_backward_phase(op.phase) ? 2 * forward : forward);
 }
 
 /// Bytes moved per element by `cat([t + b * p for each expert])` (NVIDIA/Megatron-LM
@@ -141,7 +141,7 @@ double attention_bytes(const Operator& op) {
 double expert_bias_bytes(const Operator& op) {
   const double w = width(op.dtype);
   const bool casts = op.dtype == DType::kFp32;
-  if (is_backward(op.phase)) return (casts ? 10 : 8) * w;
+  if (is_backward_phase(op.phase)) return (casts ? 10 : 8) * w;
   return (casts ? 7 : 6) * w;
 }
 
@@ -149,14 +149,14 @@ double expert_bias_bytes(const Operator& op) {
 double passes(const Operator& op) {
   switch (op.kind) {
     case OperatorKind::kEmbedding:
-      return is_backward(op.phase) ? 3 : 2;  // a backward adds into the table's gradient
+      return is_backward_phase(op.phase) ? 3 : 2;  // a backward adds into the table's gradient
     case OperatorKind::kNorm:
-      return is_backward(op.phase) ? 4 : 2;  // a backward also adds the residual's gradient
+      return is_backward_phase(op.phase) ? 4 : 2;  // a backward also adds the residual's gradient
     case OperatorKind::kActivation:
-      if (op.gated) return is_backward(op.phase) ? 5 : 3;
-      return is_backward(op.phase) ? 3 : 2;
-    case OperatorKind::kSoftmax: return is_backward(op.phase) ? 3 : 2;
-    case OperatorKind::kConvolution: return is_backward(op.phase) ? 4 : 2;
+      if (op.gated) return is_backward_phase(op.phase) ? 5 : 3;
+      return is_backward_phase(op.phase) ? 3 : 2;
+    case OperatorKind::kSoftmax: return is_backward_phase(op.phase) ? 3 : 2;
+    case OperatorKind::kConvolution: return is_backward_phase(op.phase) ? 4 : 2;
     case OperatorKind::kAdd:
     case OperatorKind::kAccumulate: return 3;
     default: return 2;
@@ -165,8 +165,8 @@ double passes(const Operator& op) {
 
 }  // namespace
 
-double flops(const Operator& op) {
-  const Shape& s = op.shape;
+double operator_flops(const Operator& op) {
+  const OperatorShape& s = op.shape;
   switch (op.kind) {
     case OperatorKind::kLinear:
     case OperatorKind::kGroupedLinear: return 2 * product({s.rows, s.inner, s.columns});
@@ -176,7 +176,7 @@ double flops(const Operator& op) {
     case OperatorKind::kSoftmax: return 5 * scores(s);
     case OperatorKind::kScan: return scan_flops(op);
     case OperatorKind::kConvolution:
-      return (is_backward(op.phase) ? 4 : 2) * product({s.rows, s.columns, s.inner});
+      return (is_backward_phase(op.phase) ? 4 : 2) * product({s.rows, s.columns, s.inner});
     case OperatorKind::kNormSquare: return 2 * product({s.rows});
     case OperatorKind::kOptimizer: return 12 * product({s.rows});
     case OperatorKind::kOrthogonalize:
@@ -188,9 +188,9 @@ double flops(const Operator& op) {
   }
 }
 
-double memory_bytes(const Operator& op) {
+double device_memory_traffic_bytes(const Operator& op) {
   if (is_communication(op.kind)) return 0;
-  const Shape& s = op.shape;
+  const OperatorShape& s = op.shape;
   switch (op.kind) {
     case OperatorKind::kLinear: return matrix_bytes(op, 1);
     case OperatorKind::kGroupedLinear: return matrix_bytes(op, s.batch);
@@ -209,7 +209,7 @@ double memory_bytes(const Operator& op) {
     case OperatorKind::kCopyFromHost: return width(op.dtype) * product({s.rows});
     case OperatorKind::kHostOptimizer: return 0;
     case OperatorKind::kAdd:
-      if (op.purpose != Purpose::kExpertBias) break;
+      if (op.purpose != OperatorPurpose::kExpertBias) break;
       return expert_bias_bytes(op) * product({s.rows, s.columns});
     case OperatorKind::kDequantize:
       return (width(op.dtype) + static_cast<double>(s.inner) / 800) * product({s.rows, s.columns});

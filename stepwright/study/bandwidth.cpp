@@ -23,12 +23,13 @@ std::string ratio(double value) { return fmt::format("{:g}x", value); }
 double bus_bandwidth(const cost::CostModel& cost, step::OperatorKind kind, double bytes,
                      const cluster::GroupLayout& layout) {
   const double seconds =
-      cost.message(kind, bytes, layout, collective::Algorithm::kLibrary, step::Scheme::kNone)
+      cost.message_time(kind, bytes, layout, collective::CollectiveAlgorithm::kLibrary,
+                        step::ParallelismScheme::kNone)
           .seconds;
-  return seconds > 0
-             ? collective::sent_bytes(step::collective_of_operator(kind), bytes, layout.size) /
-                   seconds
-             : 0;
+  return seconds > 0 ? collective::bytes_sent_by_each_rank(step::collective_of_operator(kind),
+                                                           bytes, layout.size) /
+                           seconds
+                     : 0;
 }
 
 KeyedStudyChart over_sizes(const std::string& key, const std::string& title,
@@ -56,7 +57,8 @@ ChartSeries placed(const cluster::Cluster& cluster, const cost::CostModel& cost,
   ChartSeries curve{.name = stride == 1 ? "neighbours" : fmt::format("{} apart", stride),
                     .points = {}};
   for (std::int64_t size = 2; size * stride <= cluster.devices(); size *= 2) {
-    const cluster::GroupLayout layout = cluster::strided_group_layout(cluster, size, stride);
+    const cluster::GroupLayout layout =
+        cluster::network_layout_of_strided_group(cluster, size, stride);
     curve.points.push_back(
         {static_cast<double>(size),
          bus_bandwidth(cost, step::OperatorKind::kAllReduce, kLargeMessage, layout)});
@@ -72,7 +74,7 @@ KeyedStudyChart over_placement(const cluster::Cluster& cluster, const cost::Cost
   }
   return {"placement",
           {.title = "Bus bandwidth of an all-reduce of 256 MiB, by ranks and their distance",
-           .x = {.title = "ranks", .label = whole_number},
+           .x = {.title = "ranks", .label = format_whole_number},
            .y = {.title = "busbw", .label = format_bytes_per_s},
            .series = std::move(curves)}};
 }
@@ -80,7 +82,7 @@ KeyedStudyChart over_placement(const cluster::Cluster& cluster, const cost::Cost
 /// Returns a chart for groups with one rank per node; x is the number of groups that run at once.
 KeyedStudyChart over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost) {
   const cluster::GroupLayout alone =
-      cluster::strided_group_layout(cluster, cluster.nodes, cluster.devices_per_node);
+      cluster::network_layout_of_strided_group(cluster, cluster.nodes, cluster.devices_per_node);
   std::vector<ChartSeries> curves;
   for (const step::OperatorKind kind : kOperations) {
     ChartSeries curve{.name = std::string(name_of(step::kOperatorNames, kind)), .points = {}};
@@ -96,7 +98,7 @@ KeyedStudyChart over_sharing(const cluster::Cluster& cluster, const cost::CostMo
   }
   return {"sharing",
           {.title = "Bus bandwidth between nodes at 256 MiB, by groups that share the NICs",
-           .x = {.title = "groups of each node at once", .label = whole_number},
+           .x = {.title = "groups of each node at once", .label = format_whole_number},
            .y = {.title = "busbw", .label = format_bytes_per_s},
            .series = std::move(curves)}};
 }
@@ -120,12 +122,12 @@ StudyCharts study_collective_bandwidth(const plan::PlannedJob& planned) {
   if (cluster.devices_per_node > 1) {
     study.panels.push_back(
         over_sizes("inside", "Bus bandwidth inside a node, by message size", cost,
-                   cluster::strided_group_layout(cluster, cluster.devices_per_node, 1)));
+                   cluster::network_layout_of_strided_group(cluster, cluster.devices_per_node, 1)));
   }
   if (cluster.nodes > 1) {
     study.panels.push_back(
         over_sizes("network", "Bus bandwidth over the whole cluster, by message size", cost,
-                   cluster::strided_group_layout(cluster, cluster.devices(), 1)));
+                   cluster::network_layout_of_strided_group(cluster, cluster.devices(), 1)));
     study.panels.push_back(over_sharing(cluster, cost));
   }
   study.panels.push_back(over_placement(cluster, cost));

@@ -49,7 +49,7 @@ SearchMethodComparison compare_searches(const plan::Job& given) {
     choice.evaluated = 1;
   }));
   comparison.choices.push_back(timed("Alpa-style", [&](SearchMethodChoice& choice) {
-    const auto found = search_like_alpa(job, cost, room);
+    const auto found = search_plan_by_alpa_method(job, cost, room);
     if (!found) return;
     choice.plan = found->plan;
     choice.step_time_s = found->step_time_s;

@@ -73,29 +73,30 @@ class InterOperatorSearch {
     }
   }
 
-  void try_states(plan::Plan plan, const simulate::BlockCosts& blocks) {
+  void try_states(plan::Plan plan, const simulate::ModelBlockCosts& blocks) {
     cut(plan, blocks);
-    const simulate::PipelineCost pipeline = pricer_.pipeline(blocks, plan);
+    const simulate::PipelineCost pipeline = pricer_.pipeline_cost_of_plan(blocks, plan);
     for (const char* states : {"ddp", "zero1", "zero2", "zero3"}) {
-      plan.sharding = *plan::sharding_of(states);
+      plan.sharding = *plan::sharding_named_by_word(states);
       const simulate::PlanPrice price = pricer_.finish(pipeline, plan);
       ++result_.plans_priced;
       if (!room_.fits_in_memory(price)) continue;
       if (found_ && price.seconds >= best_price_.seconds) continue;
       found_ = true;
-      best_ = plan::canonical(plan, job_);
+      best_ = plan::canonical_plan(plan, job_);
       best_price_ = price;
     }
   }
 
-  void cut(plan::Plan& plan, const simulate::BlockCosts& blocks) {
-    const std::size_t place = blocks.place(plan::recomputed_layer_part(plan.recompute));
+  void cut(plan::Plan& plan, const simulate::ModelBlockCosts& blocks) {
+    const std::size_t place =
+        blocks.cost_index_of_recomputation(plan::parts_recomputed_in_layers(plan.recompute));
     const auto both = [](const simulate::BlockPairCost& pair) {
       return pair.forward.seconds + pair.backward.seconds;
     };
     std::vector<double> seconds;
     for (const std::size_t which : model::layer_order(job_.model).class_of) {
-      seconds.push_back(both(blocks.layers[which].of(place).cost));
+      seconds.push_back(both(blocks.layers[which].cost_at_place(place).cost));
     }
     plan.layers = cut_layers_into_stages(seconds, plan.parallel.pipeline, both(blocks.embedding),
                                          both(blocks.head));
@@ -146,9 +147,8 @@ std::vector<std::int64_t> cut_layers_into_stages(const std::vector<double>& seco
   return runs;
 }
 
-std::optional<AlpaLikeSearchResult> search_like_alpa(const plan::Job& job,
-                                                     const cost::CostModel& cost,
-                                                     const simulate::AvailablePlanMemory& room) {
+std::optional<AlpaLikeSearchResult> search_plan_by_alpa_method(
+    const plan::Job& job, const cost::CostModel& cost, const simulate::AvailablePlanMemory& room) {
   return InterOperatorSearch(job, cost, room).run();
 }
 

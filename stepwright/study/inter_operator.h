@@ -26,9 +26,8 @@ struct AlpaLikeSearchResult {
 /// expert size, recomputation, sharding). As in Alpa, no interleaving, context parallelism or
 /// hybrid sharding; unlike in Alpa, all stages have equally many devices and the same choice.
 /// nullopt: no plan fits.
-std::optional<AlpaLikeSearchResult> search_like_alpa(const plan::Job& job,
-                                                     const cost::CostModel& cost,
-                                                     const simulate::AvailablePlanMemory& room);
+std::optional<AlpaLikeSearchResult> search_plan_by_alpa_method(
+    const plan::Job& job, const cost::CostModel& cost, const simulate::AvailablePlanMemory& room);
 
 /// Cuts layers into `stages` runs of consecutive layers so that the slowest run is as fast as
 /// possible. `seconds`: time of each layer; `first_s`, `last_s`: added to the first and last run.

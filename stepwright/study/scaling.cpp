@@ -15,7 +15,7 @@ namespace stepwright::study {
 namespace {
 
 /// The algorithm with which others are compared.
-constexpr collective::Algorithm kStudied = collective::Algorithm::kHoRing;
+constexpr collective::CollectiveAlgorithm kStudied = collective::CollectiveAlgorithm::kHoRing;
 
 /// Returns how many levels from `begin` to `end` carry traffic between devices of the cluster.
 std::int64_t carrying(const cluster::Cluster& cluster, std::size_t begin, std::size_t end) {
@@ -35,7 +35,7 @@ void check_covered(const cluster::Cluster& cluster) {
   const auto node_levels = static_cast<std::size_t>(collective::intra_node_level_count(cluster));
   const std::int64_t inside = carrying(cluster, 0, node_levels);
   const std::int64_t network = carrying(cluster, node_levels, cluster.levels.size());
-  if (std::ranges::any_of(cluster.levels, &cluster::FabricLevel::mesh)) {
+  if (std::ranges::any_of(cluster.levels, &cluster::NetworkLevel::mesh)) {
     fail_unsupported(
         fmt::format("{}: the devices of its nodes are linked without a switch; `scaling` covers "
                     "only nodes with one",
@@ -49,24 +49,25 @@ void check_covered(const cluster::Cluster& cluster) {
 }
 
 void add_rivals(CollectiveScalingPoint& point, const collective::GroupLinkRates& links) {
-  point.least = collective::collective_lower_bounds(point.collective, links, point.payload_bytes);
-  if (point.collective != collective::Collective::kAllReduce) return;
+  point.least =
+      collective::collective_time_lower_bounds(point.collective, links, point.payload_bytes);
+  if (point.collective != collective::CollectiveOperation::kAllReduce) return;
   point.adding_network_s = collective::in_network_all_reduce_seconds(
       cluster::InNetworkReductionSupport::kBetweenNodes, links, point.payload_bytes);
   point.adding_switches_s = collective::in_network_all_reduce_seconds(
       cluster::InNetworkReductionSupport::kEverywhere, links, point.payload_bytes);
 }
 
-bool is_asked(collective::Algorithm method, const CollectiveScalingSettings& setting) {
+bool is_asked(collective::CollectiveAlgorithm method, const CollectiveScalingSettings& setting) {
   return setting.methods.empty() ||
          std::ranges::find(setting.methods, method) != setting.methods.end();
 }
 
 collective::GroupLinkRates links_of(const cluster::Cluster& cluster,
                                     const CollectiveScalingSettings& setting) {
-  collective::GroupLinkRates links =
-      collective::group_link_rates(cluster, static_cast<std::int32_t>(cluster.devices_per_node),
-                                   static_cast<std::int32_t>(cluster.nodes));
+  collective::GroupLinkRates links = collective::process_group_link_rates(
+      cluster, static_cast<std::int32_t>(cluster.devices_per_node),
+      static_cast<std::int32_t>(cluster.nodes));
   links.message_s = setting.message_s;
   return links;
 }
@@ -78,11 +79,12 @@ void fill(CollectiveScalingPoint& point, const cluster::Cluster& cluster,
   point.ranks = cluster.devices();
   point.played = point.ranks <= setting.play_ranks;
   const collective::GroupLinkRates links = links_of(cluster, setting);
-  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
-    collective::ScheduleSpec spec{method, point.collective, {links.members, links.nodes}};
-    if (collective::no_schedule_reason(spec) || !is_asked(method, setting)) continue;
+  for (const auto& [method, name] : collective::kGeneratedCollectiveAlgorithmNames) {
+    collective::CollectiveScheduleSpec spec{method, point.collective, {links.members, links.nodes}};
+    if (collective::reason_no_collective_schedule_exists(spec) || !is_asked(method, setting))
+      continue;
     spec = collective::with_fastest_chunk_count(spec, links, point.payload_bytes);
-    AlgorithmScheduleTime time{
+    CollectiveScheduleTime time{
         method,
         spec.chunks,
         collective::closed_form_collective_seconds(spec, links, point.payload_bytes),
@@ -105,32 +107,34 @@ int thread_count(int asked) {
 
 }  // namespace
 
-std::optional<double> CollectiveScalingPoint::seconds(collective::Algorithm method) const {
-  const auto found = std::ranges::find(schedules, method, &AlgorithmScheduleTime::method);
+std::optional<double> CollectiveScalingPoint::collective_seconds_by_algorithm(
+    collective::CollectiveAlgorithm method) const {
+  const auto found = std::ranges::find(schedules, method, &CollectiveScheduleTime::method);
   if (found == schedules.end()) return std::nullopt;
   return found->seconds();
 }
 
-const AlgorithmScheduleTime* CollectiveScalingPoint::fastest_other_than_ho_ring() const {
-  const AlgorithmScheduleTime* fastest = nullptr;
-  for (const AlgorithmScheduleTime& time : schedules) {
+const CollectiveScheduleTime* CollectiveScalingPoint::fastest_other_than_ho_ring() const {
+  const CollectiveScheduleTime* fastest = nullptr;
+  for (const CollectiveScheduleTime& time : schedules) {
     if (time.method == kStudied) continue;
     if (fastest == nullptr || time.seconds() < fastest->seconds()) fastest = &time;
   }
   return fastest;
 }
 
-std::optional<double> CollectiveScalingPoint::gain() const {
-  const auto own = seconds(kStudied);
-  const AlgorithmScheduleTime* other = fastest_other_than_ho_ring();
+std::optional<double> CollectiveScalingPoint::ho_ring_speedup() const {
+  const auto own = collective_seconds_by_algorithm(kStudied);
+  const CollectiveScheduleTime* other = fastest_other_than_ho_ring();
   if (!own || *own <= 0 || other == nullptr) return std::nullopt;
   return other->seconds() / *own;
 }
 
-std::map<collective::Algorithm, double> CollectiveScalingStudy::closed_form_differences() const {
-  std::map<collective::Algorithm, double> largest;
+std::map<collective::CollectiveAlgorithm, double> CollectiveScalingStudy::closed_form_differences()
+    const {
+  std::map<collective::CollectiveAlgorithm, double> largest;
   for (const CollectiveScalingPoint& point : points) {
-    for (const AlgorithmScheduleTime& time : point.schedules) {
+    for (const CollectiveScheduleTime& time : point.schedules) {
       if (!time.played_s) continue;
       double& difference = largest[time.method];
       if (*time.played_s <= 0) continue;
@@ -144,7 +148,7 @@ CollectiveScalingStudy study_collective_scaling(const CollectiveScalingSettings&
   for (const cluster::Cluster& cluster : setting.clusters) check_covered(cluster);
   CollectiveScalingStudy study;
   std::vector<const cluster::Cluster*> clusters;
-  for (const collective::Collective collective : setting.collectives) {
+  for (const collective::CollectiveOperation collective : setting.collectives) {
     for (const double payload : setting.payloads_bytes) {
       for (const cluster::Cluster& cluster : setting.clusters) {
         study.points.push_back({.collective = collective, .payload_bytes = payload});

@@ -17,10 +17,10 @@ namespace stepwright::study {
 struct CollectiveScalingSettings {
   /// The clusters to study: one kind of machine with different numbers of nodes.
   std::vector<cluster::Cluster> clusters;
-  std::vector<collective::Collective> collectives;
+  std::vector<collective::CollectiveOperation> collectives;
   std::vector<double> payloads_bytes;  ///< Sizes of the full buffer, in bytes.
   /// Algorithms to study; empty: all that support the operation.
-  std::vector<collective::Algorithm> methods;
+  std::vector<collective::CollectiveAlgorithm> methods;
   double message_s = collective::kDefaultMessageStartSeconds;
   /// Largest number of ranks for which schedules are also simulated, in addition to the closed
   /// form; 0: none.
@@ -32,8 +32,8 @@ struct CollectiveScalingSettings {
 
 /// Seconds of a collective by one algorithm's schedule, with the number of chunks that the closed
 /// form finds best.
-struct AlgorithmScheduleTime {
-  collective::Algorithm method{};
+struct CollectiveScheduleTime {
+  collective::CollectiveAlgorithm method{};
   std::int32_t chunks = 1;
   double closed_s = 0;
   std::optional<double> played_s;
@@ -43,15 +43,15 @@ struct AlgorithmScheduleTime {
 
 /// The times of one collective, with one buffer size, over all ranks of one cluster.
 struct CollectiveScalingPoint {
-  collective::Collective collective{};
+  collective::CollectiveOperation collective{};
   double payload_bytes = 0;
   std::int64_t nodes = 1;
   std::int64_t ranks = 1;
   bool played = false;
   /// Times of all algorithms whose schedules exist for these ranks, in the order of
   /// `kGeneratedAlgorithmNames`.
-  std::vector<AlgorithmScheduleTime> schedules;
-  collective::CollectiveLowerBounds least;
+  std::vector<CollectiveScheduleTime> schedules;
+  collective::CollectiveTimeLowerBounds least;
   /// Seconds of an all-reduce if network switches reduce data (SHARP), and, in `adding_switches_s`,
   /// if switches inside nodes do too. nullopt: not an all-reduce.
   std::optional<double> adding_network_s;
@@ -59,13 +59,14 @@ struct CollectiveScalingPoint {
 
   /// Returns the seconds of a collective by one algorithm; nullopt: the algorithm has no schedule
   /// for these ranks.
-  [[nodiscard]] std::optional<double> seconds(collective::Algorithm method) const;
+  [[nodiscard]] std::optional<double> collective_seconds_by_algorithm(
+      collective::CollectiveAlgorithm method) const;
   /// Returns the time of the fastest algorithm other than HO-Ring (hierarchical ring); null: there
   /// is none.
-  [[nodiscard]] const AlgorithmScheduleTime* fastest_other_than_ho_ring() const;
+  [[nodiscard]] const CollectiveScheduleTime* fastest_other_than_ho_ring() const;
   /// Returns the speed-up of HO-Ring: the time of the fastest other algorithm divided by HO-Ring's;
   /// nullopt: one of them does not exist.
-  [[nodiscard]] std::optional<double> gain() const;
+  [[nodiscard]] std::optional<double> ho_ring_speedup() const;
 };
 
 /// The result of a study of how the time of collectives grows with the number of nodes.
@@ -77,7 +78,7 @@ struct CollectiveScalingStudy {
 
   /// Returns, for each algorithm, the largest relative difference between closed form and
   /// simulation, |closed form / simulation - 1|, over the simulated points.
-  [[nodiscard]] std::map<collective::Algorithm, double> closed_form_differences() const;
+  [[nodiscard]] std::map<collective::CollectiveAlgorithm, double> closed_form_differences() const;
 };
 
 /// Computes the times of collectives over the studied clusters. Fails with `kUnsupported` if a

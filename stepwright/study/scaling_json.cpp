@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 /// Returns the rate of a link in bytes/s; 0: there is no such link.
 double rate_of(double s_per_byte) { return s_per_byte > 0 ? 1 / s_per_byte : 0; }
 
-Json schedule_json(const AlgorithmScheduleTime& time) {
+Json schedule_json(const CollectiveScheduleTime& time) {
   Json json{{"name", name_of(collective::kCollectiveAlgorithmNames, time.method)},
             {"chunks", time.chunks},
             {"closed_s", time.closed_s}};
@@ -27,12 +27,12 @@ Json point_json(const CollectiveScalingPoint& point) {
             {"schedules", Json::array()},
             {"least_s", point.least.any_s},
             {"least_on_both_levels_s", point.least.levels_s}};
-  for (const AlgorithmScheduleTime& time : point.schedules) {
+  for (const CollectiveScheduleTime& time : point.schedules) {
     json["schedules"].push_back(schedule_json(time));
   }
   if (point.adding_network_s) json["adding_network_s"] = *point.adding_network_s;
   if (point.adding_switches_s) json["adding_switches_s"] = *point.adding_switches_s;
-  if (const auto gain = point.gain()) json["ho_ring_gain"] = *gain;
+  if (const auto gain = point.ho_ring_speedup()) json["ho_ring_gain"] = *gain;
   return json;
 }
 

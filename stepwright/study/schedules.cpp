@@ -61,18 +61,18 @@ void check(const schedule::UniformPipeline& pipeline) {
         fmt::format("--weight: {} s are more than the {} s of --backward, which includes them",
                     pipeline.weight_s, pipeline.backward_s));
   }
-  const std::int64_t most = kMaxStudiedWorkItems / 3 / pipeline.chunks;
+  const std::int64_t most = kMaxStudiedScheduleItems / 3 / pipeline.chunks;
   if (pipeline.stages > most || pipeline.micro_batches > most / pipeline.stages) {
     fail_input(fmt::format(
         "--stages {} x --micro-batches {} x --chunks {} are more turns than the "
         "{} that are played at most",
-        pipeline.stages, pipeline.micro_batches, pipeline.chunks, kMaxStudiedWorkItems));
+        pipeline.stages, pipeline.micro_batches, pipeline.chunks, kMaxStudiedScheduleItems));
   }
 }
 
 /// Returns a plan that has only the pipeline, with a matching job.
 plan::PlannedJob bare(const schedule::UniformPipeline& pipeline,
-                      const schedule::Schedule& schedule) {
+                      const schedule::PipelineSchedule& schedule) {
   plan::PlannedJob bare;
   bare.plan.parallel.pipeline = pipeline.stages;
   bare.plan.schedule = schedule;
@@ -85,7 +85,7 @@ std::string refusal(const plan::PlannedJob& planned) {
   if (schedule::traits_of(planned.plan.schedule.kind).spreads_vocabulary) {
     return "positions share the embedding and the head, of which equal stages have none";
   }
-  for (const plan::Law& law : plan::pipeline_schedule_rules()) {
+  for (const plan::PlanRuleDefinition& law : plan::pipeline_schedule_rules()) {
     if (law.broken(planned.job, planned.plan)) return law.values(planned.job, planned.plan);
   }
   return {};
@@ -93,27 +93,28 @@ std::string refusal(const plan::PlannedJob& planned) {
 
 /// Returns how many chunks a micro-batch passes on each pipeline position: all chunks there, or
 /// half of them if every chunk is on two positions, because a micro-batch uses only one of the two.
-double passes_of(const schedule::UniformPipeline& pipeline, const schedule::Schedule& schedule) {
+double passes_of(const schedule::UniformPipeline& pipeline,
+                 const schedule::PipelineSchedule& schedule) {
   return static_cast<double>(
-             schedule::chunk_placement_of(schedule, pipeline.stages).model_chunk_count()) /
+             schedule::model_chunk_placement(schedule, pipeline.stages).model_chunk_count()) /
          static_cast<double>(pipeline.stages);
 }
 
 schedule::PipelineScheduleSeconds seconds_of(const schedule::UniformPipeline& pipeline,
-                                             const schedule::Schedule& schedule) {
+                                             const schedule::PipelineSchedule& schedule) {
   const double chunks = passes_of(pipeline, schedule);
-  schedule::ChunkWorkSeconds part{.forward = pipeline.forward_s / chunks,
-                                  .backward = pipeline.backward_s / chunks,
-                                  .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
-                                  .weight = pipeline.weight_s / chunks};
+  schedule::ModelChunkWorkSeconds part{.forward = pipeline.forward_s / chunks,
+                                       .backward = pipeline.backward_s / chunks,
+                                       .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
+                                       .weight = pipeline.weight_s / chunks};
   if (pipeline.paired_s) {
     const auto each = static_cast<std::size_t>(schedule.chunks);
     const double whole = *pipeline.paired_s / chunks;
     part.beside.backward.assign(each, whole);
     part.beside.data.assign(each, std::max({part.forward, part.data, whole - part.weight}));
   }
-  const std::vector<schedule::ChunkWorkSeconds> position(static_cast<std::size_t>(schedule.chunks),
-                                                         part);
+  const std::vector<schedule::ModelChunkWorkSeconds> position(
+      static_cast<std::size_t>(schedule.chunks), part);
   return {.parts = {static_cast<std::size_t>(pipeline.stages), position}, .hop_s = 0};
 }
 
@@ -132,18 +133,18 @@ void time_turns(PipelineScheduleSimulation& play,
 }
 
 std::vector<schedule::Turns> turns_of(const schedule::UniformPipeline& pipeline,
-                                      const schedule::Schedule& schedule,
+                                      const schedule::PipelineSchedule& schedule,
                                       const schedule::PipelineScheduleSeconds& seconds) {
   if (!schedule::traits_of(schedule.kind).found) {
-    return schedule::all_turns(schedule, pipeline.stages, pipeline.micro_batches);
+    return schedule::schedule_turns_of_positions(schedule, pipeline.stages, pipeline.micro_batches);
   }
-  return schedule::find_shortest_turns(schedule::pipeline_with_activation_cap(
-      schedule::chunk_placement_of(schedule, pipeline.stages), pipeline.micro_batches, seconds,
+  return schedule::find_shortest_schedule_turns(schedule::activation_limited_pipeline(
+      schedule::model_chunk_placement(schedule, pipeline.stages), pipeline.micro_batches, seconds,
       static_cast<double>(pipeline.stages)));
 }
 
 PipelineScheduleSimulation play_of(const schedule::UniformPipeline& pipeline,
-                                   const schedule::Schedule& schedule) {
+                                   const schedule::PipelineSchedule& schedule) {
   PipelineScheduleSimulation play;
   play.schedule = schedule;
   const plan::PlannedJob planned = bare(pipeline, schedule);
@@ -151,15 +152,16 @@ PipelineScheduleSimulation play_of(const schedule::UniformPipeline& pipeline,
   if (!play.refused.empty()) return play;
   const schedule::PipelineScheduleSeconds seconds = seconds_of(pipeline, schedule);
   play.turns = turns_of(pipeline, schedule, seconds);
-  schedule::TurnSimulator player;
-  play.ends_s = player.play(play.turns, plan::chunk_placement_of(planned.plan), seconds);
+  schedule::ScheduleTurnSimulator player;
+  play.ends_s =
+      player.turn_end_seconds(play.turns, plan::model_chunk_placement(planned.plan), seconds);
   play.makespan_s = schedule::makespan_s(play.ends_s);
   time_turns(play, seconds);
   play.peak_activations =
-      schedule::peak_held_activations(play.turns, passes_of(pipeline, schedule));
+      schedule::peak_kept_micro_batches_by_position(play.turns, passes_of(pipeline, schedule));
   schedule::UniformPipeline chunked = pipeline;
   chunked.chunks = schedule.chunks;
-  play.closed_form_s = schedule::closed_form_s(schedule.kind, chunked);
+  play.closed_form_s = schedule::schedule_closed_form_s(schedule.kind, chunked);
   return play;
 }
 
@@ -172,7 +174,7 @@ std::vector<PipelineScheduleSimulation> study_pipeline_schedules(
   for (const auto& [kind, name] : schedule::kScheduleKindNames) {
     const bool found = schedule::traits_of(kind).found;
     if (found && !finds) continue;
-    const schedule::ChunkCountRange range = schedule::chunk_range(kind, pipeline.stages);
+    const schedule::ChunksPerPositionRange range = schedule::chunk_range(kind, pipeline.stages);
     const std::int64_t chunks = std::clamp(pipeline.chunks, range.least, range.most);
     plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));
     if (!found || range.least == range.most) continue;

@@ -13,7 +13,7 @@ namespace stepwright::study {
 
 /// The result of simulating one kind of pipeline schedule without communication.
 struct PipelineScheduleSimulation {
-  schedule::Schedule schedule;
+  schedule::PipelineSchedule schedule;
   /// Reason why this kind of schedule cannot run on the pipeline; empty: it can.
   std::string refused;
   /// Work items of each pipeline stage, in order: forwards and backwards of micro-batches.
@@ -35,7 +35,7 @@ struct PipelineScheduleSimulation {
 /// Limits of the study of schedules, the first being the number of work items over all stages; then
 /// the number of stages, the time of a stage, and the ratio of the longest to the shortest time
 /// (beyond it, double precision would lose the shortest).
-inline constexpr std::int64_t kMaxStudiedWorkItems = 4'000'000;
+inline constexpr std::int64_t kMaxStudiedScheduleItems = 4'000'000;
 inline constexpr std::int64_t kMostStages = 4096;
 inline constexpr double kLongestStage = 1e9;
 inline constexpr double kLargestRatio = 1e6;

@@ -21,7 +21,7 @@ constexpr Kind kKinds[] = {{"tensor", &simulate::StageTimeBreakdown::tensor_s},
 
 std::optional<simulate::StageTimeBreakdown> breakdown_of(const plan::PlannedJob& planned) {
   try {
-    const simulate::Prediction prediction = simulate::predict(planned);
+    const simulate::PlanPrediction prediction = simulate::predict_plan(planned);
     const auto critical = static_cast<std::size_t>(prediction.simulation.critical_stage);
     return prediction.simulation.stages[critical].breakdown;
   } catch (const Error&) {  // Not legal at this size, or no builder covers it.
@@ -38,7 +38,9 @@ bool is_ever_exposed(const ChartSeries& series) {
 
 }  // namespace
 
-std::string whole_number(double value) { return format_count(static_cast<std::int64_t>(value)); }
+std::string format_whole_number(double value) {
+  return format_count(static_cast<std::int64_t>(value));
+}
 
 KeyedStudyChart exposed_communication_chart(const std::string& key, const ChartAxis& x,
                                             const std::vector<ChartedPlanVariant>& variations) {

@@ -59,7 +59,7 @@ StudyCharts study_gpu_utilization(const plan::PlannedJob& planned);
 StudyCharts study_collective_bandwidth(const plan::PlannedJob& planned);
 
 /// Formats an axis value as a whole number.
-std::string whole_number(double value);
+std::string format_whole_number(double value);
 
 /// A variant of a plan for a chart, and its value `x` on the x-axis.
 struct ChartedPlanVariant {

@@ -15,7 +15,7 @@ struct Effort {
   double flops = 0;
   double seconds = 0;
   void add(const step::Operator& op, double seconds_each) {
-    flops += stepwright::step::flops(op) * op.repeats;
+    flops += stepwright::step::operator_flops(op) * op.repeats;
     seconds += seconds_each * op.repeats;
   }
   [[nodiscard]] double utilization(double peak) const {
@@ -39,11 +39,11 @@ bool is_attention(step::OperatorKind kind) {
 LayerEffort layer_effort(const plan::PlannedJob& planned) {
   const plan::Job& job = planned.job;
   const cost::CostModel cost(job);
-  const step::Setting setting = step::make_setting(job, planned.plan);
-  const step::BlockTemplatePair layer =
-      step::build_layer(setting, job.model.layer_class(job.model.layers - 1), plan::kNoRecompute);
+  const step::StepSizesAndChoices setting = step::make_setting(job, planned.plan);
+  const step::ModelBlockTemplatePair layer = step::build_layer_templates(
+      setting, job.model.layer_class(job.model.layers - 1), plan::kNoRecompute);
   LayerEffort effort;
-  for (const step::Template* piece : {&layer.forward, &layer.backward}) {
+  for (const step::OperatorTemplate* piece : {&layer.forward, &layer.backward}) {
     for (const step::Operator& op : piece->operators) {
       if (step::is_communication(op.kind)) continue;
       const double seconds = cost.compute_s(op);
@@ -85,7 +85,8 @@ bool scale(std::int64_t& value, std::int64_t numerator, std::int64_t denominator
   return true;
 }
 
-bool scale_widths(model::Architecture& model, std::int64_t numerator, std::int64_t denominator) {
+bool scale_widths(model::ModelArchitecture& model, std::int64_t numerator,
+                  std::int64_t denominator) {
   bool fits = true;
   for (std::int64_t* width : {&model.hidden, &model.heads, &model.kv_heads, &model.ffn}) {
     fits = fits && scale(*width, numerator, denominator);
@@ -137,8 +138,8 @@ std::vector<ChartedPlanVariant> tensor_sizes(const plan::PlannedJob& planned) {
     changed.plan.parallel.data = ranks / size;
     changed.plan.sequence_parallel = size > 1;
     changed.plan.sharding.group = 1;
-    if (changed.plan.sharding.uses(plan::Spread::kInner)) {
-      changed.plan.sharding = *plan::sharding_of("zero1");
+    if (changed.plan.sharding.uses(plan::StateShardingScope::kInner)) {
+      changed.plan.sharding = *plan::sharding_named_by_word("zero1");
     }
     if (!plan::first_broken_rule(changed.job, changed.plan)) {
       variations.push_back({static_cast<double>(size), std::move(changed)});
@@ -163,7 +164,7 @@ std::vector<ChartedPlanVariant> lengths(const plan::PlannedJob& planned) {
 
 StudyCharts study_gpu_utilization(const plan::PlannedJob& planned) {
   const auto logarithmic = [](const char* title) {
-    return ChartAxis{.title = title, .label = whole_number};
+    return ChartAxis{.title = title, .label = format_whole_number};
   };
   struct Axes {
     const char* key;

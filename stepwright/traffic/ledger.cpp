@@ -9,8 +9,8 @@
 namespace stepwright::traffic {
 namespace {
 
-using Row = std::tuple<step::Scheme, step::Phase, step::OperatorKind, plan::GroupKind, std::int64_t,
-                       std::int64_t>;
+using Row = std::tuple<step::ParallelismScheme, step::Phase, step::OperatorKind,
+                       plan::CommunicatorKind, std::int64_t, std::int64_t>;
 
 struct Amount {
   std::int64_t count = 0;
@@ -18,8 +18,8 @@ struct Amount {
 };
 using Rows = std::map<Row, Amount>;
 
-void add_stage(Rows& rows, const std::vector<Call>& calls, std::int64_t ranks) {
-  for (const Call& call : calls) {
+void add_stage(Rows& rows, const std::vector<StageCommunicationCall>& calls, std::int64_t ranks) {
+  for (const StageCommunicationCall& call : calls) {
     const step::Operator& op = *call.op;
     const step::Phase phase =
         op.phase == step::Phase::kWeightGradient ? step::Phase::kDataGradient : op.phase;
@@ -30,7 +30,7 @@ void add_stage(Rows& rows, const std::vector<Call>& calls, std::int64_t ranks) {
   }
 }
 
-Message message(const Row& row, const Amount& amount) {
+TrafficLedgerRow message(const Row& row, const Amount& amount) {
   const auto& [scheme, phase, operation, group, group_size, payload_bytes] = row;
   return {.operation = operation,
           .scheme = scheme,
@@ -47,7 +47,7 @@ void check_rank(std::int64_t rank, std::int64_t ranks) {
   fail_input("rank: " + std::to_string(rank) + " is not one of 0 to " + std::to_string(ranks - 1));
 }
 
-void add(MessageVolume& volume, const Message& message) {
+void add(MessageVolume& volume, const TrafficLedgerRow& message) {
   volume.count += message.count;
   volume.payload_bytes += message.count * message.payload_bytes;
   volume.sent_bytes += static_cast<double>(message.count) * message.sent_bytes_per_rank;
@@ -55,12 +55,13 @@ void add(MessageVolume& volume, const Message& message) {
 
 }  // namespace
 
-TrafficLedger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
-                     const plan::Grid& grid, const MessageAlgorithmChoice& carriers) {
+TrafficLedger count_traffic_of_step(const step::StepProgram& program,
+                                    std::optional<std::int64_t> rank, const plan::RankGrid& grid,
+                                    const MessageAlgorithmChoice& carriers) {
   if (rank) check_rank(*rank, program.ranks);
   const std::int64_t of_stage = program.ranks / std::ssize(program.stages);
   Rows rows;
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     if (rank && grid.coordinates(*rank).pipeline != stage.position) continue;
     add_stage(rows, rank_communication_calls(program, stage, grid, carriers), rank ? 1 : of_stage);
   }
@@ -70,15 +71,16 @@ TrafficLedger ledger(const step::StepProgram& program, std::optional<std::int64_
   return result;
 }
 
-std::map<step::Scheme, MessageVolume> traffic_totals_by_scheme(const TrafficLedger& ledger) {
-  std::map<step::Scheme, MessageVolume> result;
-  for (const Message& row : ledger.messages) add(result[row.scheme], row);
+std::map<step::ParallelismScheme, MessageVolume> traffic_totals_by_scheme(
+    const TrafficLedger& ledger) {
+  std::map<step::ParallelismScheme, MessageVolume> result;
+  for (const TrafficLedgerRow& row : ledger.messages) add(result[row.scheme], row);
   return result;
 }
 
 std::map<std::int64_t, MessageVolume> message_size_histogram(const TrafficLedger& ledger) {
   std::map<std::int64_t, MessageVolume> result;
-  for (const Message& row : ledger.messages) {
+  for (const TrafficLedgerRow& row : ledger.messages) {
     const auto bytes = static_cast<std::uint64_t>(row.payload_bytes);
     add(result[static_cast<std::int64_t>(std::bit_floor(bytes))], row);
   }

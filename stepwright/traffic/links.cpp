@@ -2,10 +2,12 @@
 
 namespace stepwright::traffic {
 
-collective::LinkLoads link_loads(const TrafficMatrix& matrix, const cluster::Cluster& cluster) {
+collective::LinkLoads bytes_over_each_link(const TrafficMatrix& matrix,
+                                           const cluster::Cluster& cluster) {
   collective::LinkByteCounter links(cluster, matrix.ranks());
   for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
-    for (const TrafficEdge& edge : matrix.row(from)) links.add(from, edge.to, edge.bytes);
+    for (const TrafficEdge& edge : matrix.traffic_sent_by_rank(from))
+      links.add(from, edge.to, edge.bytes);
   }
   return links.loads();
 }

@@ -8,6 +8,7 @@ namespace stepwright::traffic {
 
 /// Returns the bytes that a step sends over each link of the cluster, from the bytes between pairs
 /// of ranks.
-collective::LinkLoads link_loads(const TrafficMatrix& matrix, const cluster::Cluster& cluster);
+collective::LinkLoads bytes_over_each_link(const TrafficMatrix& matrix,
+                                           const cluster::Cluster& cluster);
 
 }  // namespace stepwright::traffic

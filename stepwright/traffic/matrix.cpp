@@ -91,22 +91,22 @@ void merge_receivers(std::vector<TrafficEdge>& edges) {
 /// Adds up the calls of a stage as flows.
 class TrafficMatrix::Collector {
  public:
-  Collector(const plan::Grid& grid, const cluster::Cluster& cluster)
+  Collector(const plan::RankGrid& grid, const cluster::Cluster& cluster)
       : grid_(grid),
         devices_(cluster.devices_per_node),
         inner_(collective::intra_node_pattern(cluster)) {}
 
-  void add(const Call& call) {
+  void add(const StageCommunicationCall& call) {
     const step::Operator& op = *call.op;
     const double bytes = static_cast<double>(call.count) * sent_bytes(call);
-    const plan::StridedRanks& group = grid_.shape(op.group).extents;
+    const plan::StridedRanks& group = grid_.communicator_shape(op.group).extents;
     switch (op.kind) {
       case step::OperatorKind::kReceive: return;
       case step::OperatorKind::kSend: return add(Reach::kNeighbour, {}, bytes, call.to);
       case step::OperatorKind::kShift: return add(Reach::kNextInGroup, group, bytes);
       default: break;
     }
-    if (op.group == plan::GroupKind::kEmbedding) return add(Reach::kOtherEnd, {}, bytes);
+    if (op.group == plan::CommunicatorKind::kEmbedding) return add(Reach::kOtherEnd, {}, bytes);
     const bool exchange = op.kind == step::OperatorKind::kAllToAll;
     switch (collective::definition_of(call.algorithm).pattern) {
       case collective::MessagePattern::kAsScheduled: return add_scheduled(call, group);
@@ -126,25 +126,30 @@ class TrafficMatrix::Collector {
   }
 
  private:
-  using Key = std::tuple<Reach, plan::StridedRanks, std::int64_t, collective::Algorithm,
-                         collective::Collective, std::vector<std::int32_t>>;
+  using Key = std::tuple<Reach, plan::StridedRanks, std::int64_t, collective::CollectiveAlgorithm,
+                         collective::CollectiveOperation, std::vector<std::int32_t>>;
 
   void add(Reach reach, const plan::StridedRanks& group, double bytes, std::int64_t to = -1) {
-    flows_[{reach, group, to, collective::Algorithm::kLibrary, collective::Collective{}, {}}] +=
-        bytes;
+    flows_[{reach,
+            group,
+            to,
+            collective::CollectiveAlgorithm::kLibrary,
+            collective::CollectiveOperation{},
+            {}}] += bytes;
   }
 
   /// Returns the share of a rank's sent bytes that goes along the rail. A rank sends (nm-1)/(nm) of
   /// the buffer in total, of which (n-1)/n of an m-th goes along the rail. With adding switches,
   /// the share is the one in `sent_bytes`.
-  static double rail_share(const Call& call, bool adds) {
+  static double rail_share(const StageCommunicationCall& call, bool adds) {
     const auto m = static_cast<double>(call.form.members);
     const auto n = static_cast<double>(call.form.nodes);
     if (adds) return 2 * (n - 1) / n / (m + 1 + 2 * (n - 1) / n);
     return (n - 1) / (n * m - 1);
   }
 
-  void add_levels(const Call& call, const plan::StridedRanks& group, double bytes) {
+  void add_levels(const StageCommunicationCall& call, const plan::StridedRanks& group,
+                  double bytes) {
     const collective::MessagePattern pattern = collective::definition_of(call.algorithm).pattern;
     const bool adds = pattern == collective::MessagePattern::kSwitches;
     const bool direct = adds || (pattern == collective::MessagePattern::kLevelsAtOnce &&
@@ -157,7 +162,7 @@ class TrafficMatrix::Collector {
     add(Reach::kNextInGroup, parts->outer, on_rail);
   }
 
-  void add_scheduled(const Call& call, const plan::StridedRanks& group) {
+  void add_scheduled(const StageCommunicationCall& call, const plan::StridedRanks& group) {
     const collective::GroupNodeLayout& form = call.form;
     const std::vector<std::int32_t> tiers = {
         static_cast<std::int32_t>(form.has_equal_ranks_per_node() ? form.members : form.ranks),
@@ -167,19 +172,20 @@ class TrafficMatrix::Collector {
         static_cast<double>(call.count * call.op->payload_bytes());
   }
 
-  const plan::Grid& grid_;
+  const plan::RankGrid& grid_;
   std::int64_t devices_;
   collective::IntraGroupPattern inner_;
   std::map<Key, double> flows_;
 };
 
-TrafficMatrix::TrafficMatrix(const step::StepProgram& program, const plan::Grid& grid,
-                             const cluster::Cluster& cluster, const plan::Collectives& collectives,
-                             std::optional<step::Scheme> only)
+TrafficMatrix::TrafficMatrix(const step::StepProgram& program, const plan::RankGrid& grid,
+                             const cluster::Cluster& cluster,
+                             const plan::CollectiveAlgorithmChoices& collectives,
+                             std::optional<step::ParallelismScheme> only)
     : grid_(grid), flows_(program.stages.size()) {
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     Collector collector(grid_, cluster);
-    for (const Call& call :
+    for (const StageCommunicationCall& call :
          rank_communication_calls(program, stage, grid, {&cluster, collectives})) {
       if (!only || call.op->scheme == *only) collector.add(call);
     }
@@ -187,7 +193,7 @@ TrafficMatrix::TrafficMatrix(const step::StepProgram& program, const plan::Grid&
   }
 }
 
-std::vector<TrafficEdge> TrafficMatrix::row(std::int64_t from) const {
+std::vector<TrafficEdge> TrafficMatrix::traffic_sent_by_rank(std::int64_t from) const {
   const plan::RankCoordinates at = grid_.coordinates(from);
   std::vector<TrafficEdge> edges;
   for (const Flow& flow : flows_[static_cast<std::size_t>(at.pipeline)]) {
@@ -201,7 +207,7 @@ void TrafficMatrix::append(const Flow& flow, std::int64_t from, const plan::Rank
                            std::vector<TrafficEdge>& edges) const {
   const auto stages = static_cast<std::int64_t>(flows_.size());
   const auto send_to_stage = [&](std::int64_t stage) {
-    const std::int64_t to = grid_.rank_at(at.tensor, at.context, at.data, stage);
+    const std::int64_t to = grid_.rank_at_coordinates(at.tensor, at.context, at.data, stage);
     edges.push_back({to, flow.bytes});
   };
   switch (flow.reach) {
@@ -222,10 +228,10 @@ void TrafficMatrix::append(const Flow& flow, std::int64_t from, const plan::Rank
 /// Rank i of the schedule is the i-th member of the group; members of a node are consecutive.
 void TrafficMatrix::append_scheduled(const Flow& flow, std::int64_t from,
                                      std::vector<TrafficEdge>& edges) {
-  const collective::CollectiveSchedule frame = collective::schedule_without_ranks(flow.schedule);
+  const collective::CollectiveSchedule frame = collective::empty_collective_schedule(flow.schedule);
   const double piece = flow.bytes / static_cast<double>(frame.pieces);
   const std::int64_t first_rank_of_group = flow.group.first_rank_of_group(from);
-  const collective::RankSchedule own = collective::generate_rank_schedule(
+  const collective::RankCollectiveSchedule own = collective::generate_rank_schedule(
       flow.schedule, static_cast<std::int32_t>(place_in(flow.group, from - first_rank_of_group)));
   for (const collective::RankStepSequence& channel : own.channels) {
     for (const collective::CollectiveScheduleStep& step : channel.steps) {
@@ -251,7 +257,7 @@ void write_traffic_matrix(std::ostream& out, const TrafficMatrix& matrix,
   };
   text.append(std::string_view("from,to,bytes\n"));
   for (std::int64_t rank = first; rank < end; ++rank) {
-    for (const TrafficEdge& edge : matrix.row(rank)) {
+    for (const TrafficEdge& edge : matrix.traffic_sent_by_rank(rank)) {
       fmt::format_to(std::back_inserter(text), "{},{},{}\n", rank, edge.to, edge.bytes);
     }
     if (text.size() > kChunkBytes) flush();

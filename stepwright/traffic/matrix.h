@@ -32,14 +32,15 @@ struct TrafficEdge {
 class TrafficMatrix {
  public:
   /// `only`: count only messages of this scheme (kind of parallelism); nullopt: all messages.
-  TrafficMatrix(const step::StepProgram& program, const plan::Grid& grid,
-                const cluster::Cluster& cluster, const plan::Collectives& collectives,
-                std::optional<step::Scheme> only = std::nullopt);
+  TrafficMatrix(const step::StepProgram& program, const plan::RankGrid& grid,
+                const cluster::Cluster& cluster,
+                const plan::CollectiveAlgorithmChoices& collectives,
+                std::optional<step::ParallelismScheme> only = std::nullopt);
 
   [[nodiscard]] std::int64_t ranks() const { return grid_.ranks(); }
   /// Returns the bytes that rank `from` sends to each receiver, in ascending order of receivers;
   /// each occurs once.
-  [[nodiscard]] std::vector<TrafficEdge> row(std::int64_t from) const;
+  [[nodiscard]] std::vector<TrafficEdge> traffic_sent_by_rank(std::int64_t from) const;
 
  private:
   enum class Reach : std::uint8_t {
@@ -54,8 +55,9 @@ class TrafficMatrix {
   struct Flow {
     Reach reach{};
     plan::StridedRanks group;
-    std::int64_t to = -1;               ///< Pipeline stage that receives the messages.
-    collective::ScheduleSpec schedule;  ///< Schedule whose messages a `kAsScheduled` flow sends.
+    std::int64_t to = -1;  ///< Pipeline stage that receives the messages.
+    collective::CollectiveScheduleSpec
+        schedule;  ///< Schedule whose messages a `kAsScheduled` flow sends.
     /// Bytes that one rank of the stage sends; for a `kAsScheduled` flow, the sum of all its
     /// messages' full buffers.
     double bytes = 0;
@@ -70,7 +72,7 @@ class TrafficMatrix {
   static void append_scheduled(const Flow& flow, std::int64_t from,
                                std::vector<TrafficEdge>& edges);
 
-  plan::Grid grid_;
+  plan::RankGrid grid_;
   /// For each pipeline stage, the messages that its ranks send, summed by kind of receiver.
   std::vector<std::vector<Flow>> flows_;
 };

@@ -7,10 +7,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json message_json(const Message& message) {
+Json message_json(const TrafficLedgerRow& message) {
   return {{"operation", name_of(step::kOperatorNames, message.operation)},
           {"scheme", name_of(step::kSchemeNames, message.scheme)},
-          {"phase", traffic_phase(message.phase)},
+          {"phase", traffic_phase_name(message.phase)},
           {"group", name_of(plan::kGroupNames, message.group)},
           {"group_size", message.group_size},
           {"payload_bytes", message.payload_bytes},
@@ -34,14 +34,14 @@ Json link_json(const collective::DirectedLinkBytes& load) {
 
 }  // namespace
 
-std::string_view traffic_phase(step::Phase phase) {
-  const bool backward = step::is_backward(phase);
+std::string_view traffic_phase_name(step::Phase phase) {
+  const bool backward = step::is_backward_phase(phase);
   return backward ? "backward" : name_of(step::kPhaseNames, phase);
 }
 
 Json traffic_json(const TrafficLedger& ledger, std::int64_t ranks) {
   Json messages = Json::array();
-  for (const Message& message : ledger.messages) messages.push_back(message_json(message));
+  for (const TrafficLedgerRow& message : ledger.messages) messages.push_back(message_json(message));
   Json by_scheme = Json::object();
   for (const auto& [scheme, volume] : traffic_totals_by_scheme(ledger)) {
     by_scheme[std::string(name_of(step::kSchemeNames, scheme))] = volume_json(volume);

@@ -10,7 +10,7 @@ namespace stepwright::traffic {
 
 /// Returns the name of a phase in traffic tables; data gradients and weight gradients are both
 /// "backward".
-std::string_view traffic_phase(step::Phase phase);
+std::string_view traffic_phase_name(step::Phase phase);
 
 /// Returns the messages of a step as the JSON document of `stepwright traffic --json`: `ranks`,
 /// `messages` (`operation`, `scheme`, `phase`, `group`, `group_size`, `payload_bytes`, `count`,

@@ -59,7 +59,8 @@ TimeBoundedCalls::~TimeBoundedCalls() {
   line_->changed.notify_all();
 }
 
-void TimeBoundedCalls::run(std::chrono::milliseconds patience, std::function<void()> call) {
+void TimeBoundedCalls::call_within_time_limit(std::chrono::milliseconds patience,
+                                              std::function<void()> call) {
   const auto own = std::make_shared<Line::Call>(Line::Call{.act = std::move(call)});
   std::unique_lock lock(line_->mutex);
   if (line_->lost) throw Error(ErrorKind::kRuntime, line_->silent);

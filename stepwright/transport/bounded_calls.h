@@ -22,7 +22,7 @@ class TimeBoundedCalls {
   /// Runs `call` on another thread and rethrows its exceptions. Fails with `kRuntime` if it does
   /// not return within `patience`; all later calls then fail at once. `call` must own its data,
   /// since it may outlive the caller. May be used from any thread.
-  void run(std::chrono::milliseconds patience, std::function<void()> call);
+  void call_within_time_limit(std::chrono::milliseconds patience, std::function<void()> call);
 
  private:
   struct Line;

@@ -2,7 +2,7 @@
 
 namespace stepwright::transport {
 
-ChannelThreadPool::~ChannelThreadPool() {
+CollectiveChannelThreadPool::~CollectiveChannelThreadPool() {
   {
     const std::scoped_lock lock(mutex_);
     stop_ = true;
@@ -11,7 +11,8 @@ ChannelThreadPool::~ChannelThreadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ChannelThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& act) {
+void CollectiveChannelThreadPool::run_in_parallel(std::size_t count,
+                                                  const std::function<void(std::size_t)>& act) {
   if (count == 0) return;
   {
     const std::scoped_lock lock(mutex_);
@@ -29,7 +30,7 @@ void ChannelThreadPool::run(std::size_t count, const std::function<void(std::siz
   changed_.wait(lock, [&] { return running_ == 0; });
 }
 
-void ChannelThreadPool::serve(std::size_t index) {
+void CollectiveChannelThreadPool::serve(std::size_t index) {
   std::uint64_t seen = 0;
   while (true) {
     std::unique_lock lock(mutex_);

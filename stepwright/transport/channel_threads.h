@@ -11,16 +11,16 @@ namespace stepwright::transport {
 
 /// A pool of threads that run the channels of a collective's schedule in parallel. The caller's
 /// thread runs one channel; the other threads are kept for later runs.
-class ChannelThreadPool {
+class CollectiveChannelThreadPool {
  public:
-  ChannelThreadPool() = default;
-  ChannelThreadPool(const ChannelThreadPool&) = delete;
-  ChannelThreadPool& operator=(const ChannelThreadPool&) = delete;
-  ~ChannelThreadPool();
+  CollectiveChannelThreadPool() = default;
+  CollectiveChannelThreadPool(const CollectiveChannelThreadPool&) = delete;
+  CollectiveChannelThreadPool& operator=(const CollectiveChannelThreadPool&) = delete;
+  ~CollectiveChannelThreadPool();
 
   /// Runs `act(0)` to `act(count - 1)` in parallel and returns when all are done. `act` must not
   /// throw. One run at a time.
-  void run(std::size_t count, const std::function<void(std::size_t)>& act);
+  void run_in_parallel(std::size_t count, const std::function<void(std::size_t)>& act);
 
  private:
   void serve(std::size_t index);

@@ -20,9 +20,9 @@ bool must_follow(const collective::CollectiveScheduleStep& later,
     return overlap(mine, theirs, later.pieces, earlier.pieces);
   };
   switch (later.kind) {
-    case collective::ScheduleStepOperation::kSend:
+    case collective::CollectiveStepOperation::kSend:
       return collective::writes(earlier) && meets(later.source, earlier.target);
-    case collective::ScheduleStepOperation::kReceive:
+    case collective::CollectiveStepOperation::kReceive:
       return (collective::reads(earlier) && meets(later.target, earlier.source)) ||
              (collective::writes(earlier) && meets(later.target, earlier.target));
     default: return false;
@@ -31,17 +31,17 @@ bool must_follow(const collective::CollectiveScheduleStep& later,
 
 }  // namespace
 
-ChannelStepRunner::ChannelStepRunner(const CollectiveRunContext& run, std::size_t channel,
-                                     std::span<std::byte> staging)
+CollectiveChannelRunner::CollectiveChannelRunner(const CollectiveRunContext& run,
+                                                 std::size_t channel, std::span<std::byte> staging)
     : run_(run), index_(channel), channel_(run.schedule.channels[channel]), staging_(staging) {}
 
-void ChannelStepRunner::walk() {
+void CollectiveChannelRunner::run_channel_steps() {
   for (std::size_t s = 0; s < channel_.steps.size(); ++s) {
     const collective::CollectiveScheduleStep& step = channel_.steps[s];
-    const std::span<const collective::ScheduleStepDependency> waits = waits_of(s);
+    const std::span<const collective::CollectiveStepDependency> waits = waits_of(s);
     const bool moves =
         (collective::sends(step) || collective::receives(step)) && run_.memory.piece_bytes > 0;
-    if (!moves || step.kind != collective::ScheduleStepOperation::kReceiveReduce)
+    if (!moves || step.kind != collective::CollectiveStepOperation::kReceiveReduce)
       start_after(waits);
     if (moves) {
       send_or_receive(s, waits);
@@ -54,7 +54,8 @@ void ChannelStepRunner::walk() {
   drain();
 }
 
-std::span<const collective::ScheduleStepDependency> ChannelStepRunner::waits_of(std::size_t step) {
+std::span<const collective::CollectiveStepDependency> CollectiveChannelRunner::waits_of(
+    std::size_t step) {
   const std::size_t first = wait_;
   while (wait_ < channel_.waits.size() &&
          static_cast<std::size_t>(channel_.waits[wait_].step) <= step) {
@@ -63,14 +64,15 @@ std::span<const collective::ScheduleStepDependency> ChannelStepRunner::waits_of(
   return {channel_.waits.data() + first, wait_ - first};
 }
 
-void ChannelStepRunner::start_after(std::span<const collective::ScheduleStepDependency> waits) {
+void CollectiveChannelRunner::start_after(
+    std::span<const collective::CollectiveStepDependency> waits) {
   if (run_.state.are_steps_done(waits)) return;
   drain();
   run_.state.wait_for_steps(waits);
 }
 
-void ChannelStepRunner::send_or_receive(std::size_t s,
-                                        std::span<const collective::ScheduleStepDependency> waits) {
+void CollectiveChannelRunner::send_or_receive(
+    std::size_t s, std::span<const collective::CollectiveStepDependency> waits) {
   const collective::CollectiveScheduleStep& step = channel_.steps[s];
   if (clashes(step)) drain();
   const auto total = static_cast<std::size_t>(step.pieces * run_.memory.piece_bytes);
@@ -79,7 +81,7 @@ void ChannelStepRunner::send_or_receive(std::size_t s,
     if (flight_.size() == run_.in_flight) finish_first();
     const std::size_t bytes = std::min(most, total - offset);
     Part part{s, offset, bytes, offset + bytes == total, nullptr, {}, nullptr};
-    if (step.kind == collective::ScheduleStepOperation::kReceiveReduce) {
+    if (step.kind == collective::CollectiveStepOperation::kReceiveReduce) {
       part.staged =
           staging_.data() + parts_++ % run_.in_flight * (staging_.size() / run_.in_flight);
       part.waits = waits;
@@ -89,54 +91,55 @@ void ChannelStepRunner::send_or_receive(std::size_t s,
   }
 }
 
-std::unique_ptr<MessageTransfer> ChannelStepRunner::start(
+std::unique_ptr<MessageTransfer> CollectiveChannelRunner::start(
     const collective::CollectiveScheduleStep& step, const Part& part) {
   const RankCollectiveBuffers& memory = run_.memory;
   if (collective::sends(step)) {
-    return run_.transport.send(
+    return run_.transport.start_send(
         channel_.lane, step.peer,
-        memory.read(step.source, step.pieces).subspan(part.offset, part.bytes));
+        memory.pieces_to_read(step.source, step.pieces).subspan(part.offset, part.bytes));
   }
   std::span<std::byte> target(part.staged, part.bytes);
   if (part.staged == nullptr) {
-    target = memory.write(step.target, step.pieces).subspan(part.offset, part.bytes);
+    target = memory.pieces_to_write(step.target, step.pieces).subspan(part.offset, part.bytes);
   }
-  return run_.transport.receive(channel_.lane, step.peer, target);
+  return run_.transport.start_receive(channel_.lane, step.peer, target);
 }
 
-bool ChannelStepRunner::clashes(const collective::CollectiveScheduleStep& step) const {
+bool CollectiveChannelRunner::clashes(const collective::CollectiveScheduleStep& step) const {
   return std::ranges::any_of(
       flight_, [&](const Part& part) { return must_follow(step, channel_.steps[part.step]); });
 }
 
-void ChannelStepRunner::apply_own(const collective::CollectiveScheduleStep& step) {
-  const std::span<std::byte> target = run_.memory.write(step.target, step.pieces);
-  const std::span<const std::byte> source = run_.memory.read(step.source, step.pieces);
+void CollectiveChannelRunner::apply_own(const collective::CollectiveScheduleStep& step) {
+  const std::span<std::byte> target = run_.memory.pieces_to_write(step.target, step.pieces);
+  const std::span<const std::byte> source = run_.memory.pieces_to_read(step.source, step.pieces);
   // nothing to copy: the caller gathers in place
   if (target.empty() || target.data() == source.data()) return;
-  if (step.kind == collective::ScheduleStepOperation::kCopy) {
+  if (step.kind == collective::CollectiveStepOperation::kCopy) {
     std::memcpy(target.data(), source.data(), target.size());
   } else {
     combine_elements(run_.reduction, target, source, target);
   }
 }
 
-void ChannelStepRunner::finish_first() {
+void CollectiveChannelRunner::finish_first() {
   const Part part = std::move(flight_.front());
   flight_.pop_front();
-  part.transfer->wait();
+  part.transfer->wait_for_transfer();
   const collective::CollectiveScheduleStep& step = channel_.steps[part.step];
   if (part.staged != nullptr) {
     run_.state.wait_for_steps(part.waits);
-    combine_elements(run_.reduction,
-                     run_.memory.write(step.target, step.pieces).subspan(part.offset, part.bytes),
-                     {part.staged, part.bytes},
-                     run_.memory.read(step.source, step.pieces).subspan(part.offset, part.bytes));
+    combine_elements(
+        run_.reduction,
+        run_.memory.pieces_to_write(step.target, step.pieces).subspan(part.offset, part.bytes),
+        {part.staged, part.bytes},
+        run_.memory.pieces_to_read(step.source, step.pieces).subspan(part.offset, part.bytes));
   }
   if (part.last) run_.state.mark_step_done(index_);
 }
 
-void ChannelStepRunner::drain() {
+void CollectiveChannelRunner::drain() {
   while (!flight_.empty()) finish_first();
 }
 

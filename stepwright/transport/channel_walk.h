@@ -18,11 +18,11 @@ namespace stepwright::transport {
 /// Objects that all channels of one run of a collective share: schedule, memory, transport and
 /// limits.
 struct CollectiveRunContext {
-  const collective::RankSchedule& schedule;
+  const collective::RankCollectiveSchedule& schedule;
   const RankCollectiveBuffers& memory;
   CollectiveReduction reduction;
   MessageTransport& transport;
-  ChannelStepProgress& state;
+  CollectiveChannelProgress& state;
   std::int64_t message_bytes;
   std::size_t in_flight;
 };
@@ -30,15 +30,15 @@ struct CollectiveRunContext {
 /// Runs the steps of one channel of a collective's schedule, with several parts of messages in
 /// flight at once. Parts end in order. Pieces that are to be added are received into `staging`, so
 /// that they may arrive before their step's waits are over.
-class ChannelStepRunner {
+class CollectiveChannelRunner {
  public:
   /// Prepares to run channel number `channel`; `run` and `staging` must outlive this object.
-  ChannelStepRunner(const CollectiveRunContext& run, std::size_t channel,
-                    std::span<std::byte> staging);
+  CollectiveChannelRunner(const CollectiveRunContext& run, std::size_t channel,
+                          std::span<std::byte> staging);
 
   /// Runs all steps of the channel. Throws errors of the transport, and `Error{kRuntime}` if
   /// another channel has failed.
-  void walk();
+  void run_channel_steps();
 
  private:
   struct Part {
@@ -48,13 +48,14 @@ class ChannelStepRunner {
     bool last;
     std::byte* staged;
     /// Steps of other channels that must be done before the staged pieces are added.
-    std::span<const collective::ScheduleStepDependency> waits;
+    std::span<const collective::CollectiveStepDependency> waits;
     std::unique_ptr<MessageTransfer> transfer;
   };
 
-  std::span<const collective::ScheduleStepDependency> waits_of(std::size_t step);
-  void start_after(std::span<const collective::ScheduleStepDependency> waits);
-  void send_or_receive(std::size_t step, std::span<const collective::ScheduleStepDependency> waits);
+  std::span<const collective::CollectiveStepDependency> waits_of(std::size_t step);
+  void start_after(std::span<const collective::CollectiveStepDependency> waits);
+  void send_or_receive(std::size_t step,
+                       std::span<const collective::CollectiveStepDependency> waits);
   void apply_own(const collective::CollectiveScheduleStep& step);
   std::unique_ptr<MessageTransfer> start(const collective::CollectiveScheduleStep& step,
                                          const Part& part);

@@ -30,7 +30,7 @@ std::string_view text_of(const Greeting& greeting) {
 
 }  // namespace
 
-void check_equal_call_texts(const collective::RankSchedule& schedule, std::int32_t rank,
+void check_equal_call_texts(const collective::RankCollectiveSchedule& schedule, std::int32_t rank,
                             std::string_view text, MessageTransport& transport) {
   Neighbours to;
   Neighbours from;
@@ -47,15 +47,15 @@ void check_equal_call_texts(const collective::RankSchedule& schedule, std::int32
   for (const auto& [lane, peer] : from) {
     next->peer = peer;
     next->transfer =
-        transport.receive(lane, peer, std::as_writable_bytes(std::span(next->greeting)));
+        transport.start_receive(lane, peer, std::as_writable_bytes(std::span(next->greeting)));
     ++next;
   }
   std::vector<std::unique_ptr<MessageTransfer>> sent;
   for (const auto& [lane, peer] : to) {
-    sent.push_back(transport.send(lane, peer, std::as_bytes(std::span(own))));
+    sent.push_back(transport.start_send(lane, peer, std::as_bytes(std::span(own))));
   }
-  for (const auto& transfer : sent) transfer->wait();
-  for (const Heard& one : heard) one.transfer->wait();
+  for (const auto& transfer : sent) transfer->wait_for_transfer();
+  for (const Heard& one : heard) one.transfer->wait_for_transfer();
   for (const Heard& one : heard) {
     if (one.greeting == own) continue;
     throw Error(ErrorKind::kInput, fmt::format("rank {} calls {}, but rank {} calls {}", rank,

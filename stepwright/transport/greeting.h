@@ -14,7 +14,7 @@ inline constexpr std::size_t kMaxCallTextBytes = 128;
 /// Before a collective, exchanges a short text about it with every rank that `schedule` exchanges
 /// data with, to detect ranks that call something else. Throws `Error{kInput}` with both texts if
 /// they differ.
-void check_equal_call_texts(const collective::RankSchedule& schedule, std::int32_t rank,
+void check_equal_call_texts(const collective::RankCollectiveSchedule& schedule, std::int32_t rank,
                             std::string_view text, MessageTransport& transport);
 
 }  // namespace stepwright::transport

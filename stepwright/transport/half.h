@@ -11,7 +11,7 @@ struct Bfloat16 {
 
   /// Converts a float, rounding to nearest even. NaN stays NaN; values that are too large become
   /// infinite.
-  static Bfloat16 from(float value) {
+  static Bfloat16 from_float(float value) {
     const auto wide = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = (wide + 0x7fffU + ((wide >> 16U) & 1U)) >> 16U;
     const bool is_nan = (wide & 0x7fffffffU) > 0x7f800000U;
@@ -30,7 +30,7 @@ struct Float16 {
 
   /// Converts a float, rounding to nearest even. NaN stays NaN; values that are too large become
   /// infinite.
-  static Float16 from(float value) {
+  static Float16 from_float(float value) {
     const auto wide = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = (wide >> 16U) & 0x8000U;
     const float magnitude = std::bit_cast<float>(wide & 0x7fffffffU);

@@ -23,7 +23,7 @@ T narrowed(Wide value) {
   if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<T>(value);
   } else {
-    return T::from(static_cast<float>(value));
+    return T::from_float(static_cast<float>(value));
   }
 }
 
@@ -71,17 +71,17 @@ void combine_into(T* __restrict target, const T* __restrict incoming, std::size_
 
 /// Calls `act` with a null pointer to the C++ type of `type`.
 template <typename Act>
-void with_type(ElementType type, Act act) {
+void with_type(ReductionElementType type, Act act) {
   switch (type) {
-    case ElementType::kFloat64: return act(static_cast<double*>(nullptr));
-    case ElementType::kFloat32: return act(static_cast<float*>(nullptr));
-    case ElementType::kFloat16: return act(static_cast<Float16*>(nullptr));
-    case ElementType::kBfloat16: return act(static_cast<Bfloat16*>(nullptr));
-    case ElementType::kInt64: return act(static_cast<std::int64_t*>(nullptr));
-    case ElementType::kInt32: return act(static_cast<std::int32_t*>(nullptr));
-    case ElementType::kInt16: return act(static_cast<std::int16_t*>(nullptr));
-    case ElementType::kInt8: return act(static_cast<std::int8_t*>(nullptr));
-    case ElementType::kUint8: return act(static_cast<std::uint8_t*>(nullptr));
+    case ReductionElementType::kFloat64: return act(static_cast<double*>(nullptr));
+    case ReductionElementType::kFloat32: return act(static_cast<float*>(nullptr));
+    case ReductionElementType::kFloat16: return act(static_cast<Float16*>(nullptr));
+    case ReductionElementType::kBfloat16: return act(static_cast<Bfloat16*>(nullptr));
+    case ReductionElementType::kInt64: return act(static_cast<std::int64_t*>(nullptr));
+    case ReductionElementType::kInt32: return act(static_cast<std::int32_t*>(nullptr));
+    case ReductionElementType::kInt16: return act(static_cast<std::int16_t*>(nullptr));
+    case ReductionElementType::kInt8: return act(static_cast<std::int8_t*>(nullptr));
+    case ReductionElementType::kUint8: return act(static_cast<std::uint8_t*>(nullptr));
   }
 }
 
@@ -99,7 +99,7 @@ void combine_as(std::span<std::byte> target, std::span<const std::byte> incoming
 }
 
 template <typename Act>
-void change(ElementType type, std::span<std::byte> elements, Act act) {
+void change(ReductionElementType type, std::span<std::byte> elements, Act act) {
   assert(is_floating_point_type(type));
   with_type(type, [&](auto* tag) {
     using T = std::remove_pointer_t<decltype(tag)>;
@@ -113,13 +113,15 @@ void change(ElementType type, std::span<std::byte> elements, Act act) {
 
 }  // namespace
 
-std::int64_t element_bytes(ElementType type) {
+std::int64_t element_bytes(ReductionElementType type) {
   std::int64_t bytes = 0;
   with_type(type, [&](auto* tag) { bytes = sizeof(*tag); });
   return bytes;
 }
 
-bool is_floating_point_type(ElementType type) { return type <= ElementType::kBfloat16; }
+bool is_floating_point_type(ReductionElementType type) {
+  return type <= ReductionElementType::kBfloat16;
+}
 
 void combine_elements(const CollectiveReduction& reduction, std::span<std::byte> target,
                       std::span<const std::byte> incoming, std::span<const std::byte> own) {
@@ -134,12 +136,12 @@ void combine_elements(const CollectiveReduction& reduction, std::span<std::byte>
   });
 }
 
-void multiply_elements(ElementType type, std::span<std::byte> elements, double factor) {
+void multiply_elements(ReductionElementType type, std::span<std::byte> elements, double factor) {
   change(type, elements,
          [factor](auto value) { return value * static_cast<decltype(value)>(factor); });
 }
 
-void divide_elements(ElementType type, std::span<std::byte> elements, double divisor) {
+void divide_elements(ReductionElementType type, std::span<std::byte> elements, double divisor) {
   change(type, elements,
          [divisor](auto value) { return value / static_cast<decltype(value)>(divisor); });
 }

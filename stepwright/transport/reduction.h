@@ -7,7 +7,7 @@
 namespace stepwright::transport {
 
 /// Types of elements that a collective can add.
-enum class ElementType : std::uint8_t {
+enum class ReductionElementType : std::uint8_t {
   kFloat64,
   kFloat32,
   kFloat16,
@@ -25,15 +25,15 @@ enum class ReduceKind : std::uint8_t { kSum, kMin, kMax };
 /// The reduction of a collective: the type of the elements, and how two are combined. 16-bit floats
 /// are widened for each operation, and the result is rounded to nearest even.
 struct CollectiveReduction {
-  ElementType type = ElementType::kFloat32;
+  ReductionElementType type = ReductionElementType::kFloat32;
   ReduceKind kind = ReduceKind::kSum;
 };
 
 /// Returns the number of bytes of an element of this type.
-std::int64_t element_bytes(ElementType type);
+std::int64_t element_bytes(ReductionElementType type);
 
 /// True for floating-point types, the only ones that averages and factors allow.
-bool is_floating_point_type(ElementType type);
+bool is_floating_point_type(ReductionElementType type);
 
 /// Sets `target[i]` to the sum, minimum or maximum of `incoming[i]` and `own[i]`. The spans have
 /// equal lengths, a multiple of the element's bytes; `target` may be `own`, but no other overlap is
@@ -42,9 +42,9 @@ void combine_elements(const CollectiveReduction& reduction, std::span<std::byte>
                       std::span<const std::byte> incoming, std::span<const std::byte> own);
 
 /// Multiplies each element, of a floating-point type, by `factor`; the product is rounded once.
-void multiply_elements(ElementType type, std::span<std::byte> elements, double factor);
+void multiply_elements(ReductionElementType type, std::span<std::byte> elements, double factor);
 
 /// Divides each element, of a floating-point type, by `divisor`; the quotient is rounded once.
-void divide_elements(ElementType type, std::span<std::byte> elements, double divisor);
+void divide_elements(ReductionElementType type, std::span<std::byte> elements, double divisor);
 
 }  // namespace stepwright::transport

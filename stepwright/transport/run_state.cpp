@@ -7,36 +7,37 @@
 
 namespace stepwright::transport {
 
-void ChannelStepProgress::mark_step_done(std::size_t channel) {
+void CollectiveChannelProgress::mark_step_done(std::size_t channel) {
   {
     const std::scoped_lock lock(mutex_);
-    ++done_[channel];
+    ++steps_done_by_channel_[channel];
   }
   changed_.notify_all();
 }
 
-bool ChannelStepProgress::over(std::span<const collective::ScheduleStepDependency> waits) const {
-  return std::ranges::all_of(waits, [&](const collective::ScheduleStepDependency& wait) {
-    return done_[static_cast<std::size_t>(wait.on.channel)] > wait.on.step;
+bool CollectiveChannelProgress::over(
+    std::span<const collective::CollectiveStepDependency> waits) const {
+  return std::ranges::all_of(waits, [&](const collective::CollectiveStepDependency& wait) {
+    return steps_done_by_channel_[static_cast<std::size_t>(wait.on.channel)] > wait.on.step;
   });
 }
 
-bool ChannelStepProgress::are_steps_done(
-    std::span<const collective::ScheduleStepDependency> waits) {
+bool CollectiveChannelProgress::are_steps_done(
+    std::span<const collective::CollectiveStepDependency> waits) {
   if (waits.empty()) return true;
   const std::scoped_lock lock(mutex_);
   return over(waits);
 }
 
-void ChannelStepProgress::wait_for_steps(
-    std::span<const collective::ScheduleStepDependency> waits) {
+void CollectiveChannelProgress::wait_for_steps(
+    std::span<const collective::CollectiveStepDependency> waits) {
   if (waits.empty()) return;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failure_ != nullptr || over(waits); });
   if (failure_) throw Error(ErrorKind::kRuntime, "another channel has failed");
 }
 
-bool ChannelStepProgress::fail(std::exception_ptr failure) {
+bool CollectiveChannelProgress::fail(std::exception_ptr failure) {
   {
     const std::scoped_lock lock(mutex_);
     if (failure_) return false;
@@ -46,7 +47,7 @@ bool ChannelStepProgress::fail(std::exception_ptr failure) {
   return true;
 }
 
-void ChannelStepProgress::rethrow_first_error() const {
+void CollectiveChannelProgress::rethrow_first_error() const {
   const std::scoped_lock lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
 }

@@ -24,22 +24,23 @@ struct InFlightMessageLimits {
 /// parallel on threads. Sums are in the schedule's order, so that results are equal in every run.
 /// Besides the schedule's scratch, it holds at most `in_flight` messages for each channel that
 /// adds.
-class ScheduleExecutor {
+class CollectiveScheduleExecutor {
  public:
   /// Creates no threads yet; they start with the first run that needs them.
-  explicit ScheduleExecutor(InFlightMessageLimits limits = {});
+  explicit CollectiveScheduleExecutor(InFlightMessageLimits limits = {});
 
   /// Runs the rank's part of a collective and returns when it is done. Throws the first error of a
   /// channel, after all channels have ended; the transport is then aborted. One run at a time.
-  void run(const collective::RankSchedule& schedule, const RankCollectiveBuffers& memory,
-           const CollectiveReduction& reduction, MessageTransport& transport);
+  void run_rank_schedule(const collective::RankCollectiveSchedule& schedule,
+                         const RankCollectiveBuffers& memory, const CollectiveReduction& reduction,
+                         MessageTransport& transport);
 
   /// Returns the bytes of buffers, kept between runs, for received pieces that are to be added.
-  [[nodiscard]] std::int64_t staging_bytes() const;
+  [[nodiscard]] std::int64_t receive_staging_buffer_bytes() const;
 
  private:
   InFlightMessageLimits limits_;
-  ChannelThreadPool threads_;
+  CollectiveChannelThreadPool threads_;
   /// Buffers for received pieces that are to be added, by channel.
   std::vector<std::vector<std::byte>> staging_;
 };

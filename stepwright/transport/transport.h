@@ -17,7 +17,7 @@ class MessageTransfer {
 
   /// Waits until the caller may use the message's memory again: it was received, or its bytes were
   /// read for sending. Throws if the message can no longer arrive.
-  virtual void wait() = 0;
+  virtual void wait_for_transfer() = 0;
 };
 
 /// Sends and receives messages between the ranks of a group. Messages of one lane between two ranks
@@ -31,12 +31,12 @@ class MessageTransport {
   virtual ~MessageTransport() = default;
 
   /// Starts to send a message; `bytes` must stay unchanged until `wait` of the result has returned.
-  virtual std::unique_ptr<MessageTransfer> send(int lane, std::int32_t peer,
-                                                std::span<const std::byte> bytes) = 0;
+  virtual std::unique_ptr<MessageTransfer> start_send(int lane, std::int32_t peer,
+                                                      std::span<const std::byte> bytes) = 0;
 
   /// Starts to receive a message of exactly the length of `bytes`.
-  virtual std::unique_ptr<MessageTransfer> receive(int lane, std::int32_t peer,
-                                                   std::span<std::byte> bytes) = 0;
+  virtual std::unique_ptr<MessageTransfer> start_receive(int lane, std::int32_t peer,
+                                                         std::span<std::byte> bytes) = 0;
 
   /// Cancels all messages in flight, whose `wait` then throws, and refuses new ones.
   virtual void abort() noexcept = 0;

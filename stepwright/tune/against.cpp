@@ -34,18 +34,18 @@ using Take = std::function<void(plan::Plan& plan, const plan::Plan& best)>;
 
 /// Returns a copying function for each choice of a kind (`taken`). The data degree has none: it
 /// follows from the other degrees and the devices.
-std::vector<Take> takes(plan::ChoiceAdoption taken) {
+std::vector<Take> takes(plan::PlanChoiceAdoption taken) {
   std::vector<Take> all;
   plan::each_choice([&](const auto& choice) {
     using Kind = plan::KindOf<decltype(choice)>;
     if (choice.traits.taken != taken) return;
-    if constexpr (std::is_same_v<Kind, plan::Overlap>) {
+    if constexpr (std::is_same_v<Kind, plan::OverlapFlags>) {
       for (const auto& entry : plan::kOverlapFlagNames) {
         all.emplace_back([flag = entry.value](plan::Plan& plan, const plan::Plan& best) {
           plan.overlap.*flag = best.overlap.*flag;
         });
       }
-    } else if constexpr (std::is_same_v<Kind, schedule::ScheduleKind>) {
+    } else if constexpr (std::is_same_v<Kind, schedule::PipelineScheduleKind>) {
       all.emplace_back(
           [](plan::Plan& plan, const plan::Plan& best) { plan.schedule = best.schedule; });
     } else {
@@ -57,9 +57,9 @@ std::vector<Take> takes(plan::ChoiceAdoption taken) {
   return all;
 }
 
-std::vector<Take> flags() { return takes(plan::ChoiceAdoption::kFlag); }
+std::vector<Take> flags() { return takes(plan::PlanChoiceAdoption::kFlag); }
 
-std::vector<Take> layouts() { return takes(plan::ChoiceAdoption::kLayout); }
+std::vector<Take> layouts() { return takes(plan::PlanChoiceAdoption::kLayout); }
 
 /// Returns those of `takes` that would change the plan.
 std::vector<Take> open_of(const std::vector<Take>& takes, const plan::Plan& plan,
@@ -77,7 +77,7 @@ std::vector<Take> open_of(const std::vector<Take>& takes, const plan::Plan& plan
 std::vector<std::pair<std::int64_t, std::int64_t>> layers_held(const plan::Job& job,
                                                                const plan::Plan& plan) {
   const std::vector<std::int64_t> split = plan::layers_per_chunk(job, plan);
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
   std::vector<std::pair<std::int64_t, std::int64_t>> held;
   for (std::int64_t position = 0; position < placement.positions(); ++position) {
     for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
@@ -111,14 +111,17 @@ std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
 /// does not run either.
 bool runs_as_far_as(const plan::FrameworkSupport& law, const plan::Job& job, const plan::Plan& plan,
                     const plan::Plan& other) {
-  if (law.with_fixed_buckets(job, other) == other && law.with_fixed_buckets(job, plan) != plan)
+  if (law.with_framework_bucket_sizes(job, other) == other &&
+      law.with_framework_bucket_sizes(job, plan) != plan)
     return false;
-  const auto refused = [&](plan::Ability ability, const plan::Plan& of) {
-    return plan::property_words_of_plan(ability, job, of) & ~law.allowed(ability, job, of);
+  const auto refused = [&](plan::FrameworkProperty ability, const plan::Plan& of) {
+    return plan::property_values_of_plan(ability, job, of) &
+           ~law.supported_property_words(ability, job, of);
   };
-  return std::ranges::all_of(plan::kAbilityNames, [&](const Named<plan::Ability>& entry) {
-    const plan::Ability ability = entry.value;
-    return ability == plan::Ability::kAttention || law.runs(ability, job, plan) ||
+  return std::ranges::all_of(plan::kAbilityNames, [&](const Named<plan::FrameworkProperty>& entry) {
+    const plan::FrameworkProperty ability = entry.value;
+    return ability == plan::FrameworkProperty::kAttention ||
+           law.supports_plan(ability, job, plan) ||
            (refused(ability, plan) & ~refused(ability, other)).none();
   });
 }
@@ -138,7 +141,7 @@ class PathToBest {
 
   [[nodiscard]] const TunedPlan& at() const { return at_; }
   [[nodiscard]] bool arrived() const {
-    return at_.fits && at_.step_time_s <= best_.step_time_s * (1 + kEqualPlanTolerance);
+    return at_.fits && at_.step_time_s <= best_.step_time_s * (1 + kMinProposedPlanSaving);
   }
 
   /// Returns the change that gains most, of the cheapest kind of change that has one worth making.
@@ -155,7 +158,7 @@ class PathToBest {
  private:
   /// Simulates a plan as it is written, as `predict` does.
   [[nodiscard]] TunedPlan played(const plan::Plan& plan) {
-    const plan::Plan same = plan::canonical(plan, job_);
+    const plan::Plan same = plan::canonical_plan(plan, job_);
     return played(plan, same, pricer_.price(same));
   }
 
@@ -198,7 +201,7 @@ class PathToBest {
       for (std::size_t i = 0; i < open.size(); ++i) {
         if ((chosen >> i & 1) != 0) open[i](changed, best_.plan);
       }
-      plan::Parallel& degrees = changed.parallel;
+      plan::ParallelismDegrees& degrees = changed.parallel;
       degrees.data = job_.cluster.devices() / (degrees.tensor * degrees.context * degrees.pipeline);
       plans.push_back(changed);
     }
@@ -232,10 +235,10 @@ class PathToBest {
       if (plan::first_broken_rule(job_, plan)) return false;
     }
     if (!may_move && moves_model(job_, plan_, plan)) return false;
-    const plan::Plan same = plan::canonical(plan, job_);
-    if (!framework_runs_plan(job_, space_, same) &&
+    const plan::Plan same = plan::canonical_plan(plan, job_);
+    if (!framework_supports_plan_unchanged(job_, space_, same) &&
         !(space_.framework &&
-          runs_as_far_as(*space_.framework, job_, same, plan::canonical(plan_, job_)))) {
+          runs_as_far_as(*space_.framework, job_, same, plan::canonical_plan(plan_, job_)))) {
       return false;
     }
     price = pricer_.price(same);
@@ -245,7 +248,7 @@ class PathToBest {
   /// Returns the step time that a plan must beat to be worth a change.
   [[nodiscard]] double worth_s() const {
     if (!at_.fits) return std::numeric_limits<double>::infinity();
-    return at_.step_time_s - kEqualPlanTolerance * best_.step_time_s;
+    return at_.step_time_s - kMinProposedPlanSaving * best_.step_time_s;
   }
 
   /// Changes the present plan to the fastest proposal that fits and is worth it; nullopt when there
@@ -255,7 +258,7 @@ class PathToBest {
     for (plan::Plan& plan : proposals) {
       simulate::PlanPrice price;
       if (settle_proposal(plan, price, may_move)) {
-        fresh.try_emplace(plan::canonical(plan, job_), plan, price);
+        fresh.try_emplace(plan::canonical_plan(plan, job_), plan, price);
       }
     }
     std::vector<std::pair<plan::Plan, simulate::PlanPrice>> open;
@@ -263,7 +266,7 @@ class PathToBest {
     std::vector<TunedPlan> reached(open.size());
     parallel_for(threads_, open.size(), [&](std::size_t i) {
       const plan::Plan& plan = open[i].first;
-      reached[i] = played(plan, plan::canonical(plan, job_), open[i].second);
+      reached[i] = played(plan, plan::canonical_plan(plan, job_), open[i].second);
     });
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -282,7 +285,7 @@ class PathToBest {
       std::vector<std::string> others = fields;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
       const std::optional<plan::Plan> without = with_set(job_, plan_, others);
-      if (!without || plan::canonical(*without, job_) != reached.plan) continue;
+      if (!without || plan::canonical_plan(*without, job_) != reached.plan) continue;
       if (played(*without).step_time_s != reached.step_time_s) continue;
       fields = std::move(others);
       plan = *without;
@@ -299,8 +302,8 @@ class PathToBest {
       simulate::PlanPrice price;
       if (without == plan || plan::first_broken_rule(job_, without)) continue;
       if (!settle_proposal(without, price, true)) continue;
-      const plan::Plan same = plan::canonical(without, job_);
-      if (same == reached.plan || same == plan::canonical(plan_, job_)) continue;
+      const plan::Plan same = plan::canonical_plan(without, job_);
+      if (same == reached.plan || same == plan::canonical_plan(plan_, job_)) continue;
       const TunedPlan played_without = played(without, same, price);
       if (!played_without.fits || !(played_without.step_time_s < worth_s())) continue;
       plan = without;
@@ -325,7 +328,7 @@ class PathToBest {
   const TunedPlan& best_;
   cost::CostModel cost_;
   simulate::PlanPricer pricer_;
-  SpaceDimensions space_;
+  SearchSpaceDimensions space_;
   int threads_;
   /// The present plan as written, so that the fields to set are exactly the differences from
   /// the person's file.
@@ -371,7 +374,7 @@ UserPlanComparison compare_user_plan(const TuneResult& result, const plan::Plan&
   if (attention && *attention != result.job.kernels.attention) {
     begin_with(found, result, *attention);
   }
-  found.own.lost = slower_plan_reason(best, found.own);
+  found.own.lost = reason_plan_is_slower(best, found.own);
   if (found.own.lost.empty() && !found.changes.empty()) {
     found.own.lost = fmt::format("{} slower with another kernel of attention",
                                  format_time(found.changes.front().gain_s));

@@ -52,7 +52,7 @@ UserPlanComparison compare_user_plan(
 
 /// Least saving for which a change of a user's plan is proposed, as a share of the best plan's step
 /// time.
-inline constexpr double kEqualPlanTolerance = 5e-4;
+inline constexpr double kMinProposedPlanSaving = 5e-4;
 
 /// Returns the JSON value of the key `compare_user_plan` in the output of `tune --json`: the user's
 /// plan and the changes to the best plan.

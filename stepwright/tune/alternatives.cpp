@@ -80,8 +80,8 @@ AlternativePlan weighed(const TunedPlan& best, const TunedPlan& tuned, std::stri
 
 }  // namespace
 
-std::string plan_traits_text(const plan::Plan& plan) {
-  const plan::Parallel& degrees = plan.parallel;
+std::string user_visible_plan_traits_text(const plan::Plan& plan) {
+  const plan::ParallelismDegrees& degrees = plan.parallel;
   std::string text;
   const auto add = [&](std::string_view name, std::int64_t size) {
     if (size > 1) text += fmt::format("{} {}, ", name, size);
@@ -99,7 +99,7 @@ std::string plan_traits_text(const plan::Plan& plan) {
                             plan::recompute_setting_text(plan.recompute));
 }
 
-int parallelism_kind_count(const plan::Parallel& parallel) {
+int parallelism_kind_count(const plan::ParallelismDegrees& parallel) {
   const std::array sizes{parallel.tensor, parallel.context, parallel.pipeline, parallel.expert};
   return static_cast<int>(std::ranges::count_if(sizes, [](std::int64_t size) { return size > 1; }));
 }
@@ -111,12 +111,12 @@ bool has_fewer_parallelism_kinds(const plan::Plan& plan, const plan::Plan& than)
 std::vector<AlternativePlan> fastest_plan_of_each_family(const TuneResult& result,
                                                          std::size_t most) {
   const TunedPlan& best = result.plans.front();
-  std::set<std::string> seen = {plan_traits_text(best.plan)};
+  std::set<std::string> seen = {user_visible_plan_traits_text(best.plan)};
   std::vector<AlternativePlan> list;
   for (const TunedPlan& tuned : result.simulated) {
     if (list.size() == most) break;
     if (tuned.verdict == memory::MemoryFitVerdict::kDoesNotFit) continue;
-    std::string family = plan_traits_text(tuned.plan);
+    std::string family = user_visible_plan_traits_text(tuned.plan);
     if (seen.insert(family).second) list.push_back(weighed(best, tuned, std::move(family)));
   }
   return list;

@@ -8,11 +8,11 @@
 
 namespace stepwright::tune {
 
-/// The fastest simulated plan of one family of plans (`plan_traits_text`) to which the best plan
-/// does not belong.
+/// The fastest simulated plan of one family of plans (`user_visible_plan_traits_text`) to which the
+/// best plan does not belong.
 struct AlternativePlan {
   /// The family of the plan in words: degrees, sharding, recomputation and schedule
-  /// (`plan_traits_text`).
+  /// (`user_visible_plan_traits_text`).
   std::string family;
   TunedPlan tuned;
   /// How the alternative differs from the best plan, in words: `wins` lists what is better, `loses`
@@ -25,11 +25,11 @@ struct AlternativePlan {
 /// Returns in words the traits of a plan that users compare: degrees, sharding strategy,
 /// recomputation and schedule: "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG,
 /// recompute none".
-std::string plan_traits_text(const plan::Plan& plan);
+std::string user_visible_plan_traits_text(const plan::Plan& plan);
 
 /// Returns how many of tensor, context, pipeline and expert parallelism a plan uses (degree above
 /// 1); data parallelism is not counted.
-int parallelism_kind_count(const plan::Parallel& parallel);
+int parallelism_kind_count(const plan::ParallelismDegrees& parallel);
 
 /// True if `plan` uses fewer kinds of parallelism (tensor, context, pipeline, expert) than the plan
 /// `than`.

@@ -78,16 +78,18 @@ std::vector<std::int64_t> deal_evenly(std::vector<double> seconds, const std::ve
 
 class Balance {
  public:
-  Balance(const Work& work, const LayerCountsByClass& layers, const schedule::Schedule& schedule,
-          const plan::Recompute& recompute, std::int64_t pipeline)
-      : placement_(schedule::chunk_placement_of(schedule, pipeline)),
+  Balance(const LeastPlanWork& work, const LayerCountsByClass& layers,
+          const schedule::PipelineSchedule& schedule,
+          const plan::ActivationRecomputation& recompute, std::int64_t pipeline)
+      : placement_(schedule::model_chunk_placement(schedule, pipeline)),
         pairs_(schedule.strands > 1),
         layers_(layers),
         head_s_(schedule::traits_of(schedule.kind).spreads_vocabulary ? 0 : work.head_s) {
     for (std::int64_t position = 0; position < pipeline; ++position) {
-      const plan::Recompute own = plan::recompute_of_pipeline_rank(recompute, position);
-      each_.push_back(&work.layer_s(plan::common_layer_recompute(own)));
-      mean_s_.push_back(layers.sum(*each_.back(), 0, layers.layers()) /
+      const plan::ActivationRecomputation own =
+          plan::recompute_of_pipeline_rank(recompute, position);
+      each_.push_back(&work.layer_seconds_by_layer_class(plan::common_layer_recompute(own)));
+      mean_s_.push_back(layers.sum_over_layers(*each_.back(), 0, layers.layers()) /
                         static_cast<double>(layers.layers()));
     }
   }
@@ -103,7 +105,8 @@ class Balance {
 
  private:
   [[nodiscard]] std::size_t position_of(std::size_t chunk) const {
-    return static_cast<std::size_t>(placement_.holder(static_cast<std::int64_t>(chunk)).position);
+    return static_cast<std::size_t>(
+        placement_.place_of_model_chunk(static_cast<std::int64_t>(chunk)).position);
   }
 
   /// Returns the seconds of a chunk of a position that has `layers`; with two strands, whose layers
@@ -131,7 +134,7 @@ class Balance {
                                                        std::int64_t least) const {
     const auto held = static_cast<std::size_t>(position);
     const auto seconds = [&](std::size_t i, std::int64_t more) {
-      const schedule::ChunkPlace place{position, static_cast<std::int64_t>(i)};
+      const schedule::ModelChunkPosition place{position, static_cast<std::int64_t>(i)};
       return chunk_s(placement_.model_chunk_index(place), least + more, held);
     };
     std::vector<double> begin;
@@ -177,7 +180,7 @@ class Balance {
     const auto positions = placement_.positions();
     double all_s = head_s_;
     double shortest_s = std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k < layers_.classes().size(); ++k) {
+    for (std::size_t k = 0; k < layers_.layer_classes().size(); ++k) {
       double each_s = std::numeric_limits<double>::infinity();
       for (const std::vector<double>* each : each_) each_s = std::min(each_s, (*each)[k]);
       all_s += each_s * static_cast<double>(layers_.count(k));
@@ -194,13 +197,14 @@ class Balance {
     position_s[position_of(split.size() - 1)] += head_s_;
     std::int64_t first = 0;
     for (std::size_t i = 0; i < split.size(); ++i) {
-      position_s[position_of(i)] += layers_.sum(*each_[position_of(i)], first, first + split[i]);
+      position_s[position_of(i)] +=
+          layers_.sum_over_layers(*each_[position_of(i)], first, first + split[i]);
       first += split[i];
     }
     return std::ranges::max(position_s);
   }
 
-  schedule::Placement placement_;
+  schedule::ModelChunkPlacement placement_;
   bool pairs_;
   const LayerCountsByClass& layers_;
   std::vector<const std::vector<double>*> each_;  ///< Seconds by position, then class of layer.
@@ -210,9 +214,10 @@ class Balance {
 
 }  // namespace
 
-std::vector<std::int64_t> balanced_layer_split(const Work& work, const LayerCountsByClass& layers,
-                                               const schedule::Schedule& schedule,
-                                               const plan::Recompute& recompute,
+std::vector<std::int64_t> balanced_layer_split(const LeastPlanWork& work,
+                                               const LayerCountsByClass& layers,
+                                               const schedule::PipelineSchedule& schedule,
+                                               const plan::ActivationRecomputation& recompute,
                                                std::int64_t pipeline) {
   if (pipeline == 1) return {};
   return Balance(work, layers, schedule, recompute, pipeline).run();
@@ -221,18 +226,19 @@ std::vector<std::int64_t> balanced_layer_split(const Work& work, const LayerCoun
 std::optional<plan::Plan> with_balanced_layers(WorkLowerBounds& work, const plan::Plan& plan) {
   if (!plan.layers.empty()) return std::nullopt;
   plan::Plan split = plan;
-  split.layers = balanced_layer_split(work.least_work_over_expert_degrees(plan), work.layers(),
-                                      plan.schedule, plan.recompute, plan.parallel.pipeline);
+  split.layers =
+      balanced_layer_split(work.work_lower_bound_over_expert_degrees(plan), work.layers(),
+                           plan.schedule, plan.recompute, plan.parallel.pipeline);
   return split.layers.empty() ? std::nullopt : std::optional(std::move(split));
 }
 
-const std::vector<std::int64_t>& BalancedStageChoices::split(const Work& work,
-                                                             const StageChoice& choice,
-                                                             std::int64_t pipeline) {
-  const schedule::Schedule& schedule = choice.schedule;
+const std::vector<std::int64_t>& BalancedLayerSplitter::split(const LeastPlanWork& work,
+                                                              const PipelineStageChoice& choice,
+                                                              std::int64_t pipeline) {
+  const schedule::PipelineSchedule& schedule = choice.schedule;
   const auto [entry, fresh] =
       splits_.try_emplace({&work, pipeline, schedule::traits_of(schedule.kind).placement,
-                           schedule::chunk_placement_of(schedule, pipeline).chunks(),
+                           schedule::model_chunk_placement(schedule, pipeline).chunks(),
                            schedule.strands > 1, choice.recompute});
   if (fresh) {
     entry->second =
@@ -241,26 +247,27 @@ const std::vector<std::int64_t>& BalancedStageChoices::split(const Work& work,
   return entry->second;
 }
 
-std::size_t BalancedStageChoices::Hash::operator()(const BalancedSplitKey& key) const {
+std::size_t BalancedLayerSplitter::Hash::operator()(const BalancedLayerSplitKey& key) const {
   constexpr std::size_t kOdd = 0x9e3779b97f4a7c15;
   std::size_t hash = std::hash<const void*>()(key.choice);
   hash = (hash ^ (hash >> 29)) * kOdd + std::hash<const void*>()(key.work);
   return (hash ^ (hash >> 29)) * kOdd + static_cast<std::size_t>(key.pipeline);
 }
 
-const StageChoice* BalancedStageChoices::of(const StageChoice& choice, const plan::Plan& plan) {
+const PipelineStageChoice* BalancedLayerSplitter::balanced_variant_of(
+    const PipelineStageChoice& choice, const plan::Plan& plan) {
   if (!choice.is_balanced_split_tried) return nullptr;
   const std::int64_t pipeline = plan.parallel.pipeline;
-  const Work& work = work_.least_work_over_expert_degrees(plan);
-  const auto [entry, fresh] = known_.try_emplace(BalancedSplitKey{&choice, &work, pipeline});
+  const LeastPlanWork& work = work_.work_lower_bound_over_expert_degrees(plan);
+  const auto [entry, fresh] = known_.try_emplace(BalancedLayerSplitKey{&choice, &work, pipeline});
   if (fresh) {
     const std::vector<std::int64_t>& split = this->split(work, choice, pipeline);
     if (!split.empty()) {
-      entry->second = StageChoice{.schedule = choice.schedule,
-                                  .recompute = choice.recompute,
-                                  .layers = split,
-                                  .balanced = true,
-                                  .joint = choice.joint};
+      entry->second = PipelineStageChoice{.schedule = choice.schedule,
+                                          .recompute = choice.recompute,
+                                          .layers = split,
+                                          .balanced = true,
+                                          .joint = choice.joint};
     }
   }
   return entry->second ? &*entry->second : nullptr;

@@ -16,9 +16,10 @@ namespace stepwright::tune {
 /// slowest pipeline position (counting the language-model head) has as little work as whole layers
 /// allow. A chunk keeps at least half the layers of the even split. Empty if this gains nothing
 /// over the even split.
-std::vector<std::int64_t> balanced_layer_split(const Work& work, const LayerCountsByClass& layers,
-                                               const schedule::Schedule& schedule,
-                                               const plan::Recompute& recompute,
+std::vector<std::int64_t> balanced_layer_split(const LeastPlanWork& work,
+                                               const LayerCountsByClass& layers,
+                                               const schedule::PipelineSchedule& schedule,
+                                               const plan::ActivationRecomputation& recompute,
                                                std::int64_t pipeline);
 
 /// Returns the plan with its layers split so that pipeline positions have about equal work; nullopt
@@ -28,48 +29,50 @@ std::optional<plan::Plan> with_balanced_layers(WorkLowerBounds& work, const plan
 /// Makes variants of stage choices whose layers are split into pipeline positions of equal work, as
 /// estimated by `WorkLowerBounds::rough`. The estimate is known before any block is priced, so the
 /// split does not depend on which part of the search asks. Not shared between threads.
-class BalancedStageChoices {
+class BalancedLayerSplitter {
  public:
   /// `work` estimates the work of layers; it must outlive this object.
-  explicit BalancedStageChoices(WorkLowerBounds& work) : work_(work) {}
+  explicit BalancedLayerSplitter(WorkLowerBounds& work) : work_(work) {}
 
   /// Visits `choice`, and then its variant with balanced layers if the choice asks for one and
   /// balancing gains something. Both stay valid as long as `choice` does. Only the degrees and
   /// micro-batch of `plan` are read.
-  template <class Visit>
-  void each(const StageChoice& choice, const plan::Plan& plan, Visit&& visit) {
+  template <class VisitorCallback>
+  void each(const PipelineStageChoice& choice, const plan::Plan& plan, VisitorCallback&& visit) {
     visit(choice);
     balanced(choice, plan, visit);
   }
   /// Visits only the variant of a stage choice with balanced layers, if there is one.
-  template <class Visit>
-  void balanced(const StageChoice& choice, const plan::Plan& plan, Visit&& visit) {
-    if (const StageChoice* balanced = of(choice, plan)) visit(*balanced);
+  template <class VisitorCallback>
+  void balanced(const PipelineStageChoice& choice, const plan::Plan& plan,
+                VisitorCallback&& visit) {
+    if (const PipelineStageChoice* balanced = balanced_variant_of(choice, plan)) visit(*balanced);
   }
 
  private:
   /// Returns the variant of a stage choice with balanced layers; null if balancing gains nothing.
-  const StageChoice* of(const StageChoice& choice, const plan::Plan& plan);
-  const std::vector<std::int64_t>& split(const Work& work, const StageChoice& choice,
-                                         std::int64_t pipeline);
+  const PipelineStageChoice* balanced_variant_of(const PipelineStageChoice& choice,
+                                                 const plan::Plan& plan);
+  const std::vector<std::int64_t>& split(const LeastPlanWork& work,
+                                         const PipelineStageChoice& choice, std::int64_t pipeline);
   /// Cache key of a split of layers: work of the layers, pipeline degree, placement of chunks,
   /// chunks of a position, whether layers run in pairs, recomputation. Schedules with equal
   /// placement share splits.
-  using SplitKey = std::tuple<const Work*, std::int64_t, schedule::ChunkPlacementKind, std::int64_t,
-                              bool, plan::Recompute>;
+  using SplitKey = std::tuple<const LeastPlanWork*, std::int64_t, schedule::ModelChunkPlacementKind,
+                              std::int64_t, bool, plan::ActivationRecomputation>;
   /// Cache key of a stage choice with balanced layers: everything on which the split depends.
-  struct BalancedSplitKey {
-    const StageChoice* choice;
-    const Work* work;
+  struct BalancedLayerSplitKey {
+    const PipelineStageChoice* choice;
+    const LeastPlanWork* work;
     std::int64_t pipeline;
-    bool operator==(const BalancedSplitKey&) const = default;
+    bool operator==(const BalancedLayerSplitKey&) const = default;
   };
   struct Hash {
-    std::size_t operator()(const BalancedSplitKey& key) const;
+    std::size_t operator()(const BalancedLayerSplitKey& key) const;
   };
   WorkLowerBounds& work_;
   std::map<SplitKey, std::vector<std::int64_t>> splits_;
-  std::unordered_map<BalancedSplitKey, std::optional<StageChoice>, Hash> known_;
+  std::unordered_map<BalancedLayerSplitKey, std::optional<PipelineStageChoice>, Hash> known_;
 };
 
 }  // namespace stepwright::tune

@@ -65,7 +65,7 @@ plan::Plan rule_plan(const plan::Job& job, const Degrees& size, std::int64_t con
                    .expert = size.expert,
                    .data = job.cluster.devices() / (size.tensor * size.pipeline * context)};
   plan.sequence_parallel = size.tensor > 1 && job.length / context % size.tensor == 0;
-  plan.sharding.optimizer = plan::Spread::kGlobal;
+  plan.sharding.optimizer = plan::StateShardingScope::kGlobal;
   plan.recompute.kind = recompute;
   plan.accumulate = plan::default_gradient_type(job);
   plan.overlap = plan::all_overlap_flags(true);
@@ -78,7 +78,7 @@ std::optional<BaselinePlan> try_rule(const plan::Job& job, const cost::CostModel
                                      simulate::PlanPricer& pricer, plan::Plan plan,
                                      const simulate::AvailablePlanMemory& room) {
   if (plan::first_broken_rule(job, plan)) return std::nullopt;
-  plan = plan::canonical(plan, job);
+  plan = plan::canonical_plan(plan, job);
   if (!job.framework.name.empty()) {
     const std::optional<plan::Plan> own =
         plan::nearest_runnable_plan(job.framework, job, plan, true);

@@ -15,18 +15,18 @@ constexpr std::size_t kMostOpen = 2'000;
 
 BestPlanCandidates::BestPlanCandidates(std::size_t most, const BestPlanCandidates* all)
     : most_(most),
-      limit_(all ? all->largest_kept_key() : kNone),
+      limit_(all ? all->largest_key_of_kept_candidates() : kNone),
       best_(all ? all->best_ : kNone),
       fitting_s_(all ? all->fitting_s_ : 0) {}
 
-double BestPlanCandidates::largest_kept_key() const {
+double BestPlanCandidates::largest_key_of_kept_candidates() const {
   return list_.size() < most_ ? limit_ : std::min(limit_, list_.back().key);
 }
 
 void BestPlanCandidates::offer(double key, const plan::Plan& plan,
                                const simulate::PlanPrice& price) {
   best_ = std::min(best_, key);
-  if (key > largest_kept_key()) return record_left_out_plan(plan, price);
+  if (key > largest_key_of_kept_candidates()) return record_left_out_plan(plan, price);
   insert({key, plan, price});
 }
 
@@ -40,7 +40,7 @@ void BestPlanCandidates::insert(PlanCandidate&& candidate) {
 
 void BestPlanCandidates::record_left_out_plan(const plan::Plan& plan,
                                               const simulate::PlanPrice& price) {
-  if (price.lower_bound_s >= reconsider_below_s()) {
+  if (price.lower_bound_s >= lower_bound_to_reconsider_plan_s()) {
     dropped_bound_ = std::min(dropped_bound_, price.lower_bound_s);
     return;
   }
@@ -53,7 +53,7 @@ void BestPlanCandidates::close(std::size_t most) {
   std::ranges::stable_sort(open_, {},
                            [](const PlanCandidate& one) { return one.price.lower_bound_s; });
   const auto first = std::ranges::find_if(open_, [&](const PlanCandidate& one) {
-    return one.price.lower_bound_s >= reconsider_below_s();
+    return one.price.lower_bound_s >= lower_bound_to_reconsider_plan_s();
   });
   const std::size_t left = std::min(most, static_cast<std::size_t>(first - open_.begin()));
   if (left == open_.size()) return;

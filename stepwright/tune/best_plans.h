@@ -26,7 +26,7 @@ inline bool before(const PlanCandidate& a, const PlanCandidate& b) {
 
 /// True if candidate `a` should be simulated before `b`: candidates with equal schedules follow
 /// each other, since only a few played schedules are cached.
-inline bool is_simulated_before(const PlanCandidate& a, const PlanCandidate& b) {
+inline bool precedes_in_simulation_order(const PlanCandidate& a, const PlanCandidate& b) {
   const auto played = [](const plan::Plan& plan) {
     return std::tie(plan.parallel.pipeline, plan.parallel.data, plan.micro_batch, plan.schedule);
   };
@@ -35,11 +35,11 @@ inline bool is_simulated_before(const PlanCandidate& a, const PlanCandidate& b) 
 
 /// Least share by which the lower bound of a plan that the search left out must be below the best
 /// plan's time for the plan to be looked at again.
-inline constexpr double kMinRevisitBoundGap = 0.02;
+inline constexpr double kMinBoundGapToRevisitPlan = 0.02;
 /// Least share by which the price of a plan that the search left out must be below the least price
 /// for the plan to be looked at again. Once simulated, the best plan takes up to 0.7 % more than
 /// the least price.
-inline constexpr double kMinRevisitPriceGap = 0.013;
+inline constexpr double kMinPriceGapToRevisitPlan = 0.013;
 
 /// The `most` candidates with the least keys (price, or memory), and the other candidates that may
 /// still be faster according to their lower bound of the simulated time.
@@ -51,17 +51,18 @@ class BestPlanCandidates {
 
   /// Keeps no candidate with a key above `key`. `best`: the least key known elsewhere. `fitting_s`:
   /// step time of a plan that is known to fit; 0: no such plan is known.
-  void set_key_limit(double key, double best, double fitting_s) {
+  void limit_keys_of_kept_candidates(double key, double best, double fitting_s) {
     limit_ = key;
     best_ = best;
     fitting_s_ = fitting_s;
   }
   /// Returns the largest key (price, or memory) with which a candidate is still kept.
-  [[nodiscard]] double largest_kept_key() const;
+  [[nodiscard]] double largest_key_of_kept_candidates() const;
   /// Returns the lower bound of the simulated time, in seconds, below which a plan that is not kept
   /// is remembered, so that it is looked at again.
-  [[nodiscard]] double reconsider_below_s() const {
-    return std::max(best_, std::min(fitting_s_, largest_kept_key())) * (1 - kMinRevisitPriceGap);
+  [[nodiscard]] double lower_bound_to_reconsider_plan_s() const {
+    return std::max(best_, std::min(fitting_s_, largest_key_of_kept_candidates())) *
+           (1 - kMinPriceGapToRevisitPlan);
   }
   void offer(double key, const plan::Plan& plan, const simulate::PlanPrice& price);
   /// Records a plan whose key is too large to be kept, with the bounds of its price and its
@@ -72,10 +73,10 @@ class BestPlanCandidates {
   [[nodiscard]] const std::vector<PlanCandidate>& list() const { return list_; }
   /// Returns the candidates that were offered and not kept, but may still be faster than the best
   /// plan according to their lower bound.
-  [[nodiscard]] const std::vector<PlanCandidate>& open() const { return open_; }
+  [[nodiscard]] const std::vector<PlanCandidate>& undecided_candidates() const { return open_; }
   /// Returns the least lower bound of the simulated time, in seconds, of all candidates that were
   /// offered and then dropped for good.
-  [[nodiscard]] double least_dropped_bound_s() const { return dropped_bound_; }
+  [[nodiscard]] double min_lower_bound_of_dropped_plans() const { return dropped_bound_; }
 
  private:
   void insert(PlanCandidate&& candidate);

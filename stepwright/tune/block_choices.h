@@ -11,18 +11,18 @@ namespace stepwright::tune {
 /// One choice of everything on which the blocks of a plan depend except degrees of parallelism,
 /// rank order and micro-batch: sequence parallelism, context exchange, overlap, algorithms,
 /// offloaded activations.
-struct BlockChoice {
+struct ModelBlockChoice {
   bool sequence_parallel = false;
   plan::GatheredInputPolicy tensor_input{};
   plan::ContextKind context_kind{};
-  plan::Overlap overlap;
+  plan::OverlapFlags overlap;
   /// Collective algorithms of all messages except those of data parallelism.
-  plan::Collectives collectives;
+  plan::CollectiveAlgorithmChoices collectives;
   plan::OffloadModuleSet offloaded;
   /// True if no earlier choice differs from this one only in whether parameter gathers overlap
   /// computation. Only such choices count for shardings that have no parameters to gather.
   bool first_without_parameters = true;
-  plan::FrameworkSupport::PropertyCoupling joint;
+  plan::FrameworkSupport::FrameworkPropertyCoupling joint;
   /// Conditions under which giving up an overlap is justified: one set for each kind of overlap
   /// that the choice gives up though its degrees allow it, with the lines of the framework's rule
   /// file (as bits) that forbid this overlap. If no line of a set applies, a choice with more
@@ -31,7 +31,7 @@ struct BlockChoice {
 
   /// True if the choice gives up a kind of overlap without need: none of the lines of the
   /// framework's rule file in `holds` (those that apply) forbids it.
-  [[nodiscard]] bool wastes_overlap(std::uint64_t holds) const {
+  [[nodiscard]] bool gives_up_overlap_needlessly(std::uint64_t holds) const {
     for (const std::uint64_t lines : spares) {
       if ((lines & holds) == 0) return true;
     }
@@ -40,7 +40,7 @@ struct BlockChoice {
 };
 
 struct BlockChoiceTable {
-  std::vector<BlockChoice> choices;
+  std::vector<ModelBlockChoice> choices;
   /// Number of choices for which `first_without_parameters` is true: those that count if sharding
   /// has no parameters to gather.
   std::int64_t without_parameters = 0;
@@ -51,18 +51,18 @@ struct BlockChoiceTable {
 };
 
 /// Sets `first_without_parameters` of all block choices, and returns for how many it is true.
-std::int64_t mark_choices_without_parameters(std::vector<BlockChoice>& choices);
+std::int64_t mark_first_choices_without_parameters(std::vector<ModelBlockChoice>& choices);
 
-BlockChoiceTable block_table(const plan::Job& job, const SpaceDimensions& space,
+BlockChoiceTable block_table(const plan::Job& job, const SearchSpaceDimensions& space,
                              const plan::Plan& grid);
 
 /// True if `block` with `stage` is the same plan as another block choice with `stage`: they differ
 /// only in offloading activations that the stage recomputes anyway.
-bool is_repeated_block_choice(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
-                              const StageChoice& stage);
+bool is_repeated_block_choice(const std::vector<ModelBlockChoice>& blocks,
+                              const ModelBlockChoice& block, const PipelineStageChoice& stage);
 
 /// Writes a block choice into a plan. Call it before writing the stage choice, which overrides some
 /// of the fields.
-void write_choice_into_plan(const BlockChoice& choice, plan::Plan& plan);
+void write_choice_into_plan(const ModelBlockChoice& choice, plan::Plan& plan);
 
 }  // namespace stepwright::tune

@@ -23,22 +23,22 @@ using RefusedByRule = std::array<std::int64_t, plan::kRules>;
 /// (kind of choice) that the framework lacks.
 using NotRunByAbility = std::array<std::int64_t, plan::kAbilities>;
 
-void count(RefusedByRule& counts, plan::Rule rule, std::int64_t points);
-void count(NotRunByAbility& counts, plan::Ability ability, std::int64_t points);
+void count(RefusedByRule& counts, plan::PlanLegalityRule rule, std::int64_t points);
+void count(NotRunByAbility& counts, plan::FrameworkProperty ability, std::int64_t points);
 
 /// Returns the first of `abilities` (kinds of choices) for which the job's framework does not run
 /// what a canonical plan (unused choices at their defaults) chooses; nullopt if it runs all of
 /// them.
-std::optional<plan::Ability> first_unsupported_ability(const SpaceDimensions& space,
-                                                       const plan::Job& job,
-                                                       const plan::Plan& usual,
-                                                       std::span<const plan::Ability> abilities);
+std::optional<plan::FrameworkProperty> first_unsupported_property(
+    const SearchSpaceDimensions& space, const plan::Job& job, const plan::Plan& usual,
+    std::span<const plan::FrameworkProperty> abilities);
 
 /// Returns the lines of the framework's rule file that a canonical plan breaks, or makes apply, by
 /// its choices for `abilities` and by the collective algorithms of `schemes`; empty without a
 /// framework.
-plan::FrameworkSupport::PropertyCoupling applicable_ability_rules(
-    const SpaceDimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
-    const plan::Plan& usual, std::span<collective::Algorithm plan::Collectives::* const> schemes);
+plan::FrameworkSupport::FrameworkPropertyCoupling framework_rules_of_plan_choices(
+    const SearchSpaceDimensions& space, std::span<const plan::FrameworkProperty> abilities,
+    const plan::Job& job, const plan::Plan& usual,
+    std::span<collective::CollectiveAlgorithm plan::CollectiveAlgorithmChoices::* const> schemes);
 
 }  // namespace stepwright::tune

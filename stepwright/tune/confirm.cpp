@@ -36,14 +36,14 @@ class Rounds {
   void flush() {
     if (!asked_.empty()) ask();
     if (next_.empty()) return;
-    evaluation_.run(next_);
+    evaluation_.simulate_candidates(next_);
     next_.clear();
     size_ = std::min(2 * size_, kMostPlans);
   }
 
  private:
   void ask() {
-    const std::vector<const PlanCandidate*> fit = evaluation_.candidates_that_fit(asked_);
+    const std::vector<const PlanCandidate*> fit = evaluation_.candidates_fitting_memory(asked_);
     asked_.clear();
     next_.insert(next_.end(), fit.begin(), fit.end());
     if (next_.size() == size_) flush();
@@ -88,11 +88,11 @@ double leave_least_bounds(std::vector<PlanCandidate>& candidates, std::size_t mo
 void simulate_below(PlanEvaluator& evaluation, std::vector<PlanCandidate>& candidates,
                     double below_s, std::int64_t most_operators) {
   sort_by_bound(candidates);
-  const std::int64_t played = evaluation.operators();
+  const std::int64_t played = evaluation.simulated_operator_count();
   Rounds rounds(evaluation);
   for (const PlanCandidate& candidate : candidates) {
     if (candidate.price.lower_bound_s >= below_s) break;
-    if (evaluation.operators() - played >= most_operators) break;
+    if (evaluation.simulated_operator_count() - played >= most_operators) break;
     rounds.add(candidate);
   }
   rounds.flush();
@@ -100,13 +100,14 @@ void simulate_below(PlanEvaluator& evaluation, std::vector<PlanCandidate>& candi
 
 }  // namespace
 
-void reprice_by_playing_schedules(const PlanEvaluator& evaluation,
-                                  std::vector<PlanCandidate>& candidates,
-                                  simulate::SimulationExtent played) {
-  std::ranges::stable_sort(candidates, is_simulated_before);
+void reprice_candidates_by_schedule_simulation(const PlanEvaluator& evaluation,
+                                               std::vector<PlanCandidate>& candidates,
+                                               simulate::SimulationExtent played) {
+  std::ranges::stable_sort(candidates, precedes_in_simulation_order);
   const auto workers = static_cast<std::size_t>(std::max(1, evaluation.threads()));
   parallel_for(evaluation.threads(), workers, [&](std::size_t worker) {
-    simulate::PlanPricer pricer(evaluation.job(), evaluation.cost(), evaluation.prices());
+    simulate::PlanPricer pricer(evaluation.job(), evaluation.cost(),
+                                evaluation.shared_price_caches());
     for (std::size_t i = worker; i < candidates.size(); i += workers) {
       PlanCandidate& candidate = candidates[i];
       const double bound_s = candidate.price.lower_bound_s;
@@ -124,18 +125,18 @@ double simulate_until_best_are_certain(PlanEvaluator& evaluation,
                                        double price_error) {
   Rounds rounds(evaluation);
   for (const PlanCandidate& candidate : candidates) {
-    const double last_s = evaluation.step_s_to_beat(top);
+    const double last_s = evaluation.step_seconds_to_beat(top);
     if (candidate.price.seconds * (1 - price_error) >= last_s) break;
-    if (evaluation.operators() >= most_operators) break;
+    if (evaluation.simulated_operator_count() >= most_operators) break;
     if (candidate.price.lower_bound_s < last_s) rounds.add_if_fits(candidate);
   }
   rounds.flush();
   return least_open_s(evaluation, candidates);
 }
 
-double tighten_least_bound(PlanEvaluator& evaluation, std::vector<PlanCandidate> open,
-                           double beside_s, std::int64_t most_operators) {
-  const double enough_s = evaluation.best_step_s() * (1 - kMinRevisitBoundGap);
+double tighten_lowest_candidate_bound(PlanEvaluator& evaluation, std::vector<PlanCandidate> open,
+                                      double beside_s, std::int64_t most_operators) {
+  const double enough_s = evaluation.nth_best_step_s() * (1 - kMinBoundGapToRevisitPlan);
   const auto above = [&](const PlanCandidate& one) { return one.price.lower_bound_s >= enough_s; };
   const double others_s = least_bound_s(open, above);
   std::erase_if(open, [&](PlanCandidate& candidate) {
@@ -143,7 +144,7 @@ double tighten_least_bound(PlanEvaluator& evaluation, std::vector<PlanCandidate>
     return evaluation.knows(candidate);
   });
   const double left_s = leave_least_bounds(open, kMostBounded);
-  reprice_by_playing_schedules(evaluation, open, simulate::SimulationExtent::kFloors);
+  reprice_candidates_by_schedule_simulation(evaluation, open, simulate::SimulationExtent::kFloors);
   // Simulating cannot raise the overall bound above the bounds of the candidates left out.
   simulate_below(evaluation, open, std::min({enough_s, left_s, beside_s}), most_operators);
   return std::min({least_open_s(evaluation, open), left_s, others_s});
@@ -158,7 +159,7 @@ double prove_best_by_lower_bounds(PlanEvaluator& evaluation,
   });
   Rounds rounds(evaluation);
   for (const PlanCandidate* candidate : order) {
-    if (candidate->price.lower_bound_s > evaluation.best_step_s(top)) break;
+    if (candidate->price.lower_bound_s > evaluation.nth_best_step_s(top)) break;
     rounds.add(*candidate);
   }
   rounds.flush();

@@ -9,17 +9,17 @@ namespace stepwright::tune {
 
 /// Number of best plans that are always confirmed by simulation, even if the user asks for fewer,
 /// so that the best plan does not depend on how many are asked for.
-inline constexpr std::size_t kMinConfirmedPlans = 10;
+inline constexpr std::size_t kMinPlansConfirmedBySimulation = 10;
 
-/// Largest share by which searches assume a plan's simulated time to be below its price (the
-/// largest seen on the plans of `examples/` is 4.4 %). Spaces small enough for an exhaustive search
-/// do not rely on it.
-inline constexpr double kMaxAssumedPriceError = 0.08;
+/// Largest share by which searches assume that a plan's simulated step time is below its step time
+/// in closed form (the largest seen on the plans of `examples/` is 4.4 %). Searches that try every
+/// plan do not rely on it.
+inline constexpr double kMaxClosedFormPriceError = 0.08;
 
 /// Replaces the prices of candidates by prices from playing their schedule turn by turn
 /// (`PlanPricer::played_price`), and sorts them by price. `played`: whether prices or only their
 /// lower bounds are needed.
-void reprice_by_playing_schedules(
+void reprice_candidates_by_schedule_simulation(
     const PlanEvaluator& evaluation, std::vector<PlanCandidate>& candidates,
     simulate::SimulationExtent played = simulate::SimulationExtent::kAll);
 
@@ -30,14 +30,14 @@ void reprice_by_playing_schedules(
 double simulate_until_best_are_certain(PlanEvaluator& evaluation,
                                        const std::vector<PlanCandidate>& candidates,
                                        std::size_t top, std::int64_t most_operators,
-                                       double price_error = kMaxAssumedPriceError);
+                                       double price_error = kMaxClosedFormPriceError);
 
 /// Tightens the least lower bound, in seconds, of the candidates that a search left open, and
 /// returns it. Plays their schedules, then simulates the least bounds first, until the bound is at
 /// most `kMinRevisitBoundGap` below the best plan, or above `beside_s` (the least bound of all
 /// other plans), or `most_operators` operators were simulated.
-double tighten_least_bound(PlanEvaluator& evaluation, std::vector<PlanCandidate> open,
-                           double beside_s, std::int64_t most_operators);
+double tighten_lowest_candidate_bound(PlanEvaluator& evaluation, std::vector<PlanCandidate> open,
+                                      double beside_s, std::int64_t most_operators);
 
 /// Simulates candidates until lower bounds alone prove the best `top` plans optimal, without
 /// relying on prices. Returns the least lower bound of the candidates that were not simulated.

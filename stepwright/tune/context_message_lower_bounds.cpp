@@ -19,13 +19,14 @@ bool cost_alike(const step::Operator& a, const step::Operator& b) {
 }
 
 bool sends_context(const step::Operator& op) {
-  return op.scheme == step::Scheme::kContext && step::is_communication(op.kind);
+  return op.scheme == step::ParallelismScheme::kContext && step::is_communication(op.kind);
 }
 
 }  // namespace
 
-const std::vector<ContextMessageSeconds>& ContextMessageLowerBounds::of(const plan::Plan& plan) {
-  const plan::Parallel& size = plan.parallel;
+const std::vector<ContextParallelMessageSeconds>&
+ContextParallelMessageBounds::context_message_seconds_of(const plan::Plan& plan) {
+  const plan::ParallelismDegrees& size = plan.parallel;
   const auto [entry, fresh] =
       known_.try_emplace({size.tensor, size.context, plan.micro_batch, plan.context_kind,
                           plan.collectives.context, plan.overlap.context});
@@ -33,20 +34,22 @@ const std::vector<ContextMessageSeconds>& ContextMessageLowerBounds::of(const pl
   return entry->second;
 }
 
-std::vector<ContextMessageSeconds> ContextMessageLowerBounds::build(plan::Plan plan) {
+std::vector<ContextParallelMessageSeconds> ContextParallelMessageBounds::build(plan::Plan plan) {
   // The answer must not depend on which plan of these degrees asks first.
   plan.parallel.expert = plan.parallel.expert_tensor = 1;
   plan.sharding = plan::Sharding{};
   plan.sequence_parallel = false;
   plan.tensor_input = plan::GatheredInputPolicy::kKeep;
-  plan.overlap = plan::Overlap{.context = plan.overlap.context};
-  const step::Setting setting =
+  plan.overlap = plan::OverlapFlags{.context = plan.overlap.context};
+  const step::StepSizesAndChoices setting =
       step::make_setting(job_, plan, step::RepresentativeMicroBatch::kLeast);
-  const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
-  std::vector<ContextMessageSeconds> classes;
+  const simulate::Layouts layouts =
+      cost::rank_group_network_layouts(job_.cluster, plan::RankGrid(plan));
+  std::vector<ContextParallelMessageSeconds> classes;
   for (const model::LayerClass which : model::layer_order(job_.model).classes) {
-    ContextMessageSeconds& sum = classes.emplace_back();
-    const step::BlockTemplatePair pair = step::build_layer(setting, which, plan::kNoRecompute);
+    ContextParallelMessageSeconds& sum = classes.emplace_back();
+    const step::ModelBlockTemplatePair pair =
+        step::build_layer_templates(setting, which, plan::kNoRecompute);
     add(sum, pair.forward, layouts, plan.collectives);
     add(sum, pair.backward, layouts, plan.collectives);
   }
@@ -54,9 +57,10 @@ std::vector<ContextMessageSeconds> ContextMessageLowerBounds::build(plan::Plan p
 }
 
 // Operators on the compute stream add their seconds in its order, whatever they wait for.
-void ContextMessageLowerBounds::add(ContextMessageSeconds& sum, const step::Template& piece,
-                                    const simulate::Layouts& layouts,
-                                    const plan::Collectives& collectives) {
+void ContextParallelMessageBounds::add(ContextParallelMessageSeconds& sum,
+                                       const step::OperatorTemplate& piece,
+                                       const simulate::Layouts& layouts,
+                                       const plan::CollectiveAlgorithmChoices& collectives) {
   times_.assign(piece.operators.size(), {.seconds = 0, .link = cost::LinkClass::kNone});
   waits_.assign(piece.operators.size(), false);
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
@@ -75,7 +79,7 @@ void ContextMessageLowerBounds::add(ContextMessageSeconds& sum, const step::Temp
                 });
     if (!sends_context(op)) continue;
     if (before == nullptr || !cost_alike(*before, op)) {
-      seconds = cost_.price(op, layouts, collectives).seconds;
+      seconds = cost_.price_template_operators(op, layouts, collectives).seconds;
     }
     before = &op;
     sum.messages_s += seconds;

@@ -14,7 +14,7 @@ namespace stepwright::tune {
 
 /// Seconds of the context-parallel messages of one layer, for forward and backward of one
 /// micro-batch on one rank.
-struct ContextMessageSeconds {
+struct ContextParallelMessageSeconds {
   /// Sum of the seconds of all context-parallel messages of the layer.
   double messages_s = 0;
   /// Seconds by which the layer's compute stream gets longer through context-parallel messages that
@@ -26,37 +26,38 @@ struct ContextMessageSeconds {
 /// The bounds depend on tensor and context degree, micro-batch and the way to exchange the context,
 /// and hold for all expert degrees and recomputations, if ranks are in the usual order. Not shared
 /// between threads.
-class ContextMessageLowerBounds {
+class ContextParallelMessageBounds {
  public:
   /// Returns the least seconds of an operator on its stream, whatever the expert degrees. Not
   /// called for context-parallel messages.
   using CollectiveLowerBounds =
       std::function<double(const step::Operator&, const simulate::Layouts&)>;
 
-  ContextMessageLowerBounds(const plan::Job& job, const cost::CostModel& cost,
-                            CollectiveLowerBounds least_s)
+  ContextParallelMessageBounds(const plan::Job& job, const cost::CostModel& cost,
+                               CollectiveLowerBounds least_s)
       : job_(job), cost_(cost), least_s_(std::move(least_s)) {}
-  ContextMessageLowerBounds(const ContextMessageLowerBounds&) =
+  ContextParallelMessageBounds(const ContextParallelMessageBounds&) =
       delete;  // `least_s_` refers to its one owner.
-  ContextMessageLowerBounds& operator=(const ContextMessageLowerBounds&) = delete;
+  ContextParallelMessageBounds& operator=(const ContextParallelMessageBounds&) = delete;
 
   /// Returns the seconds of context-parallel messages for each class of layers, in the order in
   /// which the model first has the classes. `plan` has a legal block and the usual order of ranks.
   /// References stay valid.
-  const std::vector<ContextMessageSeconds>& of(const plan::Plan& plan);
+  const std::vector<ContextParallelMessageSeconds>& context_message_seconds_of(
+      const plan::Plan& plan);
 
  private:
-  [[nodiscard]] std::vector<ContextMessageSeconds> build(plan::Plan plan);
+  [[nodiscard]] std::vector<ContextParallelMessageSeconds> build(plan::Plan plan);
   /// Adds the message seconds of one template (one direction of a layer) to `sum`.
-  void add(ContextMessageSeconds& sum, const step::Template& piece,
-           const simulate::Layouts& layouts, const plan::Collectives& collectives);
+  void add(ContextParallelMessageSeconds& sum, const step::OperatorTemplate& piece,
+           const simulate::Layouts& layouts, const plan::CollectiveAlgorithmChoices& collectives);
 
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, plan::ContextKind,
-                         collective::Algorithm, bool>;
+                         collective::CollectiveAlgorithm, bool>;
   const plan::Job& job_;
   const cost::CostModel& cost_;
   CollectiveLowerBounds least_s_;
-  std::map<Key, std::vector<ContextMessageSeconds>> known_;
+  std::map<Key, std::vector<ContextParallelMessageSeconds>> known_;
   std::vector<cost::OperatorTime> times_;  ///< Scratch memory: times of a template's operators.
   std::vector<double> ends_;
   std::vector<bool> waits_;

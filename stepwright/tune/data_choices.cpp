@@ -13,20 +13,23 @@
 namespace stepwright::tune {
 namespace {
 
-constexpr plan::Ability kOfStates[] = {plan::Ability::kSharding, plan::Ability::kGroups,
-                                       plan::Ability::kAccumulate, plan::Ability::kOffload};
+constexpr plan::FrameworkProperty kOfStates[] = {
+    plan::FrameworkProperty::kSharding, plan::FrameworkProperty::kGroups,
+    plan::FrameworkProperty::kAccumulate, plan::FrameworkProperty::kOffload};
 
-constexpr plan::Ability kOfStrategies[] = {plan::Ability::kSharding, plan::Ability::kGroups,
-                                           plan::Ability::kAlgorithms};
-constexpr collective::Algorithm plan::Collectives::* kOfDataMessages[] = {&plan::Collectives::data};
+constexpr plan::FrameworkProperty kOfStrategies[] = {plan::FrameworkProperty::kSharding,
+                                                     plan::FrameworkProperty::kGroups,
+                                                     plan::FrameworkProperty::kAlgorithms};
+constexpr collective::CollectiveAlgorithm plan::CollectiveAlgorithmChoices::* kOfDataMessages[] = {
+    &plan::CollectiveAlgorithmChoices::data};
 
 /// The last rule, in their order, that depends on the grid and sharding groups only.
-constexpr plan::Rule kLastGroupRule = plan::Rule::kExpertShardingGroup;
+constexpr plan::PlanLegalityRule kLastGroupRule = plan::PlanLegalityRule::kExpertShardingGroup;
 
 /// Returns the group sizes that a plan of this grid may have, with `node` replaced by its number.
 std::vector<std::int64_t> resolved(const std::vector<std::int64_t>& groups, std::int64_t node) {
   std::vector<std::int64_t> sizes = groups;
-  std::ranges::replace(sizes, plan::kNodeShardingGroup, node);
+  std::ranges::replace(sizes, plan::kNodeSizedShardingGroup, node);
   return sizes;
 }
 
@@ -35,26 +38,27 @@ struct Groups {
 };
 
 /// Returns the listed algorithms that have a message to serve in a strategy with its groups.
-std::vector<collective::Algorithm> legal_algorithms(const plan::Job& job,
-                                                    const SpaceDimensions& space, plan::Plan plan) {
-  std::vector<collective::Algorithm> legal = space.collectives.data;
-  std::erase_if(legal, [&](collective::Algorithm algorithm) {
+std::vector<collective::CollectiveAlgorithm> legal_algorithms(const plan::Job& job,
+                                                              const SearchSpaceDimensions& space,
+                                                              plan::Plan plan) {
+  std::vector<collective::CollectiveAlgorithm> legal = space.collectives.data;
+  std::erase_if(legal, [&](collective::CollectiveAlgorithm algorithm) {
     plan.collectives.data = algorithm;
-    return algorithm != collective::Algorithm::kLibrary &&
-           plan::first_broken_rule(job, plan) == plan::Rule::kDataCollectives;
+    return algorithm != collective::CollectiveAlgorithm::kLibrary &&
+           plan::first_broken_rule(job, plan) == plan::PlanLegalityRule::kDataCollectives;
   });
   return legal;
 }
 
 /// Removes the algorithms with which the job's framework does not run a strategy.
-void erase_not_run(std::vector<collective::Algorithm>& algorithms, DataParallelChoiceTable& table,
-                   const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
-                   std::int64_t groups) {
+void erase_not_run(std::vector<collective::CollectiveAlgorithm>& algorithms,
+                   DataParallelChoiceTable& table, const plan::Job& job,
+                   const SearchSpaceDimensions& space, plan::Plan plan, std::int64_t groups) {
   if (!space.framework) return;
-  std::erase_if(algorithms, [&](collective::Algorithm algorithm) {
+  std::erase_if(algorithms, [&](collective::CollectiveAlgorithm algorithm) {
     plan.collectives.data = algorithm;
     const auto not_run =
-        first_unsupported_ability(space, job, plan::canonical(plan, job), kOfStrategies);
+        first_unsupported_property(space, job, plan::canonical_plan(plan, job), kOfStrategies);
     if (not_run) count(table.not_run, *not_run, groups);
     return not_run.has_value();
   });
@@ -70,32 +74,33 @@ struct DataList {
   std::vector<DataParallelChoice> choices;
   std::set<DataParallelChoice> seen;
   /// Cache: by the spread of states, whether the framework runs it.
-  std::map<std::array<plan::Spread, 3>, bool> runs;
+  std::map<std::array<plan::StateShardingScope, 3>, bool> runs;
 };
 
 /// True if the job's framework runs the sharding strategy of a plan with some groups.
-bool runs_strategy(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan,
+bool runs_strategy(const plan::Job& job, const SearchSpaceDimensions& space, const plan::Plan& plan,
                    DataList& list) {
   if (!space.framework) return true;
   const plan::Sharding usual = plan::canonical_sharding(job, plan);
   const auto [known, fresh] =
       list.runs.try_emplace({usual.parameters, usual.gradients, usual.optimizer});
   if (fresh)
-    known->second = space.framework->supports_choice_alone(plan::Ability::kSharding, job, plan);
+    known->second = space.framework->supports_property_value_alone(
+        plan::FrameworkProperty::kSharding, job, plan);
   return known->second;
 }
 
 /// Adds one choice, if it is new and the framework runs it.
 void add_data_choice(DataParallelChoiceTable& table, const plan::Job& job,
-                     const SpaceDimensions& space, const plan::Plan& plan, DataList& list) {
-  plan::Plan usual = plan::canonical(plan, job);
-  const plan::FrameworkSupport::PropertyCoupling joint =
-      applicable_ability_rules(space, kOfStates, job, usual, kOfDataMessages);
-  if (!joint.runs() ||
-      first_unsupported_ability(space, job, usual, std::array{plan::Ability::kAccumulate}))
+                     const SearchSpaceDimensions& space, const plan::Plan& plan, DataList& list) {
+  plan::Plan usual = plan::canonical_plan(plan, job);
+  const plan::FrameworkSupport::FrameworkPropertyCoupling joint =
+      framework_rules_of_plan_choices(space, kOfStates, job, usual, kOfDataMessages);
+  if (!joint.runs() || first_unsupported_property(space, job, usual,
+                                                  std::array{plan::FrameworkProperty::kAccumulate}))
     return;
   if (space.framework) {
-    const plan::Plan own = space.framework->with_fixed_buckets(job, usual);
+    const plan::Plan own = space.framework->with_framework_bucket_sizes(job, usual);
     if (own != usual && !free_buckets(job)) return;
     usual = own;
   }
@@ -114,26 +119,28 @@ void add_data_choice(DataParallelChoiceTable& table, const plan::Job& job,
 }
 
 /// True for rules of offloading (`plan/laws/offload_laws.cpp`).
-bool is_of_offload(plan::Rule rule) {
-  return rule == plan::Rule::kOffloadShare || rule == plan::Rule::kOffloadUpdate ||
-         rule == plan::Rule::kOffloadHost || rule == plan::Rule::kOffloadParameters ||
-         rule == plan::Rule::kHostMemory;
+bool is_of_offload(plan::PlanLegalityRule rule) {
+  return rule == plan::PlanLegalityRule::kOffloadShare ||
+         rule == plan::PlanLegalityRule::kOffloadUpdate ||
+         rule == plan::PlanLegalityRule::kOffloadHost ||
+         rule == plan::PlanLegalityRule::kOffloadParameters ||
+         rule == plan::PlanLegalityRule::kHostMemory;
 }
 
 /// Returns the offloads that are legal with a strategy and its groups. Each other offload is
 /// counted as `points` refused points.
 std::vector<plan::HostOffload> legal_offloads(DataParallelChoiceTable& table, const plan::Job& job,
-                                              const SpaceDimensions& space, plan::Plan plan,
+                                              const SearchSpaceDimensions& space, plan::Plan plan,
                                               std::int64_t points) {
   std::vector<plan::HostOffload> legal;
   for (const plan::HostOffload& offload : state_offload_combinations(space.offload)) {
     plan.offload = offload;
     const bool there = offload != plan::HostOffload{};
-    std::optional<plan::Rule> rule;
+    std::optional<plan::PlanLegalityRule> rule;
     if (there) rule = plan::first_broken_rule(job, plan);
-    const bool runs =
-        !there || !space.framework ||
-        space.framework->runs(plan::Ability::kOffload, job, plan::canonical(plan, job));
+    const bool runs = !there || !space.framework ||
+                      space.framework->supports_plan(plan::FrameworkProperty::kOffload, job,
+                                                     plan::canonical_plan(plan, job));
     if (rule && is_of_offload(*rule)) {
       count(table.refused_offloads, *rule, points);
     } else if (!runs) {
@@ -149,13 +156,14 @@ std::vector<plan::HostOffload> legal_offloads(DataParallelChoiceTable& table, co
 /// groups stand.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_data_choices(DataParallelChoiceTable& table, const plan::Job& job,
-                      const SpaceDimensions& space, plan::Plan plan, std::int64_t groups,
+                      const SearchSpaceDimensions& space, plan::Plan plan, std::int64_t groups,
                       DataList& list) {
-  std::vector<collective::Algorithm> algorithms = legal_algorithms(job, space, plan);
+  std::vector<collective::CollectiveAlgorithm> algorithms = legal_algorithms(job, space, plan);
   const std::int64_t refused = std::ssize(space.collectives.data) - std::ssize(algorithms);
-  count(table.refused, plan::Rule::kDataCollectives, groups * refused);
+  count(table.refused, plan::PlanLegalityRule::kDataCollectives, groups * refused);
   if (!runs_strategy(job, space, plan, list)) {
-    return count(table.not_run, plan::Ability::kSharding, groups * std::ssize(algorithms));
+    return count(table.not_run, plan::FrameworkProperty::kSharding,
+                 groups * std::ssize(algorithms));
   }
   erase_not_run(algorithms, table, job, space, plan, groups);
   table.points += groups * std::ssize(algorithms);
@@ -164,7 +172,7 @@ void add_data_choices(DataParallelChoiceTable& table, const plan::Job& job,
     for (const DType accumulate : space.accumulate) {
       for (const std::int64_t gradients : space.gradient_bucket) {
         for (const std::int64_t parameters : space.parameter_bucket) {
-          for (const collective::Algorithm algorithm : algorithms) {
+          for (const collective::CollectiveAlgorithm algorithm : algorithms) {
             plan.offload = offload;
             plan.accumulate = accumulate;
             plan.gradient_bucket = gradients;
@@ -180,11 +188,12 @@ void add_data_choices(DataParallelChoiceTable& table, const plan::Job& job,
 
 /// Returns the space with only legal accumulation types; points with other types are counted later,
 /// by the last rule.
-SpaceDimensions legal_types(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan) {
-  SpaceDimensions legal = space;
+SearchSpaceDimensions legal_types(const plan::Job& job, const SearchSpaceDimensions& space,
+                                  plan::Plan plan) {
+  SearchSpaceDimensions legal = space;
   std::erase_if(legal.accumulate, [&](DType type) {
     plan.accumulate = type;
-    return plan::first_broken_rule(job, plan) == plan::Rule::kAccumulate;
+    return plan::first_broken_rule(job, plan) == plan::PlanLegalityRule::kAccumulate;
   });
   return legal;
 }
@@ -192,14 +201,14 @@ SpaceDimensions legal_types(const plan::Job& job, const SpaceDimensions& space, 
 /// Adds the choices of one strategy with each of its groups.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_strategy(DataParallelChoiceTable& table, const plan::Job& job,
-                  const SpaceDimensions& legal, plan::Plan plan, const Groups& groups,
+                  const SearchSpaceDimensions& legal, plan::Plan plan, const Groups& groups,
                   DataList& list) {
   const auto all = static_cast<std::int64_t>(groups.inner.size() * groups.expert.size());
   const std::int64_t algorithms = std::ssize(legal.collectives.data);
   if (!plan::is_paro_strategy(plan.sharding)) {
-    return count(table.refused, plan::Rule::kShardingStrategy, all * algorithms);
+    return count(table.refused, plan::PlanLegalityRule::kShardingStrategy, all * algorithms);
   }
-  if (!plan.sharding.uses(plan::Spread::kInner)) {
+  if (!plan.sharding.uses(plan::StateShardingScope::kInner)) {
     return add_data_choices(table, job, legal, plan, all, list);
   }
   const auto broken = [&](std::int64_t inner, std::int64_t expert) {
@@ -215,10 +224,11 @@ void add_strategy(DataParallelChoiceTable& table, const plan::Job& job,
   std::erase_if(experts, [&](std::int64_t size) { return broken(1, size); });
   for (const std::int64_t inner : groups.inner) {
     if (broken(inner, 1)) {
-      count(table.refused, plan::Rule::kShardingGroup, std::ssize(groups.expert) * algorithms);
+      count(table.refused, plan::PlanLegalityRule::kShardingGroup,
+            std::ssize(groups.expert) * algorithms);
       continue;
     }
-    count(table.refused, plan::Rule::kExpertShardingGroup,
+    count(table.refused, plan::PlanLegalityRule::kExpertShardingGroup,
           (before - std::ssize(experts)) * algorithms);
     for (const std::int64_t expert : experts) {
       plan.sharding.group = inner;
@@ -230,7 +240,8 @@ void add_strategy(DataParallelChoiceTable& table, const plan::Job& job,
 
 }  // namespace
 
-std::vector<plan::HostOffload> state_offload_combinations(const plan::SearchedOffloads& lists) {
+std::vector<plan::HostOffload> state_offload_combinations(
+    const plan::SearchedOffloadChoices& lists) {
   std::vector<plan::HostOffload> all;
   for (const double share : lists.optimizer) {
     for (const bool masters : lists.masters) {
@@ -244,11 +255,11 @@ std::vector<plan::HostOffload> state_offload_combinations(const plan::SearchedOf
 }
 
 DataParallelChoiceTable list_data_parallel_choices(const plan::Job& job,
-                                                   const SpaceDimensions& space,
+                                                   const SearchSpaceDimensions& space,
                                                    const plan::Plan& legal,
                                                    DataParallelChoiceLists& lists) {
   DataParallelChoiceTable table;
-  const SpaceDimensions types = legal_types(job, space, legal);
+  const SearchSpaceDimensions types = legal_types(job, space, legal);
   const Groups groups{
       resolved(space.sharding_group, plan::node_sharding_group_size(job.cluster, legal)),
       resolved(space.expert_group, plan::node_expert_sharding_group_size(job.cluster, legal))};

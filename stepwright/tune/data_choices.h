@@ -17,16 +17,17 @@ namespace stepwright::tune {
 struct DataParallelChoice {
   plan::Sharding sharding;
   DType accumulate{};
-  collective::Algorithm algorithm{};
+  collective::CollectiveAlgorithm algorithm{};
   std::int64_t gradient_bucket = 0;
   std::int64_t parameter_bucket = 0;
   plan::HostOffload offload;
-  plan::FrameworkSupport::PropertyCoupling joint;
+  plan::FrameworkSupport::FrameworkPropertyCoupling joint;
 
   /// True if sharded parameters or optimizer states make ranks gather parameters, so that the
   /// overlap and buckets of these gathers matter.
   [[nodiscard]] bool needs_parameter_gathers() const {
-    return sharding.parameters != plan::Spread::kNone || sharding.optimizer != plan::Spread::kNone;
+    return sharding.parameters != plan::StateShardingScope::kNone ||
+           sharding.optimizer != plan::StateShardingScope::kNone;
   }
   auto operator<=>(const DataParallelChoice&) const = default;
 };
@@ -42,7 +43,7 @@ struct DataParallelChoiceTable {
   std::uint64_t holds = 0;
   /// Number of data-parallel choices, by the lines of the framework's rule file that they break or
   /// make apply, and by whether they gather parameters.
-  std::map<std::pair<plan::FrameworkSupport::PropertyCoupling, bool>, std::int64_t> joints;
+  std::map<std::pair<plan::FrameworkSupport::FrameworkPropertyCoupling, bool>, std::int64_t> joints;
   /// Number of data-parallel choices that make ranks gather sharded parameters.
   std::int64_t gathering = 0;
   /// Number of legal combinations of sharding strategy, group sizes and algorithm.
@@ -61,12 +62,13 @@ struct DataParallelChoiceTable {
 
 /// Returns all combinations of offloading optimizer states and parameters to the host that the
 /// job's lists allow, in search order.
-std::vector<plan::HostOffload> state_offload_combinations(const plan::SearchedOffloads& lists);
+std::vector<plan::HostOffload> state_offload_combinations(
+    const plan::SearchedOffloadChoices& lists);
 
 /// Lists the data-parallel choices for one combination of degrees and rank order. `legal`: a legal
 /// plan with these degrees. `lists` stores the choices.
 DataParallelChoiceTable list_data_parallel_choices(const plan::Job& job,
-                                                   const SpaceDimensions& space,
+                                                   const SearchSpaceDimensions& space,
                                                    const plan::Plan& legal,
                                                    DataParallelChoiceLists& lists);
 

@@ -62,7 +62,8 @@ std::vector<std::string> differing_plan_fields(const plan::Job& job, const plan:
   return fields;
 }
 
-std::optional<std::string> differing_field(const plan::Job& job, const plan::Job& of_plan) {
+std::optional<std::string> first_differing_job_field(const plan::Job& job,
+                                                     const plan::Job& of_plan) {
   const Json here = plan::job_json(job, true);
   const Json there = plan::job_json(of_plan, true);
   for (const char* part : {"model", "cluster", "batch", "precision", "optimizer"}) {

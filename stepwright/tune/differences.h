@@ -16,6 +16,7 @@ std::vector<std::string> differing_plan_fields(const plan::Job& job, const plan:
 /// Describes one field of the model, cluster, batch, precision or optimizer in which job `of_plan`
 /// differs from the searched job, with both values; nullopt if they differ only in names and
 /// sources.
-std::optional<std::string> differing_field(const plan::Job& job, const plan::Job& of_plan);
+std::optional<std::string> first_differing_job_field(const plan::Job& job,
+                                                     const plan::Job& of_plan);
 
 }  // namespace stepwright::tune

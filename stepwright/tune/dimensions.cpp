@@ -46,16 +46,19 @@ std::vector<std::int64_t> free_chunks(const plan::Job& job) {
 /// Returns the schedules that are searched where the job lists none: 1f1b and interleaved. Where
 /// the framework runs neither, 1f1b (every framework runs it with one position) and the schedules
 /// that it runs.
-std::vector<schedule::ScheduleKind> free_schedules(const SpaceDimensions& out) {
-  std::vector<schedule::ScheduleKind> usual = {schedule::ScheduleKind::kOneForwardOneBackward,
-                                               schedule::ScheduleKind::kInterleaved};
+std::vector<schedule::PipelineScheduleKind> free_schedules(const SearchSpaceDimensions& out) {
+  std::vector<schedule::PipelineScheduleKind> usual = {
+      schedule::PipelineScheduleKind::kOneForwardOneBackward,
+      schedule::PipelineScheduleKind::kInterleaved};
   if (!out.framework) return usual;
-  const plan::WordSet& runs = out.framework->allowed(plan::Ability::kSchedule, 0);
-  const auto run = [&](schedule::ScheduleKind kind) {
+  const plan::WordSet& runs =
+      out.framework->supported_property_words(plan::FrameworkProperty::kSchedule, 0);
+  const auto run = [&](schedule::PipelineScheduleKind kind) {
     return runs[static_cast<std::size_t>(kind)];
   };
   if (std::ranges::any_of(usual, run)) return usual;
-  std::vector<schedule::ScheduleKind> kinds = {schedule::ScheduleKind::kOneForwardOneBackward};
+  std::vector<schedule::PipelineScheduleKind> kinds = {
+      schedule::PipelineScheduleKind::kOneForwardOneBackward};
   for (const auto& [kind, name] : schedule::kScheduleKindNames) {
     if (run(kind)) kinds.push_back(kind);
   }
@@ -64,9 +67,11 @@ std::vector<schedule::ScheduleKind> free_schedules(const SpaceDimensions& out) {
 
 /// Adds to `auto`, if listed, the named schedules: `auto` stands for the best order, and they may
 /// be it.
-std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKind> kinds) {
-  if (std::ranges::none_of(
-          kinds, [](schedule::ScheduleKind kind) { return schedule::traits_of(kind).found; })) {
+std::vector<schedule::PipelineScheduleKind> with_named(
+    std::vector<schedule::PipelineScheduleKind> kinds) {
+  if (std::ranges::none_of(kinds, [](schedule::PipelineScheduleKind kind) {
+        return schedule::traits_of(kind).found;
+      })) {
     return kinds;
   }
   for (const auto& [kind, name] : schedule::kScheduleKindNames) {
@@ -78,23 +83,25 @@ std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKin
 /// Returns the overlaps that are searched where the job lists none: all kinds on, since overlap
 /// costs nothing to choose and no message takes longer for it. With a framework, the parts of it
 /// that the framework runs with each degree of parallelism.
-std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const SpaceDimensions& out) {
-  const plan::Overlap all = plan::all_overlap_flags(true);
+std::vector<plan::OverlapFlags> free_overlaps(const plan::Job& job,
+                                              const SearchSpaceDimensions& out) {
+  const plan::OverlapFlags all = plan::all_overlap_flags(true);
   if (!out.framework) return {all};
   const bool rocm = cluster::is_rocm_device(job.cluster.device);
-  const auto allowed = [rocm](const plan::Overlap& overlap, const plan::WordSet& words) {
-    plan::Overlap kept = plan::overlap_limited_to_words(overlap, words);
-    kept.tensor = kept.tensor && (!rocm || words[std::size(plan::kOverlapTable)]);
+  const auto allowed = [rocm](const plan::OverlapFlags& overlap, const plan::WordSet& words) {
+    plan::OverlapFlags kept = plan::overlap_limited_to_listed_flags(overlap, words);
+    kept.tensor = kept.tensor && (!rocm || words[std::size(plan::kOverlapFlagTable)]);
     return kept;
   };
-  std::vector<plan::Overlap> within;
-  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkSupport::kDegreeCombinations;
-       ++degrees) {
-    within.push_back(allowed(all, out.framework->allowed(plan::Ability::kOverlap, degrees)));
+  std::vector<plan::OverlapFlags> within;
+  for (plan::DegreeSet degrees = 0;
+       degrees < plan::FrameworkSupport::kParallelismDegreeCombinations; ++degrees) {
+    within.push_back(allowed(
+        all, out.framework->supported_property_words(plan::FrameworkProperty::kOverlap, degrees)));
   }
   // Several lines that depend on other choices may hold at once.
   for (const plan::WordSet& words :
-       out.framework->coupled_property_words(plan::Ability::kOverlap)) {
+       out.framework->coupled_property_words(plan::FrameworkProperty::kOverlap)) {
     for (std::size_t i = 0, count = within.size(); i < count; ++i) {
       within.push_back(allowed(within[i], words));
     }
@@ -102,15 +109,16 @@ std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const SpaceDimens
   }
   // Overlaps with the flag `parameters` come first: they also stand for states without parameters
   // to gather, for which the flag changes nothing.
-  std::ranges::stable_sort(within, std::ranges::greater{}, &plan::Overlap::parameters);
+  std::ranges::stable_sort(within, std::ranges::greater{}, &plan::OverlapFlags::parameters);
   return distinct(within);
 }
 
 /// Returns the framework's accumulation type, and the other types where it reduces some states in
 /// one type only.
-std::vector<DType> free_types(const plan::Job& job, const SpaceDimensions& out) {
+std::vector<DType> free_types(const plan::Job& job, const SearchSpaceDimensions& out) {
   std::vector<DType> types = {plan::default_gradient_type(job)};
-  if (out.framework && !out.framework->coupled_property_words(plan::Ability::kAccumulate).empty()) {
+  if (out.framework &&
+      !out.framework->coupled_property_words(plan::FrameworkProperty::kAccumulate).empty()) {
     types.push_back(plan::parameter_storage_type(job.precision));
     types.push_back(plan::default_accumulation_type(job.precision));
   }
@@ -119,13 +127,15 @@ std::vector<DType> free_types(const plan::Job& job, const SpaceDimensions& out) 
 
 /// Returns the usual rank order, and the orders that the framework uses instead with some degree of
 /// parallelism.
-std::vector<plan::RankOrder> free_rank_orders(const SpaceDimensions& out) {
+std::vector<plan::RankOrder> free_rank_orders(const SearchSpaceDimensions& out) {
   std::vector<plan::RankOrder> orders = {plan::RankOrder()};
   if (!out.framework) return orders;
-  const std::vector<std::string>& words = plan::framework_property_words(plan::Ability::kRankOrder);
-  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkSupport::kDegreeCombinations;
-       ++degrees) {
-    const plan::WordSet& runs = out.framework->allowed(plan::Ability::kRankOrder, degrees);
+  const std::vector<std::string>& words =
+      plan::framework_property_value_names(plan::FrameworkProperty::kRankOrder);
+  for (plan::DegreeSet degrees = 0;
+       degrees < plan::FrameworkSupport::kParallelismDegreeCombinations; ++degrees) {
+    const plan::WordSet& runs =
+        out.framework->supported_property_words(plan::FrameworkProperty::kRankOrder, degrees);
     for (std::size_t i = 0; i < words.size() && !runs[0]; ++i) {
       if (runs[i]) orders.push_back(plan::parse_rank_order(words[i]).value());
     }
@@ -135,7 +145,7 @@ std::vector<plan::RankOrder> free_rank_orders(const SpaceDimensions& out) {
 
 /// Returns the values of each dimension that a job does not list; an empty list: the default of a
 /// plan.
-plan::TunerSearchSpace free_values(const plan::Job& job, const SpaceDimensions& out) {
+plan::TunerSearchSpace free_values(const plan::Job& job, const SearchSpaceDimensions& out) {
   plan::TunerSearchSpace free;
   free.tensor = plan::legal_tensor_degrees(job);
   free.context = plan::legal_context_degrees(job);
@@ -174,9 +184,9 @@ void check_listed(const plan::TunerSearchSpace& space) {
 
 }  // namespace
 
-SpaceDimensions search_space_dimensions(const plan::Job& job) {
+SearchSpaceDimensions search_space_dimensions(const plan::Job& job) {
   check_listed(job.space);
-  SpaceDimensions out;
+  SearchSpaceDimensions out;
   if (!job.framework.name.empty()) out.framework.emplace(job.framework);
   const plan::TunerSearchSpace free = free_values(job, out);
   plan::Plan usual;
@@ -191,15 +201,16 @@ SpaceDimensions search_space_dimensions(const plan::Job& job) {
   return out;
 }
 
-std::int64_t SpaceDimensions::total() const {
+std::int64_t SearchSpaceDimensions::combination_count() const {
   std::int64_t product = 1;
   plan::each_choice([&](const auto& choice) {
-    product = capped_product(product, std::max<std::int64_t>(1, std::ssize(choice.list(*this))));
+    product =
+        overflow_capped_product(product, std::max<std::int64_t>(1, std::ssize(choice.list(*this))));
   });
   return product;
 }
 
-std::int64_t capped_product(std::int64_t a, std::int64_t b) {
+std::int64_t overflow_capped_product(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   const bool over = __builtin_mul_overflow(a, b, &product);
   return over ? std::numeric_limits<std::int64_t>::max() : product;

@@ -12,21 +12,21 @@ namespace stepwright::tune {
 /// The values of every dimension of a job's search space: the values that the job lists, or every
 /// value that can be legal. No value occurs twice in a list. Only the list of data degrees may be
 /// empty: the degree then follows from the number of devices.
-struct SpaceDimensions : plan::TunerSearchSpace {
+struct SearchSpaceDimensions : plan::TunerSearchSpace {
   /// Rules of the job's framework, which limit the values of each dimension; nullopt: no framework.
   std::optional<plan::FrameworkSupport> framework;
 
   /// Returns the number of combinations of all values; capped at the largest `std::int64_t`.
-  [[nodiscard]] std::int64_t total() const;
+  [[nodiscard]] std::int64_t combination_count() const;
 };
 
 /// Returns the search space of a job: the values of each dimension. Fails with `kInput` if a list
 /// holds a size below 1.
-SpaceDimensions search_space_dimensions(const plan::Job& job);
+SearchSpaceDimensions search_space_dimensions(const plan::Job& job);
 
 /// Returns the product of two counts of at least 0, capped at the largest value instead of
 /// overflowing.
-std::int64_t capped_product(std::int64_t a, std::int64_t b);
+std::int64_t overflow_capped_product(std::int64_t a, std::int64_t b);
 std::int64_t plus(std::int64_t a, std::int64_t b);
 
 }  // namespace stepwright::tune

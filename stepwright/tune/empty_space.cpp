@@ -20,7 +20,7 @@ namespace stepwright::tune {
 namespace {
 
 std::int64_t legal_plans(const plan::Job& job) {
-  const SpaceDimensions space = search_space_dimensions(job);
+  const SearchSpaceDimensions space = search_space_dimensions(job);
   return LegalPlanCounter(job, space).legal();
 }
 
@@ -50,7 +50,7 @@ std::vector<std::int64_t> near_batches(const plan::Job& job) {
   std::vector<std::int64_t> batches;
   for (const std::int64_t ranks : plan::divisors(job.cluster.devices())) {
     for (const std::int64_t size : micro_batches) {
-      const std::int64_t step = capped_product(ranks, size);
+      const std::int64_t step = overflow_capped_product(ranks, size);
       const std::int64_t below = job.sequences / step * step;
       if (below > 0) batches.push_back(below);
       batches.push_back(plus(below, step));
@@ -89,10 +89,10 @@ std::string advice(const plan::Job& job, std::vector<LegalChange> remedies) {
 }
 
 /// Returns the job changed so that it obeys a rule that looks at the job alone.
-plan::Job mended(plan::Job job, plan::Rule rule) {
-  if (rule == plan::Rule::kLengthWithinPositions)
+plan::Job mended(plan::Job job, plan::PlanLegalityRule rule) {
+  if (rule == plan::PlanLegalityRule::kLengthWithinPositions)
     job.length = job.model.longest_learned_sequence() / 2 * 2;
-  if (rule == plan::Rule::kPrecision) {
+  if (rule == plan::PlanLegalityRule::kPrecision) {
     const auto& rates = job.cluster.device.peak_flops;
     job.precision = rates.contains(DType::kBf16) ? DType::kBf16 : rates.begin()->first;
   }
@@ -101,8 +101,8 @@ plan::Job mended(plan::Job job, plan::Rule rule) {
 
 /// Returns a plan of the grid that breaks the rule by its offload; nullopt if none does.
 std::optional<plan::PlanRejection> broken_by_offload(const plan::Job& job,
-                                                     const SpaceDimensions& space, plan::Rule rule,
-                                                     plan::Plan grid) {
+                                                     const SearchSpaceDimensions& space,
+                                                     plan::PlanLegalityRule rule, plan::Plan grid) {
   for (const plan::HostOffload& states : state_offload_combinations(space.offload)) {
     grid.offload = states;
     for (const plan::OffloadModuleSet modules : space.offload.activations) {
@@ -116,11 +116,11 @@ std::optional<plan::PlanRejection> broken_by_offload(const plan::Job& job,
 /// Returns a plan of the grid that breaks the rule by its micro-batch, schedule, chunks or layers;
 /// nullopt if none does.
 std::optional<plan::PlanRejection> broken_by_stages(const plan::Job& job,
-                                                    const SpaceDimensions& space, plan::Rule rule,
-                                                    plan::Plan grid) {
+                                                    const SearchSpaceDimensions& space,
+                                                    plan::PlanLegalityRule rule, plan::Plan grid) {
   for (const std::int64_t micro_batch : space.micro_batch) {
-    for (const schedule::ScheduleKind kind : space.schedule) {
-      for (const schedule::Schedule& schedule :
+    for (const schedule::PipelineScheduleKind kind : space.schedule) {
+      for (const schedule::PipelineSchedule& schedule :
            schedule::schedules_of_kind(kind, space.chunks, space.strands)) {
         for (const auto& layers : space.layers) {
           grid.micro_batch = micro_batch;
@@ -137,8 +137,9 @@ std::optional<plan::PlanRejection> broken_by_stages(const plan::Job& job,
 
 /// Returns a plan of the grid that breaks the rule, by the grid itself or with one kind of other
 /// choices; nullopt where no such choice alone breaks it.
-std::optional<plan::PlanRejection> broken_in(const plan::Job& job, const SpaceDimensions& space,
-                                             plan::Rule rule, plan::Plan grid) {
+std::optional<plan::PlanRejection> broken_in(const plan::Job& job,
+                                             const SearchSpaceDimensions& space,
+                                             plan::PlanLegalityRule rule, plan::Plan grid) {
   if (plan::first_broken_rule(job, grid) == rule) return plan::find_plan_rejection(job, grid);
   if (auto refused = broken_by_stages(job, space, rule, grid)) return refused;
   for (const plan::Sharding& states : space.sharding) {
@@ -152,7 +153,8 @@ std::optional<plan::PlanRejection> broken_in(const plan::Job& job, const SpaceDi
 
 /// Returns which choices the framework runs, where some plans would be legal without a framework;
 /// else nullopt.
-std::optional<std::string> left_by_framework(const plan::Job& job, const SpaceDimensions& space,
+std::optional<std::string> left_by_framework(const plan::Job& job,
+                                             const SearchSpaceDimensions& space,
                                              const LegalPlanCounter& enumeration) {
   plan::Job any = job;
   any.framework = {};
@@ -169,36 +171,37 @@ std::optional<std::string> left_by_framework(const plan::Job& job, const SpaceDi
 
 /// Names the rule that refuses the plans that pass most rules, and changes that would leave legal
 /// plans.
-std::string farthest(const plan::Job& job, const SpaceDimensions& space,
+std::string farthest(const plan::Job& job, const SearchSpaceDimensions& space,
                      const LegalPlanCounter& enumeration) {
   if (const auto text = left_by_framework(job, space, enumeration)) return *text;
-  if (enumeration.refused_plan_examples().empty()) return "it has no points";
-  const auto& [rule, example] = *enumeration.refused_plan_examples().rbegin();
+  if (enumeration.example_plan_per_broken_rule().empty()) return "it has no points";
+  const auto& [rule, example] = *enumeration.example_plan_per_broken_rule().rbegin();
   const auto refused = broken_in(job, space, rule, example);
   const std::string reason =
       refused ? refused->message
               : fmt::format("{}: {}", plan::plan_rule_name(rule), plan::plan_rule_sentence(rule));
-  const bool of_batch = rule >= plan::Rule::kBatchDivides && rule <= plan::Rule::kStepPasses;
+  const bool of_batch =
+      rule >= plan::PlanLegalityRule::kBatchDivides && rule <= plan::PlanLegalityRule::kStepPasses;
   return fmt::format("{}; {}", reason,
                      advice(job, of_batch ? another_batch(job) : std::vector<LegalChange>()));
 }
 
 }  // namespace
 
-std::string empty_space_reason(const plan::Job& job) {
-  const SpaceDimensions space = search_space_dimensions(job);
+std::string explain_empty_search_space(const plan::Job& job) {
+  const SearchSpaceDimensions space = search_space_dimensions(job);
   const LegalPlanCounter enumeration(job, space);
-  return enumeration.legal() == 0 ? empty_space_reason(job, enumeration) : "";
+  return enumeration.legal() == 0 ? explain_empty_search_space(job, enumeration) : "";
 }
 
-std::string empty_space_reason(const plan::Job& job, const LegalPlanCounter& enumeration) {
+std::string explain_empty_search_space(const plan::Job& job, const LegalPlanCounter& enumeration) {
   std::vector<std::string> reasons;
   plan::Job rest = job;
-  for (const plan::PlanRejection& refused : plan::job_rejections(job)) {
+  for (const plan::PlanRejection& refused : plan::illegal_job_reasons(job)) {
     reasons.push_back(refused.message);
     rest = mended(std::move(rest), refused.rule);
   }
-  const SpaceDimensions space = search_space_dimensions(rest);
+  const SearchSpaceDimensions space = search_space_dimensions(rest);
   const LegalPlanCounter left(rest, space);
   if (left.legal() == 0) reasons.push_back(farthest(rest, space, left));
   return fmt::format("the search space is empty: none of its {} plans is legal; {}",

@@ -7,22 +7,24 @@
 namespace stepwright::tune {
 namespace {
 
-constexpr plan::Ability kOfGrid[] = {plan::Ability::kParallel, plan::Ability::kRankOrder};
+constexpr plan::FrameworkProperty kOfGrid[] = {plan::FrameworkProperty::kParallel,
+                                               plan::FrameworkProperty::kRankOrder};
 
 std::int64_t product(std::initializer_list<std::int64_t> factors) {
   std::int64_t result = 1;
-  for (const std::int64_t factor : factors) result = capped_product(result, factor);
+  for (const std::int64_t factor : factors) result = overflow_capped_product(result, factor);
   return result;
 }
 
 DType narrowest(const std::vector<DType>& types) {
-  return *std::ranges::min_element(types, {}, [](DType type) { return size_bytes(type, 1); });
+  return *std::ranges::min_element(types, {},
+                                   [](DType type) { return bytes_of_elements(type, 1); });
 }
 
 }  // namespace
 
-plan::Plan plan_of_rank_grid(const plan::Job& job, const plan::Parallel& parallel,
-                             const plan::RankOrder& order) {
+plan::Plan default_plan_of_rank_grid(const plan::Job& job, const plan::ParallelismDegrees& parallel,
+                                     const plan::RankOrder& order) {
   plan::Plan plan;
   plan.parallel = parallel;
   plan.rank_order = order;
@@ -31,11 +33,11 @@ plan::Plan plan_of_rank_grid(const plan::Job& job, const plan::Parallel& paralle
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-LegalPlanCounter::LegalPlanCounter(const plan::Job& job, const SpaceDimensions& space)
+LegalPlanCounter::LegalPlanCounter(const plan::Job& job, const SearchSpaceDimensions& space)
     : job_(job),
       space_(space),
-      model_words_(plan::property_words_of_plan(plan::Ability::kModel, job, {})),
-      total_(space.total()) {
+      model_words_(plan::property_values_of_plan(plan::FrameworkProperty::kModel, job, {})),
+      total_(space.combination_count()) {
   block_points_ =
       product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),
                std::ssize(space.context_kind), std::ssize(space.overlap),
@@ -52,17 +54,20 @@ LegalPlanCounter::LegalPlanCounter(const plan::Job& job, const SpaceDimensions& 
   offloads_ = product({std::ssize(space.offload.optimizer), std::ssize(space.offload.masters),
                        std::ssize(space.offload.parameters)});
   groups_ask_degrees_ = space.framework && (plan::degree_dependent_group_words() &
-                                            ~space.framework->allowed(plan::Ability::kGroups, 0))
+                                            ~space.framework->supported_property_words(
+                                                plan::FrameworkProperty::kGroups, 0))
                                                .any();
   for (const std::int64_t tensor : space.tensor) {
     for (const std::int64_t context : space.context) {
       for (const std::int64_t pipeline : space.pipeline) {
-        plan::Parallel parallel{.tensor = tensor, .pipeline = pipeline, .context = context};
+        plan::ParallelismDegrees parallel{
+            .tensor = tensor, .pipeline = pipeline, .context = context};
         if (space.data.empty()) {
           parallel.data = std::max<std::int64_t>(
               1, job.cluster.devices() /
                      std::max<std::int64_t>(
-                         1, capped_product(capped_product(tensor, context), pipeline)));
+                         1, overflow_capped_product(overflow_capped_product(tensor, context),
+                                                    pipeline)));
           add_degrees(parallel);
         }
         for (const std::int64_t data : space.data) {
@@ -74,67 +79,69 @@ LegalPlanCounter::LegalPlanCounter(const plan::Job& job, const SpaceDimensions& 
   }
 }
 
-void LegalPlanCounter::count_refused_points(plan::Rule rule, std::int64_t points,
-                                            const plan::Plan& example) {
+void LegalPlanCounter::count_refused_search_points(plan::PlanLegalityRule rule, std::int64_t points,
+                                                   const plan::Plan& example) {
   if (points == 0) return;
   std::int64_t& counted = refused_[static_cast<std::size_t>(rule)];
   counted = plus(counted, points);
   examples_.try_emplace(rule, example);
 }
 
-void LegalPlanCounter::count_refused_points(const RefusedByRule& counts, std::int64_t each,
-                                            const plan::Plan& example) {
+void LegalPlanCounter::count_refused_search_points(const RefusedByRule& counts, std::int64_t each,
+                                                   const plan::Plan& example) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    count_refused_points(static_cast<plan::Rule>(i), capped_product(counts[i], each), example);
+    count_refused_search_points(static_cast<plan::PlanLegalityRule>(i),
+                                overflow_capped_product(counts[i], each), example);
   }
 }
 
-void LegalPlanCounter::count_refused_points(const RecomputationsByLegality& recomputations,
-                                            std::int64_t each, plan::Plan example) {
+void LegalPlanCounter::count_refused_search_points(const RecomputationsByLegality& recomputations,
+                                                   std::int64_t each, plan::Plan example) {
   for (const auto& [rule, recompute] : recomputations.refused) {
     example.recompute = recompute;
-    count_refused_points(rule, each, example);
+    count_refused_search_points(rule, each, example);
   }
 }
 
-void LegalPlanCounter::leave(plan::Ability ability, std::int64_t points) {
+void LegalPlanCounter::leave(plan::FrameworkProperty ability, std::int64_t points) {
   std::int64_t& counted = not_run_[static_cast<std::size_t>(ability)];
   counted = plus(counted, points);
 }
 
 void LegalPlanCounter::leave(const NotRunByAbility& counts, std::int64_t each) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    leave(static_cast<plan::Ability>(i), capped_product(counts[i], each));
+    leave(static_cast<plan::FrameworkProperty>(i), overflow_capped_product(counts[i], each));
   }
 }
 
-std::optional<plan::Ability> LegalPlanCounter::ability_missing_for_grid(
+std::optional<plan::FrameworkProperty> LegalPlanCounter::unsupported_grid_property(
     const plan::Plan& plan) const {
-  if (!space_.framework || plan.parallel.expert_data() == 0) return std::nullopt;
-  for (const plan::Ability ability : kOfGrid) {
-    if (!space_.framework->supports_choice_alone(ability, job_, plan)) return ability;
+  if (!space_.framework || plan.parallel.expert_data_degree() == 0) return std::nullopt;
+  for (const plan::FrameworkProperty ability : kOfGrid) {
+    if (!space_.framework->supports_property_value_alone(ability, job_, plan)) return ability;
   }
-  const plan::WordSet& models = space_.framework->allowed(plan::Ability::kModel, degrees(plan));
-  if ((model_words_ & ~models).any()) return plan::Ability::kModel;
+  const plan::WordSet& models = space_.framework->supported_property_words(
+      plan::FrameworkProperty::kModel, degree_set_above_one(plan));
+  if ((model_words_ & ~models).any()) return plan::FrameworkProperty::kModel;
   return std::nullopt;
 }
 
-plan::DegreeSet LegalPlanCounter::degrees(const plan::Plan& plan) const {
+plan::DegreeSet LegalPlanCounter::degree_set_above_one(const plan::Plan& plan) const {
   return space_.framework ? plan::degrees_above_one(plan.parallel) : 0;
 }
 
-void LegalPlanCounter::add_degrees(const plan::Parallel& parallel) {
-  const plan::Plan plan = plan_of_rank_grid(job_, parallel, plan::RankOrder{});
+void LegalPlanCounter::add_degrees(const plan::ParallelismDegrees& parallel) {
+  const plan::Plan plan = default_plan_of_rank_grid(job_, parallel, plan::RankOrder{});
   const auto rule = plan::first_broken_rule(job_, plan);
-  if (rule && *rule <= plan::Rule::kWorldSize) {
+  if (rule && *rule <= plan::PlanLegalityRule::kWorldSize) {
     const std::int64_t points = product(
         {std::ssize(space_.expert), std::ssize(space_.expert_tensor), std::ssize(space_.rank_order),
          block_points_, stage_points_, recomputes_, group_points_, types_, buckets_, offloads_});
-    return count_refused_points(*rule, points, plan);
+    return count_refused_search_points(*rule, points, plan);
   }
   for (const std::int64_t expert : space_.expert) {
     for (const std::int64_t expert_tensor : space_.expert_tensor) {
-      plan::Parallel routed = parallel;
+      plan::ParallelismDegrees routed = parallel;
       routed.expert = expert;
       routed.expert_tensor = expert_tensor;
       add_experts(routed);
@@ -142,64 +149,67 @@ void LegalPlanCounter::add_degrees(const plan::Parallel& parallel) {
   }
 }
 
-void LegalPlanCounter::add_experts(const plan::Parallel& parallel) {
+void LegalPlanCounter::add_experts(const plan::ParallelismDegrees& parallel) {
   std::vector<plan::RankOrder> seen;
   for (const plan::RankOrder& order : space_.rank_order) {
-    plan::Plan plan = plan_of_rank_grid(job_, parallel, order);
+    plan::Plan plan = default_plan_of_rank_grid(job_, parallel, order);
     // Rank orders that place the ranks alike give the same plans.
-    if (parallel.expert_data() > 0) plan = plan::canonical(plan, job_);
+    if (parallel.expert_data_degree() > 0) plan = plan::canonical_plan(plan, job_);
     const plan::RankOrder usual = plan.rank_order;
     const bool repeated = std::ranges::find(seen, usual) != seen.end();
     seen.push_back(usual);
-    add_grid(plan_of_rank_grid(job_, parallel, parallel.expert_data() > 0 ? usual : order),
+    add_grid(default_plan_of_rank_grid(job_, parallel,
+                                       parallel.expert_data_degree() > 0 ? usual : order),
              repeated);
   }
 }
 
 void LegalPlanCounter::add_grid(const plan::Plan& plan, bool repeated) {
   const std::int64_t states = product({recomputes_, group_points_, types_, buckets_, offloads_});
-  if (const auto ability = ability_missing_for_grid(plan)) {
+  if (const auto ability = unsupported_grid_property(plan)) {
     return leave(*ability, product({block_points_, stage_points_, states}));
   }
   const BlockChoiceTable& blocks = this->blocks(plan);
-  count_refused_points(blocks.refused, capped_product(stage_points_, states), plan);
-  leave(blocks.not_run, capped_product(stage_points_, states));
+  count_refused_search_points(blocks.refused, overflow_capped_product(stage_points_, states), plan);
+  leave(blocks.not_run, overflow_capped_product(stage_points_, states));
   if (blocks.points == 0) return;
   plan::Plan legal = plan;
   write_choice_into_plan(blocks.choices.front(), legal);
   const StageChoiceTable& stages = this->stages(legal);
-  count_refused_points(stages.refused, capped_product(blocks.points, states), legal);
-  leave(stages.not_run, capped_product(blocks.points, states));
+  count_refused_search_points(stages.refused, overflow_capped_product(blocks.points, states),
+                              legal);
+  leave(stages.not_run, overflow_capped_product(blocks.points, states));
   if (stages.points == 0) return;
   const RecomputationsByLegality& recomputations = stages.recomputations;
   const std::int64_t recomputes = recomputes_ - recomputations.not_run;
   const std::int64_t inner = product({group_points_, types_, buckets_, offloads_});
-  leave(plan::Ability::kRecompute,
+  leave(plan::FrameworkProperty::kRecompute,
         product({blocks.points, stages.points, recomputations.not_run, inner}));
   if (stages.choices == 0) {
-    return count_refused_points(recomputations, product({blocks.points, stages.points, inner}),
-                                legal);
+    return count_refused_search_points(recomputations,
+                                       product({blocks.points, stages.points, inner}), legal);
   }
   legal.micro_batch = stages.by_micro_batch.begin()->first;
   write_choice_into_plan(stages.by_micro_batch.begin()->second.front(), legal);
   const DataParallelChoiceTable& data = this->data(legal);
   const std::int64_t outer = product({blocks.points, stages.points, recomputes});
-  count_refused_points(data.refused, product({outer, types_, buckets_, offloads_}), legal);
+  count_refused_search_points(data.refused, product({outer, types_, buckets_, offloads_}), legal);
   leave(data.not_run, product({outer, types_, buckets_, offloads_}));
   std::int64_t points = product({outer, data.points, types_, buckets_, offloads_});
   if (points == 0) return;
-  count_refused_points(recomputations, points / recomputes, legal);
+  count_refused_search_points(recomputations, points / recomputes, legal);
   points = points / recomputes * std::ssize(recomputations.legal);
   const auto rule = plan::first_broken_rule(job_, legal);
-  if (rule == plan::Rule::kPrecision) return count_refused_points(*rule, points, legal);
+  if (rule == plan::PlanLegalityRule::kPrecision)
+    return count_refused_search_points(*rule, points, legal);
   std::int64_t narrow = 0;
   for (const DType type : space_.accumulate) {
     plan::Plan typed = legal;
     typed.accumulate = type;
-    narrow += plan::first_broken_rule(job_, typed) == plan::Rule::kAccumulate ? 1 : 0;
+    narrow += plan::first_broken_rule(job_, typed) == plan::PlanLegalityRule::kAccumulate ? 1 : 0;
   }
-  const std::int64_t refused = capped_product(points / types_, narrow);
-  count_refused_points(plan::Rule::kAccumulate, refused, legal);
+  const std::int64_t refused = overflow_capped_product(points / types_, narrow);
+  count_refused_search_points(plan::PlanLegalityRule::kAccumulate, refused, legal);
   points_ = plus(points_, points - refused);
   refuse_offloads(data, (points - refused) / product({data.points, offloads_}), legal);
   if (repeated || data.choices.empty()) return;
@@ -214,27 +224,33 @@ void LegalPlanCounter::add_grid(const plan::Plan& plan, bool repeated) {
 /// grid stands for.
 void LegalPlanCounter::refuse_offloads(const DataParallelChoiceTable& data, std::int64_t each,
                                        const plan::Plan& legal) {
-  count_refused_points(data.refused_offloads, each, legal);
-  for (const std::int64_t points : data.refused_offloads) points_ -= capped_product(points, each);
-  leave(plan::Ability::kOffload, capped_product(data.not_run_offloads, each));
-  points_ -= capped_product(data.not_run_offloads, each);
+  count_refused_search_points(data.refused_offloads, each, legal);
+  for (const std::int64_t points : data.refused_offloads)
+    points_ -= overflow_capped_product(points, each);
+  leave(plan::FrameworkProperty::kOffload, overflow_capped_product(data.not_run_offloads, each));
+  points_ -= overflow_capped_product(data.not_run_offloads, each);
 }
 
 /// Removes blocks that give up overlap though nothing in the grid asks for it.
 void LegalPlanCounter::keep_running(RankGridChoice& grid) {
-  static constexpr plan::Ability kOfJob[] = {plan::Ability::kPrecision, plan::Ability::kOptimizer,
-                                             plan::Ability::kModel, plan::Ability::kTrained,
-                                             plan::Ability::kAttention};
-  static constexpr plan::Ability kOfGrids[] = {plan::Ability::kParallel, plan::Ability::kRankOrder,
-                                               plan::Ability::kDispatcher};
-  const plan::Plan plan = plan::canonical(plan_of_rank_grid(job_, grid.parallel, grid.order), job_);
-  if (!joint_of_job_) joint_of_job_ = space_.framework->joint(kOfJob, job_, plan);
-  grid.joint = *joint_of_job_ | space_.framework->joint(kOfGrids, job_, plan);
+  static constexpr plan::FrameworkProperty kOfJob[] = {
+      plan::FrameworkProperty::kPrecision, plan::FrameworkProperty::kOptimizer,
+      plan::FrameworkProperty::kModel, plan::FrameworkProperty::kTrained,
+      plan::FrameworkProperty::kAttention};
+  static constexpr plan::FrameworkProperty kOfGrids[] = {plan::FrameworkProperty::kParallel,
+                                                         plan::FrameworkProperty::kRankOrder,
+                                                         plan::FrameworkProperty::kDispatcher};
+  const plan::Plan plan =
+      plan::canonical_plan(default_plan_of_rank_grid(job_, grid.parallel, grid.order), job_);
+  if (!joint_of_job_)
+    joint_of_job_ = space_.framework->single_collective_algorithm_rule(kOfJob, job_, plan);
+  grid.joint =
+      *joint_of_job_ | space_.framework->single_collective_algorithm_rule(kOfGrids, job_, plan);
   const std::uint64_t holds = grid.joint.holds | grid.stages->holds | grid.data->holds;
-  std::erase_if(grid.blocks, [&](const BlockChoice& block) {
-    return block.wastes_overlap(holds | block.joint.holds);
+  std::erase_if(grid.blocks, [&](const ModelBlockChoice& block) {
+    return block.gives_up_overlap_needlessly(holds | block.joint.holds);
   });
-  grid.blocks_without_parameters = mark_choices_without_parameters(grid.blocks);
+  grid.blocks_without_parameters = mark_first_choices_without_parameters(grid.blocks);
 }
 
 /// Counts by the framework lines that choices break or make hold: few choices differ in them.
@@ -242,17 +258,17 @@ std::int64_t LegalPlanCounter::legal_plans(const RankGridChoice& grid) const {
   if (!space_.framework) {
     const std::int64_t plain = std::ssize(grid.data->choices) - grid.data->gathering;
     const std::int64_t shardings =
-        plus(capped_product(std::ssize(grid.blocks), grid.data->gathering),
-             capped_product(grid.blocks_without_parameters, plain));
-    return capped_product(shardings, grid.stages->choices);
+        plus(overflow_capped_product(std::ssize(grid.blocks), grid.data->gathering),
+             overflow_capped_product(grid.blocks_without_parameters, plain));
+    return overflow_capped_product(shardings, grid.stages->choices);
   }
   std::int64_t legal = 0;
-  for (const BlockChoice& block : grid.blocks) {
+  for (const ModelBlockChoice& block : grid.blocks) {
     for (const auto& [stage, stages] : grid.stages->joints) {
       for (const auto& [data, choices] : grid.data->joints) {
         if (!data.second && !block.first_without_parameters) continue;
-        if (grid.runs(block, stage, data.first))
-          legal = plus(legal, capped_product(stages, choices));
+        if (grid.framework_allows_choices(block, stage, data.first))
+          legal = plus(legal, overflow_capped_product(stages, choices));
       }
     }
   }
@@ -260,11 +276,11 @@ std::int64_t LegalPlanCounter::legal_plans(const RankGridChoice& grid) const {
 }
 
 const BlockChoiceTable& LegalPlanCounter::blocks(const plan::Plan& grid) {
-  const plan::Parallel& size = grid.parallel;
+  const plan::ParallelismDegrees& size = grid.parallel;
   // With listed algorithms or unusual orders, the placement of groups matters; otherwise only
   // whether there is another position or replica.
-  const plan::SearchedCollectives& lists = space_.collectives;
-  const std::vector library{collective::Algorithm::kLibrary};
+  const plan::SearchedCollectiveAlgorithms& lists = space_.collectives;
+  const std::vector library{collective::CollectiveAlgorithm::kLibrary};
   const bool lies = lists.tensor != library || lists.context != library ||
                     lists.expert != library || space_.offload.activations.size() != 1 ||
                     !(grid.rank_order == plan::RankOrder{});
@@ -272,7 +288,7 @@ const BlockChoiceTable& LegalPlanCounter::blocks(const plan::Plan& grid) {
     return lies ? degree : std::min<std::int64_t>(2, degree);
   };
   const BlockKey key{{size.tensor, size.context, size.expert, size.expert_tensor},
-                     {some(size.pipeline), some(size.data), some(size.expert_data())},
+                     {some(size.pipeline), some(size.data), some(size.expert_data_degree())},
                      grid.rank_order};
   auto found = blocks_.find(key);
   if (found == blocks_.end()) {
@@ -282,7 +298,7 @@ const BlockChoiceTable& LegalPlanCounter::blocks(const plan::Plan& grid) {
 }
 
 const StageChoiceTable& LegalPlanCounter::stages(const plan::Plan& legal) {
-  const StageKey key{legal.parallel.pipeline, legal.parallel.data, degrees(legal)};
+  const StageKey key{legal.parallel.pipeline, legal.parallel.data, degree_set_above_one(legal)};
   auto found = stages_.find(key);
   if (found == stages_.end()) {
     found = stages_.emplace(key, list_stage_choices(job_, space_, legal)).first;
@@ -291,21 +307,22 @@ const StageChoiceTable& LegalPlanCounter::stages(const plan::Plan& legal) {
 }
 
 const DataParallelChoiceTable& LegalPlanCounter::data(const plan::Plan& legal) {
-  const plan::RankGridAxes axes = plan::grid_axes(legal.parallel, legal.rank_order);
+  const plan::RankGridAxisSizes axes = plan::grid_axes(legal.parallel, legal.rank_order);
   const auto uses = [](const std::vector<std::int64_t>& groups) {
-    return std::ranges::find(groups, plan::kNodeShardingGroup) != groups.end();
+    return std::ranges::find(groups, plan::kNodeSizedShardingGroup) != groups.end();
   };
   // With listed algorithms, the placement of groups matters; group sizes depend only on the number
   // of ranks.
-  const bool lies = space_.collectives.data != std::vector{collective::Algorithm::kLibrary};
+  const bool lies =
+      space_.collectives.data != std::vector{collective::CollectiveAlgorithm::kLibrary};
   const DataKey key{
-      plan::data_context_extents(axes),
-      lies ? plan::expert_data_extents(axes) : plan::StridedRanks{},
-      legal.parallel.expert_data(),
+      plan::data_context_rank_factors(axes),
+      lies ? plan::expert_data_rank_factors(axes) : plan::StridedRanks{},
+      legal.parallel.expert_data_degree(),
       uses(space_.sharding_group) ? plan::node_sharding_group_size(job_.cluster, legal) : 0,
       uses(space_.expert_group) ? plan::node_expert_sharding_group_size(job_.cluster, legal) : 0,
-      degrees(legal),
-      groups_ask_degrees_ ? legal.parallel : plan::Parallel{}};
+      degree_set_above_one(legal),
+      groups_ask_degrees_ ? legal.parallel : plan::ParallelismDegrees{}};
   auto found = data_.find(key);
   if (found == data_.end()) {
     found = data_.emplace(key, list_data_parallel_choices(job_, space_, legal, lists_)).first;

@@ -18,48 +18,51 @@ namespace stepwright::tune {
 /// A combination of parallelism degrees and rank order with at least one legal plan, and the
 /// choices that its plans may make.
 struct RankGridChoice {
-  plan::Parallel parallel;
+  plan::ParallelismDegrees parallel;
   plan::RankOrder order;  ///< Order of the rank axes (tensor, context, data ...) in canonical form.
-  std::vector<BlockChoice> blocks;
+  std::vector<ModelBlockChoice> blocks;
   std::int64_t blocks_without_parameters = 0;
   const StageChoiceTable* stages = nullptr;
   const DataParallelChoiceTable* data = nullptr;
   /// The narrowest type in which the search lets gradients be accumulated. Blocks are priced in it,
   /// so that their price is a lower bound for every type.
   DType accumulate{};
-  plan::FrameworkSupport::PropertyCoupling joint;
+  plan::FrameworkSupport::FrameworkPropertyCoupling joint;
 
   /// True if the framework's rules that join choices allow this block with the given stage and
   /// sharding choices, and the block gives up no overlap needlessly.
-  [[nodiscard]] bool runs(const BlockChoice& block,
-                          const plan::FrameworkSupport::PropertyCoupling& stage,
-                          const plan::FrameworkSupport::PropertyCoupling& states) const {
-    const plan::FrameworkSupport::PropertyCoupling all = joint | block.joint | stage | states;
-    return all.runs() && !block.wastes_overlap(all.holds);
+  [[nodiscard]] bool framework_allows_choices(
+      const ModelBlockChoice& block, const plan::FrameworkSupport::FrameworkPropertyCoupling& stage,
+      const plan::FrameworkSupport::FrameworkPropertyCoupling& states) const {
+    const plan::FrameworkSupport::FrameworkPropertyCoupling all =
+        joint | block.joint | stage | states;
+    return all.runs() && !block.gives_up_overlap_needlessly(all.holds);
   }
   /// True if the framework's rules that join choices allow this block and stage choice for at least
   /// one sharding.
-  [[nodiscard]] bool runs(const BlockChoice& block, const StageChoice& stage) const {
+  [[nodiscard]] bool framework_allows_choices(const ModelBlockChoice& block,
+                                              const PipelineStageChoice& stage) const {
     return (joint | block.joint | stage.joint).runs() &&
-           !block.wastes_overlap(joint.holds | block.joint.holds | stage.joint.holds | data->holds);
+           !block.gives_up_overlap_needlessly(joint.holds | block.joint.holds | stage.joint.holds |
+                                              data->holds);
   }
 
   /// Returns the number of data-parallel choices with which a block choice makes different plans.
-  [[nodiscard]] std::int64_t data_parallel_choice_count(const BlockChoice& choice) const {
+  [[nodiscard]] std::int64_t data_parallel_choice_count(const ModelBlockChoice& choice) const {
     return choice.first_without_parameters ? std::ssize(data->choices) : data->gathering;
   }
 };
 
 /// Returns a plan with the given degrees and rank order and with default choices otherwise, legal
 /// once a legal block choice is written into it.
-plan::Plan plan_of_rank_grid(const plan::Job& job, const plan::Parallel& parallel,
-                             const plan::RankOrder& order);
+plan::Plan default_plan_of_rank_grid(const plan::Job& job, const plan::ParallelismDegrees& parallel,
+                                     const plan::RankOrder& order);
 
 /// Counts the legal plans of a search space, and the refused ones by reason, as products of the
 /// numbers of independent choices, without visiting every plan.
 class LegalPlanCounter {
  public:
-  LegalPlanCounter(const plan::Job& job, const SpaceDimensions& space);
+  LegalPlanCounter(const plan::Job& job, const SearchSpaceDimensions& space);
 
   [[nodiscard]] const std::vector<RankGridChoice>& grids() const { return grids_; }
   [[nodiscard]] std::int64_t total() const { return total_; }
@@ -68,7 +71,8 @@ class LegalPlanCounter {
   [[nodiscard]] const RefusedByRule& refused() const { return refused_; }
   [[nodiscard]] const NotRunByAbility& not_run() const { return not_run_; }
   /// Returns one refused plan as an example for each rule that refused any plan.
-  [[nodiscard]] const std::map<plan::Rule, plan::Plan>& refused_plan_examples() const {
+  [[nodiscard]] const std::map<plan::PlanLegalityRule, plan::Plan>& example_plan_per_broken_rule()
+      const {
     return examples_;
   }
 
@@ -76,35 +80,37 @@ class LegalPlanCounter {
   /// Cache key of a `DataParallelChoiceTable`: everything on which the legal sharding groups and
   /// algorithms of a combination of degrees depend.
   using DataKey = std::tuple<plan::StridedRanks, plan::StridedRanks, std::int64_t, std::int64_t,
-                             std::int64_t, plan::DegreeSet, plan::Parallel>;
+                             std::int64_t, plan::DegreeSet, plan::ParallelismDegrees>;
   /// Cache key of block choices: the tensor, context, expert and expert-tensor degrees; pipeline,
   /// data and expert-data degrees, as far as blocks depend on them; the order of ranks.
   using BlockKey =
       std::tuple<std::array<std::int64_t, 4>, std::array<std::int64_t, 3>, plan::RankOrder>;
   using StageKey = std::tuple<std::int64_t, std::int64_t, plan::DegreeSet>;
 
-  void add_degrees(const plan::Parallel& parallel);
-  void add_experts(const plan::Parallel& parallel);
+  void add_degrees(const plan::ParallelismDegrees& parallel);
+  void add_experts(const plan::ParallelismDegrees& parallel);
   void add_grid(const plan::Plan& plan, bool repeated);
   void keep_running(RankGridChoice& grid);
   [[nodiscard]] std::int64_t legal_plans(const RankGridChoice& grid) const;
-  void count_refused_points(plan::Rule rule, std::int64_t points, const plan::Plan& example);
-  void count_refused_points(const RefusedByRule& counts, std::int64_t each,
-                            const plan::Plan& example);
+  void count_refused_search_points(plan::PlanLegalityRule rule, std::int64_t points,
+                                   const plan::Plan& example);
+  void count_refused_search_points(const RefusedByRule& counts, std::int64_t each,
+                                   const plan::Plan& example);
   void refuse_offloads(const DataParallelChoiceTable& data, std::int64_t each,
                        const plan::Plan& legal);
-  void leave(plan::Ability ability, std::int64_t points);
+  void leave(plan::FrameworkProperty ability, std::int64_t points);
   void leave(const NotRunByAbility& counts, std::int64_t each);
   /// Returns the ability because of which the framework does not run a plan's degrees and rank
   /// order; nullopt if it runs them.
-  [[nodiscard]] std::optional<plan::Ability> ability_missing_for_grid(const plan::Plan& plan) const;
+  [[nodiscard]] std::optional<plan::FrameworkProperty> unsupported_grid_property(
+      const plan::Plan& plan) const;
   /// Counts the points of the space whose recomputation is illegal; each illegal recomputation
   /// stands for `each` points.
-  void count_refused_points(const RecomputationsByLegality& recomputations, std::int64_t each,
-                            plan::Plan example);
+  void count_refused_search_points(const RecomputationsByLegality& recomputations,
+                                   std::int64_t each, plan::Plan example);
   /// Returns the set of parallelism degrees above 1, on which the framework's abilities depend;
   /// empty without a framework.
-  [[nodiscard]] plan::DegreeSet degrees(const plan::Plan& plan) const;
+  [[nodiscard]] plan::DegreeSet degree_set_above_one(const plan::Plan& plan) const;
   /// Returns the block choices for the degrees and rank order of `grid`, a plan whose other choices
   /// are not read.
   const BlockChoiceTable& blocks(const plan::Plan& grid);
@@ -112,7 +118,7 @@ class LegalPlanCounter {
   const DataParallelChoiceTable& data(const plan::Plan& legal);
 
   const plan::Job& job_;
-  const SpaceDimensions& space_;
+  const SearchSpaceDimensions& space_;
   /// Words of the framework's rules (such as features of a model) that apply to the job's model.
   plan::WordSet model_words_;
   std::map<BlockKey, BlockChoiceTable> blocks_;
@@ -125,7 +131,7 @@ class LegalPlanCounter {
   std::int64_t points_ = 0;
   RefusedByRule refused_{};
   NotRunByAbility not_run_{};
-  std::map<plan::Rule, plan::Plan> examples_;
+  std::map<plan::PlanLegalityRule, plan::Plan> examples_;
   // Number of points of the product for one grid: block choices, then stage choices and
   // recomputations.
   std::int64_t block_points_ = 1;
@@ -138,7 +144,7 @@ class LegalPlanCounter {
   std::int64_t offloads_ = 1;
   /// Lines of the framework's rule file that the job alone, without any plan, breaks or satisfies;
   /// computed at the first legal combination of degrees, nullopt before.
-  std::optional<plan::FrameworkSupport::PropertyCoupling> joint_of_job_;
+  std::optional<plan::FrameworkSupport::FrameworkPropertyCoupling> joint_of_job_;
   /// True if the sharding groups that the framework runs depend on the parallelism degrees of the
   /// plan.
   bool groups_ask_degrees_ = false;

@@ -18,16 +18,16 @@ constexpr double kNearlyLeast = 0.02;
 /// Returns the number of operators that a step runs over all stages.
 std::int64_t count_operators(const step::StepProgram& program) {
   std::int64_t count = 0;
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     std::vector<std::int64_t> of_sequence;
-    for (const step::Sequence& sequence : stage.sequences) {
+    for (const step::TemplateSequence& sequence : stage.sequences) {
       std::int64_t sum = 0;
-      for (const step::Item& item : sequence.items) {
+      for (const step::TemplateSequenceItem& item : sequence.items) {
         sum += std::ssize(program.templates[static_cast<std::size_t>(item.which)].operators);
       }
       of_sequence.push_back(sum);
     }
-    for (const step::ScheduleSlot& slot : stage.schedule) {
+    for (const step::PipelineScheduleSlot& slot : stage.schedule) {
       count += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
@@ -44,21 +44,22 @@ TunedPlan accounted(const plan::Plan& plan, const simulate::PlanPrice& price,
           .peak_memory_bytes = memory.peak_bytes,
           .fits = memory.fits(),
           .p_fits = memory.p_fits,
-          .verdict = memory.verdict(),
-          .over_by_bytes = std::max(0.0, memory.over_by_bytes()),
-          .largest_part = memory::largest_memory_part(memory)};
+          .verdict = memory.memory_fit_verdict_of_job(),
+          .over_by_bytes = std::max(0.0, memory.memory_shortage_bytes()),
+          .largest_part = memory::largest_part_of_scarce_memory(memory)};
 }
 
 void play(const plan::Job& job, const cost::CostModel& cost, const step::StepProgram& program,
           TunedPlan& tuned) {
-  simulate::Simulation simulation = simulate::simulate(
-      program, cost, cost::group_layouts(job.cluster, plan::Grid(tuned.plan)), tuned.plan);
-  simulate::add_uneven_waits(simulation, tuned.waits_s);
+  simulate::Simulation simulation = simulate::simulate_step_program(
+      program, cost, cost::rank_group_network_layouts(job.cluster, plan::RankGrid(tuned.plan)),
+      tuned.plan);
+  simulate::add_uneven_micro_batch_waits(simulation, tuned.waits_s);
   const auto critical = static_cast<std::size_t>(simulation.critical_stage);
   tuned.step_time_s = simulation.step_time_s;
   tuned.breakdown = simulation.stages[critical].breakdown;
-  tuned.interval =
-      cost.step_time_ratio_interval(simulate::waiting_share(tuned.breakdown, tuned.step_time_s));
+  tuned.interval = cost.step_time_ratio_interval(
+      simulate::step_share_spent_waiting(tuned.breakdown, tuned.step_time_s));
   tuned.operators = count_operators(program);
 }
 
@@ -66,15 +67,15 @@ void play(const plan::Job& job, const cost::CostModel& cost, const step::StepPro
 
 TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const plan::Plan& plan,
                         const simulate::PlanPrice& price) {
-  step::StepProgram program = step::build_program(job, plan);
+  step::StepProgram program = step::build_step_program(job, plan);
   TunedPlan tuned = accounted(plan, price, memory::memory_report(job, program));
   if (job.documents)
-    program = step::build_program(job, plan, step::RepresentativeMicroBatch::kMean);
+    program = step::build_step_program(job, plan, step::RepresentativeMicroBatch::kMean);
   play(job, cost, program, tuned);
   return tuned;
 }
 
-void PlanEvaluator::run(std::span<const PlanCandidate* const> candidates) {
+void PlanEvaluator::simulate_candidates(std::span<const PlanCandidate* const> candidates) {
   std::vector<const PlanCandidate*> fresh;
   for (const PlanCandidate* candidate : candidates) {
     if (known_.try_emplace(candidate->plan).second) fresh.push_back(candidate);
@@ -82,7 +83,8 @@ void PlanEvaluator::run(std::span<const PlanCandidate* const> candidates) {
   std::vector<TunedPlan> tuned(fresh.size());
   parallel_for(running_.threads, fresh.size(), [&](std::size_t i) {
     const auto known = waiting_.find(fresh[i]->plan);
-    AccountedPlan one = known == waiting_.end() ? account(*fresh[i]) : std::move(known->second);
+    PlanWithMemoryReport one =
+        known == waiting_.end() ? account(*fresh[i]) : std::move(known->second);
     if (is_worth_simulating(one.tuned)) play(job_, cost_, one.program, one.tuned);
     tuned[i] = std::move(one.tuned);
   });
@@ -117,13 +119,13 @@ bool PlanEvaluator::fits(const PlanCandidate& candidate) {
   return keep(candidate, account(candidate));
 }
 
-std::vector<const PlanCandidate*> PlanEvaluator::candidates_that_fit(
+std::vector<const PlanCandidate*> PlanEvaluator::candidates_fitting_memory(
     std::span<const PlanCandidate* const> candidates) {
   std::vector<const PlanCandidate*> fresh;
   for (const PlanCandidate* candidate : candidates) {
     if (!knows(*candidate) && !waiting_.contains(candidate->plan)) fresh.push_back(candidate);
   }
-  std::vector<AccountedPlan> accounted(fresh.size());
+  std::vector<PlanWithMemoryReport> accounted(fresh.size());
   parallel_for(running_.threads, fresh.size(),
                [&](std::size_t i) { accounted[i] = account(*fresh[i]); });
   for (std::size_t i = 0; i < fresh.size(); ++i) keep(*fresh[i], std::move(accounted[i]));
@@ -135,7 +137,7 @@ std::vector<const PlanCandidate*> PlanEvaluator::candidates_that_fit(
 
 /// Keeps a plan that fits until it runs, and marks one that does not as known. Returns whether it
 /// fits.
-bool PlanEvaluator::keep(const PlanCandidate& candidate, AccountedPlan accounted) {
+bool PlanEvaluator::keep(const PlanCandidate& candidate, PlanWithMemoryReport accounted) {
   if (!is_worth_simulating(accounted.tuned)) {
     known_.try_emplace(candidate.plan);
     too_large_.push_back(std::move(accounted.tuned));
@@ -145,16 +147,17 @@ bool PlanEvaluator::keep(const PlanCandidate& candidate, AccountedPlan accounted
   return true;
 }
 
-PlanEvaluator::AccountedPlan PlanEvaluator::account(const PlanCandidate& candidate) const {
-  step::StepProgram program = step::build_program(job_, candidate.plan);
+PlanEvaluator::PlanWithMemoryReport PlanEvaluator::account(const PlanCandidate& candidate) const {
+  step::StepProgram program = step::build_step_program(job_, candidate.plan);
   TunedPlan tuned =
       accounted(candidate.plan, candidate.price, memory::memory_report(job_, program));
   if (job_.documents)
-    program = step::build_program(job_, candidate.plan, step::RepresentativeMicroBatch::kMean);
+    program = step::build_step_program(job_, candidate.plan, step::RepresentativeMicroBatch::kMean);
   return {std::move(program), std::move(tuned)};
 }
 
-TunedPlan PlanEvaluator::smallest(std::span<const PlanCandidate> candidates) const {
+TunedPlan PlanEvaluator::plan_exceeding_memory_least(
+    std::span<const PlanCandidate> candidates) const {
   const auto excess = [](const TunedPlan& one) {
     return std::tuple(one.over_by_bytes, one.peak_memory_bytes);
   };
@@ -166,8 +169,10 @@ TunedPlan PlanEvaluator::smallest(std::span<const PlanCandidate> candidates) con
   const double usable_memory_bytes = memory::usable_memory_bytes(job_);
   while (!candidates.empty()) {
     const double floor = candidates.front().price.memory_bytes;
-    const auto needed_device_bytes = [&] { return usable_memory_bytes + least().over_by_bytes; };
-    if (!found.empty() && needed_device_bytes() * (1 - kNearlyLeast) <= floor) break;
+    const auto device_bytes_needed_by_plan = [&] {
+      return usable_memory_bytes + least().over_by_bytes;
+    };
+    if (!found.empty() && device_bytes_needed_by_plan() * (1 - kNearlyLeast) <= floor) break;
     const auto next = candidates.first(std::min(at_once, candidates.size()));
     candidates = candidates.subspan(next.size());
     std::vector<TunedPlan> tuned(next.size());
@@ -178,11 +183,11 @@ TunedPlan PlanEvaluator::smallest(std::span<const PlanCandidate> candidates) con
   TunedPlan smallest = least();
   const auto size = job_.documents ? step::RepresentativeMicroBatch::kMean
                                    : step::RepresentativeMicroBatch::kLargest;
-  play(job_, cost_, step::build_program(job_, smallest.plan, size), smallest);
+  play(job_, cost_, step::build_step_program(job_, smallest.plan, size), smallest);
   return smallest;
 }
 
-double PlanEvaluator::best_step_s(std::size_t n) const {
+double PlanEvaluator::nth_best_step_s(std::size_t n) const {
   return n <= times_.size() ? times_[n - 1] : std::numeric_limits<double>::infinity();
 }
 

@@ -23,9 +23,9 @@ TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const
 /// the order in which plans are passed or on the number of threads; only `operators` does.
 class PlanEvaluator {
  public:
-  /// All arguments except `prices` must outlive this object. `tight_from`: least probability of
-  /// fitting in memory from which plans that only may fit ("tight") count as fitting; nullopt: none
-  /// does.
+  /// All arguments except `prices` must outlive this object. `tight_from`: least
+  /// probability of fitting in memory from which plans that only may fit ("tight") count as
+  /// fitting; nullopt: none does.
   PlanEvaluator(const plan::Job& job, const cost::CostModel& cost, const SearchRunOptions& running,
                 const simulate::SharedPricerCaches& prices = {},
                 std::optional<double> tight_from = {})
@@ -33,7 +33,7 @@ class PlanEvaluator {
 
   /// Simulates candidates in parallel, except those with a known result. The memory of each
   /// candidate is computed first; one that does not fit is not simulated.
-  void run(std::span<const PlanCandidate* const> candidates);
+  void simulate_candidates(std::span<const PlanCandidate* const> candidates);
 
   /// Adds the result of a plan that fits and was simulated by someone else.
   void add_simulated_plan(const TunedPlan& simulated);
@@ -42,50 +42,51 @@ class PlanEvaluator {
   /// kept until it is simulated.
   bool fits(const PlanCandidate& candidate);
   /// Returns the candidates that fit in memory, computing the memory of all of them in parallel.
-  std::vector<const PlanCandidate*> candidates_that_fit(
+  std::vector<const PlanCandidate*> candidates_fitting_memory(
       std::span<const PlanCandidate* const> candidates);
 
   /// Returns the plan that exceeds the device memory least (within 2 %), simulated. Chooses among
   /// `candidates`, in ascending order of closed-form memory, and the plans found too large before;
   /// one of both must exist.
-  [[nodiscard]] TunedPlan smallest(std::span<const PlanCandidate> candidates) const;
+  [[nodiscard]] TunedPlan plan_exceeding_memory_least(
+      std::span<const PlanCandidate> candidates) const;
 
   [[nodiscard]] const plan::Job& job() const { return job_; }
   [[nodiscard]] const cost::CostModel& cost() const { return cost_; }
   /// Returns the stored closed-form prices, for use by other pricers of plans of this job.
-  [[nodiscard]] const simulate::SharedPricerCaches& prices() const { return prices_; }
+  [[nodiscard]] const simulate::SharedPricerCaches& shared_price_caches() const { return prices_; }
   [[nodiscard]] int threads() const { return running_.threads; }
   [[nodiscard]] bool knows(const PlanCandidate& candidate) const {
     return known_.contains(candidate.plan);
   }
   /// Returns the step time in seconds of the n-th best simulated plan that fits, n from 1; infinite
   /// if fewer fit.
-  [[nodiscard]] double best_step_s(std::size_t n = 1) const;
+  [[nodiscard]] double nth_best_step_s(std::size_t n = 1) const;
   /// Limits the search to plans that take less than `seconds` for a step.
-  void limit_step_seconds(double seconds) { below_s_ = seconds; }
+  void set_step_seconds_limit(double seconds) { below_s_ = seconds; }
   /// Returns the step time in seconds that a plan must beat to be among the best n plans looked
   /// for.
-  [[nodiscard]] double step_s_to_beat(std::size_t n) const {
-    return std::min(best_step_s(n), below_s_);
+  [[nodiscard]] double step_seconds_to_beat(std::size_t n) const {
+    return std::min(nth_best_step_s(n), below_s_);
   }
   /// Returns the simulated plans that fit in memory, best first; equal times are ordered by plan.
   [[nodiscard]] std::vector<TunedPlan> ranked_plans() const;
   [[nodiscard]] std::size_t fitting() const { return times_.size(); }
   /// Returns the plans that do not fit in memory: they have a memory report, but were not
   /// simulated.
-  [[nodiscard]] const std::vector<TunedPlan>& plans_too_large() const { return too_large_; }
+  [[nodiscard]] const std::vector<TunedPlan>& plans_exceeding_memory() const { return too_large_; }
   [[nodiscard]] std::int64_t simulated() const { return simulated_; }
   /// Returns the number of operators that all simulations together executed.
-  [[nodiscard]] std::int64_t operators() const { return operators_; }
+  [[nodiscard]] std::int64_t simulated_operator_count() const { return operators_; }
 
  private:
   /// A plan with its step program and memory report, ready to be simulated.
-  struct AccountedPlan {
+  struct PlanWithMemoryReport {
     step::StepProgram program;
     TunedPlan tuned;
   };
-  [[nodiscard]] AccountedPlan account(const PlanCandidate& candidate) const;
-  bool keep(const PlanCandidate& candidate, AccountedPlan accounted);
+  [[nodiscard]] PlanWithMemoryReport account(const PlanCandidate& candidate) const;
+  bool keep(const PlanCandidate& candidate, PlanWithMemoryReport accounted);
   /// True if a plan shall be simulated: it fits, or it is tight (only may fit) with at least the
   /// probability `tight_from_`.
   [[nodiscard]] bool is_worth_simulating(const TunedPlan& tuned) const;
@@ -99,7 +100,7 @@ class PlanEvaluator {
   /// Results of plans; nullopt: the plan does not fit in memory.
   std::map<plan::Plan, std::optional<TunedPlan>> known_;
   /// Plans that fit in memory and are not simulated yet.
-  std::map<plan::Plan, AccountedPlan> waiting_;
+  std::map<plan::Plan, PlanWithMemoryReport> waiting_;
   /// Step times in seconds of the simulated plans that fit, ascending.
   std::vector<double> times_;
   std::vector<TunedPlan> too_large_;

@@ -13,19 +13,20 @@
 
 namespace stepwright::tune {
 
-bool framework_runs_plan(const plan::Job& job, const SpaceDimensions& space,
-                         const plan::Plan& plan) {
-  return !space.framework || space.framework->runs(job, plan);
+bool framework_supports_plan_unchanged(const plan::Job& job, const SearchSpaceDimensions& space,
+                                       const plan::Plan& plan) {
+  return !space.framework || space.framework->supports_plan(job, plan);
 }
 
-std::vector<PlanRefusalCount> framework_refusals(const SpaceDimensions& space,
+std::vector<PlanRefusalCount> framework_refusals(const SearchSpaceDimensions& space,
                                                  const LegalPlanCounter& enumeration) {
   std::vector<PlanRefusalCount> refusals;
   for (std::size_t i = 0; i < plan::kAbilities; ++i) {
     const std::int64_t count = enumeration.not_run()[i];
     if (count == 0) continue;
-    refusals.push_back({std::string(kFrameworkRule),
-                        space.framework->framework_support_sentence(static_cast<plan::Ability>(i)),
+    refusals.push_back({std::string(kUnsupportedByFrameworkRule),
+                        space.framework->supported_property_values_sentence(
+                            static_cast<plan::FrameworkProperty>(i)),
                         count});
   }
   return refusals;
@@ -33,7 +34,7 @@ std::vector<PlanRefusalCount> framework_refusals(const SpaceDimensions& space,
 
 namespace {
 
-NearestFrameworkPlan framework_run(const plan::Framework& framework, const plan::Job& job,
+NearestFrameworkPlan framework_run(const plan::TrainingFramework& framework, const plan::Job& job,
                                    const plan::Plan& plan) {
   plan::Job there = job;
   const bool own =
@@ -59,23 +60,23 @@ NearestFrameworkPlan framework_run(const plan::Framework& framework, const plan:
 }  // namespace
 
 std::vector<NearestFrameworkPlan> nearest_framework_plans(
-    const plan::Job& job, const plan::Plan& plan, std::span<const plan::Framework> frameworks,
-    int threads) {
+    const plan::Job& job, const plan::Plan& plan,
+    std::span<const plan::TrainingFramework> frameworks, int threads) {
   std::vector<NearestFrameworkPlan> runs(frameworks.size());
   parallel_for(threads, runs.size(),
                [&](std::size_t i) { runs[i] = framework_run(frameworks[i], job, plan); });
   return runs;
 }
 
-double likely_search_step_s(const plan::Job& job, const plan::Plan& near) {
+double step_seconds_likely_found_by_search(const plan::Job& job, const plan::Plan& near) {
   const plan::Job chosen = with_fastest_attention_kernel(job);
-  const SpaceDimensions space = search_space_dimensions(chosen);
-  return least_neighbour_seconds(chosen, cost::CostModel(chosen), space, near,
-                                 simulate::plan_memory_limit(chosen));
+  const SearchSpaceDimensions space = search_space_dimensions(chosen);
+  return min_step_seconds_of_neighbour_plans(chosen, cost::CostModel(chosen), space, near,
+                                             simulate::plan_memory_limit(chosen));
 }
 
-std::vector<NearestPlanGroup> group_by_nearest_plan(const std::vector<NearestFrameworkPlan>& runs,
-                                                    const plan::Plan& plan) {
+std::vector<NearestPlanGroup> group_frameworks_by_nearest_plan(
+    const std::vector<NearestFrameworkPlan>& runs, const plan::Plan& plan) {
   std::vector<NearestPlanGroup> all;
   NearestPlanGroup none;
   for (const NearestFrameworkPlan& run : runs) {

@@ -12,12 +12,12 @@ namespace stepwright::tune {
 
 /// True if the job's framework runs a legal, canonical plan (unused choices at their defaults)
 /// unchanged; true without a framework.
-bool framework_runs_plan(const plan::Job& job, const SpaceDimensions& space,
-                         const plan::Plan& plan);
+bool framework_supports_plan_unchanged(const plan::Job& job, const SearchSpaceDimensions& space,
+                                       const plan::Plan& plan);
 
 /// Returns the number of points of the search space that the job's framework does not run, by the
 /// ability that it lacks.
-std::vector<PlanRefusalCount> framework_refusals(const SpaceDimensions& space,
+std::vector<PlanRefusalCount> framework_refusals(const SearchSpaceDimensions& space,
                                                  const LegalPlanCounter& enumeration);
 
 /// The plan that a framework would run in place of a given plan: the plan itself if the framework
@@ -41,13 +41,13 @@ struct NearestFrameworkPlan {
 /// canonical plan. `frameworks` must outlive the result. With the job's own framework the run is as
 /// `predict` says, except for kernels that the framework's recipe files cannot switch on.
 std::vector<NearestFrameworkPlan> nearest_framework_plans(
-    const plan::Job& job, const plan::Plan& plan, std::span<const plan::Framework> frameworks,
-    int threads = 1);
+    const plan::Job& job, const plan::Plan& plan,
+    std::span<const plan::TrainingFramework> frameworks, int threads = 1);
 
 /// Returns the step time in seconds that a search of this job is likely to reach: the least
 /// closed-form price among plans near `near`. Infinite if no plan near it fits, or if `near` is not
 /// in the job's search space.
-double likely_search_step_s(const plan::Job& job, const plan::Plan& near);
+double step_seconds_likely_found_by_search(const plan::Job& job, const plan::Plan& near);
 
 /// Frameworks that do not run a given plan unchanged, with the nearest plan that all of them run
 /// instead.
@@ -59,7 +59,7 @@ struct NearestPlanGroup {
 
 /// Groups the frameworks that cannot run `plan` unchanged by the plan that they run instead.
 /// Frameworks that run no plan of the job come last.
-std::vector<NearestPlanGroup> group_by_nearest_plan(const std::vector<NearestFrameworkPlan>& runs,
-                                                    const plan::Plan& plan);
+std::vector<NearestPlanGroup> group_frameworks_by_nearest_plan(
+    const std::vector<NearestFrameworkPlan>& runs, const plan::Plan& plan);
 
 }  // namespace stepwright::tune

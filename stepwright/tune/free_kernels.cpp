@@ -32,11 +32,12 @@ plan::Job with_fastest_attention_kernel(const plan::Job& job) {
 bool is_plan_limited_by_attention_kernel(const plan::Job& job) {
   if (job.framework.name.empty()) return false;
   return plan::FrameworkSupport(job.framework)
-             .joint(std::array{plan::Ability::kAttention}, job, plan::Plan{})
+             .single_collective_algorithm_rule(std::array{plan::FrameworkProperty::kAttention}, job,
+                                               plan::Plan{})
              .holds != 0;
 }
 
-std::string attention_choice_note(const plan::Job& before, const plan::Job& after) {
+std::string attention_kernel_choice_note(const plan::Job& before, const plan::Job& after) {
   const cluster::AttentionKernel kernel = after.kernels.attention;
   if (kernel == before.kernels.attention) return "";
   return fmt::format(

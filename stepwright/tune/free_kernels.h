@@ -17,6 +17,6 @@ bool is_plan_limited_by_attention_kernel(const plan::Job& job);
 
 /// Returns a note for users about the attention kernel that was chosen; empty if the job's kernel
 /// stays.
-std::string attention_choice_note(const plan::Job& before, const plan::Job& after);
+std::string attention_kernel_choice_note(const plan::Job& before, const plan::Job& after);
 
 }  // namespace stepwright::tune

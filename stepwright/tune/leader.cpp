@@ -7,14 +7,14 @@
 
 namespace stepwright::tune {
 
-void promote_plan(TuneResult& result, std::size_t place, std::size_t top) {
+void select_plan_as_best(TuneResult& result, std::size_t place, std::size_t top) {
   std::vector<TunedPlan>& all = result.simulated;
   const double before_s = result.plans.front().step_time_s;
   const auto first = all.begin();
   std::rotate(first, first + static_cast<std::ptrdiff_t>(place),
               first + static_cast<std::ptrdiff_t>(place + 1));
   const TunedPlan& leader = all.front();
-  for (TunedPlan& tuned : all) tuned.lost = slower_plan_reason(leader, tuned);
+  for (TunedPlan& tuned : all) tuned.lost = reason_plan_is_slower(leader, tuned);
   const double open_s = before_s * (1 - result.optimality_gap);
   result.optimality_gap = std::max(0.0, 1 - open_s / leader.step_time_s);
   if (result.baseline) {

@@ -20,13 +20,13 @@
 namespace stepwright::tune {
 
 /// Prices the plans of a job by playing their schedules turn by turn; each plan is priced once.
-class PlayedSchedulePrices {
+class SimulatedSchedulePrices {
  public:
   /// `most_operators`: number of simulated operators after which a local search with these prices
   /// stops.
-  PlayedSchedulePrices(const plan::Job& job, const cost::CostModel& cost,
-                       const simulate::SharedPricerCaches& shared = {},
-                       std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
+  SimulatedSchedulePrices(const plan::Job& job, const cost::CostModel& cost,
+                          const simulate::SharedPricerCaches& shared = {},
+                          std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
       : job_(job),
         cost_(cost),
         shared_(shared),
@@ -38,25 +38,29 @@ class PlayedSchedulePrices {
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// Returns the closed-form price of a plan.
-  simulate::PlanPrice price(const plan::Plan& plan) { return pricers_.front()->price(plan); }
+  simulate::PlanPrice closed_form_price(const plan::Plan& plan) {
+    return pricers_.front()->price(plan);
+  }
   /// Returns the closed-form prices of several plans, computed on `threads` threads.
-  std::vector<simulate::PlanPrice> price(std::span<const plan::Plan> plans, int threads);
+  std::vector<simulate::PlanPrice> closed_form_price(std::span<const plan::Plan> plans,
+                                                     int threads);
   /// Replaces the prices of candidates by prices from playing their schedules turn by turn.
-  void play(std::span<PlanCandidate* const> candidates, int threads);
+  void reprice_candidates_by_played_schedules(std::span<PlanCandidate* const> candidates,
+                                              int threads);
 
   /// Returns the plan with layers split into pipeline positions of about equal work; nullopt if
   /// that gains nothing (`with_balanced_layers`).
-  std::optional<plan::Plan> balanced(const plan::Plan& plan) {
+  std::optional<plan::Plan> plan_with_balanced_layers(const plan::Plan& plan) {
     return with_balanced_layers(work_, plan);
   }
   /// Returns the plans, with each `auto` schedule (whose order of passes is not decided yet)
   /// replaced by the orders found for it that may take less than `useful_s` seconds.
-  std::vector<plan::Plan> with_found_pass_orders(const std::vector<plan::Plan>& plans,
-                                                 double useful_s) {
+  std::vector<plan::Plan> replace_auto_schedules_by_found_orders(
+      const std::vector<plan::Plan>& plans, double useful_s) {
     std::vector<plan::Plan> settled;
     for (const plan::Plan& plan : plans) {
       const std::vector<plan::Plan> orders =
-          simulate::plans_with_found_orders(*pricers_.front(), job_, plan, useful_s);
+          simulate::plans_with_found_schedule_orders(*pricers_.front(), job_, plan, useful_s);
       settled.insert(settled.end(), orders.begin(), orders.end());
     }
     return settled;
@@ -64,8 +68,8 @@ class PlayedSchedulePrices {
 
  private:
   /// Calls `body(pricer, i)` for each i below `count`, on at most `threads` threads.
-  template <class Body>
-  void each(int threads, std::size_t count, const Body& body);
+  template <class IndexedLoopBody>
+  void each(int threads, std::size_t count, const IndexedLoopBody& body);
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
@@ -81,9 +85,8 @@ class PlayedSchedulePrices {
 /// faster in simulation until there is none. Neighbours whose lower bound, or price less the share
 /// `price_error`, exceeds the best time are not simulated. Returns the last plan's neighbours that
 /// fit by their price, sorted by price.
-std::vector<PlanCandidate> search_locally(PlanEvaluator& evaluation, PlayedSchedulePrices& prices,
-                                          const SpaceDimensions& space,
-                                          const simulate::AvailablePlanMemory& room,
-                                          double price_error = kMaxAssumedPriceError);
+std::vector<PlanCandidate> improve_best_plan_by_local_search(
+    PlanEvaluator& evaluation, SimulatedSchedulePrices& prices, const SearchSpaceDimensions& space,
+    const simulate::AvailablePlanMemory& room, double price_error = kMaxClosedFormPriceError);
 
 }  // namespace stepwright::tune

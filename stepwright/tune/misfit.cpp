@@ -7,7 +7,7 @@
 
 namespace stepwright::tune {
 
-std::string memory_misfit_note(const plan::Job& job, const TunedPlan& smallest) {
+std::string memory_shortage_note(const plan::Job& job, const TunedPlan& smallest) {
   const double usable = memory::usable_memory_bytes(job);
   if (smallest.peak_memory_bytes > usable) {
     return fmt::format(
@@ -22,7 +22,7 @@ std::string memory_misfit_note(const plan::Job& job, const TunedPlan& smallest) 
       format_bytes(smallest.over_by_bytes));
 }
 
-std::string memory_misfit_error_text(const TunedPlan& smallest) {
+std::string memory_shortage_error_text(const TunedPlan& smallest) {
   return fmt::format(
       "no plan of the space fits in memory: the smallest needs {}, {} more than there is, most of "
       "it {}",

@@ -33,7 +33,8 @@ constexpr double kConfidences[] = {0.75, plan::kMinMemoryFitConfidence};
 /// is stated.
 double riskier_bytes(const plan::Job& job) {
   const double confidence = memory::memory_fit_confidence(job);
-  if (job.objective.memory_reserve >= 0 || confidence == 0) return memory::capacity_bytes(job);
+  if (job.objective.memory_reserve >= 0 || confidence == 0)
+    return memory::device_memory_capacity_bytes(job);
   plan::Job riskier = job;
   for (const double lower : kConfidences) {
     riskier.objective.memory_confidence = lower;
@@ -45,38 +46,40 @@ double riskier_bytes(const plan::Job& job) {
 plan::Job with_memory(const plan::Job& job, const Amount& amount) {
   const double usable = amount.riskier ? riskier_bytes(job) : memory::usable_memory_bytes(job);
   plan::Job larger = job;
-  larger.objective.memory_reserve = 1 - usable / memory::capacity_bytes(job);
-  larger.objective.memory_limit_bytes = amount.times * memory::capacity_bytes(job);
+  larger.objective.memory_reserve = 1 - usable / memory::device_memory_capacity_bytes(job);
+  larger.objective.memory_limit_bytes = amount.times * memory::device_memory_capacity_bytes(job);
   return larger;
 }
 
 /// Returns by what share a plan's price is above its simulated time. Prices of neighbours are
 /// assumed to be off by the same share, so that neighbours priced above it are not simulated.
-double price_error(PlayedSchedulePrices& prices, const TunedPlan& simulated) {
+double price_error(SimulatedSchedulePrices& prices, const TunedPlan& simulated) {
   PlanCandidate one{.plan = simulated.plan};
   PlanCandidate* const candidates[] = {&one};
-  prices.play(candidates, 1);
+  prices.reprice_candidates_by_played_schedules(candidates, 1);
   return 1 - simulated.step_time_s / one.price.seconds;
 }
 
 /// Returns the best plan that a local search finds from another plan.
-TunedPlan followed(PlanEvaluator& evaluation, PlayedSchedulePrices& prices,
-                   const SpaceDimensions& space, const TunedPlan& from) {
+TunedPlan followed(PlanEvaluator& evaluation, SimulatedSchedulePrices& prices,
+                   const SearchSpaceDimensions& space, const TunedPlan& from) {
   evaluation.add_simulated_plan(from);
-  search_locally(evaluation, prices, space, simulate::plan_memory_limit(evaluation.job()),
-                 price_error(prices, from));
+  improve_best_plan_by_local_search(evaluation, prices, space,
+                                    simulate::plan_memory_limit(evaluation.job()),
+                                    price_error(prices, from));
   return evaluation.ranked_plans().front();
 }
 
 }  // namespace
 
-std::vector<MoreMemoryGain> more_memory(const TuneResult& result, const TuneOptions& options) {
+std::vector<MoreMemoryGain> step_time_gains_of_more_memory(const TuneResult& result,
+                                                           const TuneOptions& options) {
   const TunedPlan& best = result.plans.front();
   std::vector<MoreMemoryGain> steps;
   if (!best.fits) return steps;
   const cost::CostModel cost(result.job);
-  PlayedSchedulePrices prices(result.job, cost, simulate::SharedPricerCaches{}, kMostPlayed);
-  const SpaceDimensions space = search_space_dimensions(result.job);
+  SimulatedSchedulePrices prices(result.job, cost, simulate::SharedPricerCaches{}, kMostPlayed);
+  const SearchSpaceDimensions space = search_space_dimensions(result.job);
   const SearchRunOptions running{.threads = search_thread_count(options), .progress = {}};
   TunedPlan last = best;
   for (const Amount& amount : kAmounts) {
@@ -85,7 +88,7 @@ std::vector<MoreMemoryGain> more_memory(const TuneResult& result, const TuneOpti
     TunedPlan found = followed(evaluation, prices, space, last);
     if (!(found.step_time_s < last.step_time_s * (1 - kWorthMemory))) continue;
     last = found;
-    steps.push_back({.capacity_bytes = memory::capacity_bytes(job),
+    steps.push_back({.capacity_bytes = memory::device_memory_capacity_bytes(job),
                      .reserve_share = job.objective.memory_reserve,
                      .tuned = std::move(found),
                      .gain_s = best.step_time_s - last.step_time_s});

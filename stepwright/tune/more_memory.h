@@ -23,7 +23,8 @@ struct MoreMemoryGain {
 /// free. Plans are found by local search from the plan of the amount before, so gains are lower
 /// bounds. Lists only amounts that gain 0.1 % over the ones before. Empty if the answer has no plan
 /// that fits.
-std::vector<MoreMemoryGain> more_memory(const TuneResult& result, const TuneOptions& options);
+std::vector<MoreMemoryGain> step_time_gains_of_more_memory(const TuneResult& result,
+                                                           const TuneOptions& options);
 
 /// Returns the JSON list of `tune --json` that says how much faster plans get with more memory.
 nlohmann::ordered_json more_memory_json(const TuneResult& result,

@@ -24,15 +24,15 @@ constexpr std::size_t kKeptForOne = 4;
 /// The best plans priced so far, each with a mark whether its neighbours were priced.
 class Pool {
  public:
-  Pool(const plan::Job& job, const cost::CostModel& cost, const SpaceDimensions& space,
+  Pool(const plan::Job& job, const cost::CostModel& cost, const SearchSpaceDimensions& space,
        const SearchGoal& goal, const simulate::SharedPricerCaches& prices)
       : job_(job), space_(space), goal_(goal), pricer_(job, cost, prices), work_(job, cost) {}
 
   /// Adds a plan with even layers, and with a balanced split where the space has it.
   void add(const plan::Plan& plan) {
-    if (!seen_.insert(plan).second || !schedule::has_decided_order(plan.schedule)) return;
+    if (!seen_.insert(plan).second || !schedule::is_schedule_order_decided(plan.schedule)) return;
     add(plan, plan);
-    if (!is_balanced_split_tried(job_, space_, plan)) return;
+    if (!search_tries_balanced_layer_split(job_, space_, plan)) return;
     if (const auto split = with_balanced_layers(work_, plan)) add(*split, plan);
   }
 
@@ -43,7 +43,8 @@ class Pool {
       if (member.expanded) continue;
       member.expanded = true;
       if (!expanded_.insert(member.even).second) continue;
-      for (const plan::Plan& plan : neighbour_plans(job_, space_, plan::Plan(member.even)))
+      for (const plan::Plan& plan :
+           plans_differing_in_one_choice(job_, space_, plan::Plan(member.even)))
         add(plan);
       return true;
     }
@@ -52,11 +53,11 @@ class Pool {
 
   [[nodiscard]] KnownPlanKeys keys() const {
     if (plans_.size() < goal_.keep) return {};
-    return {.best = best_step_s(), .last = std::prev(plans_.end())->first};
+    return {.best = nth_best_step_s(), .last = std::prev(plans_.end())->first};
   }
 
   /// Returns the least price; infinity: no plan fits.
-  [[nodiscard]] double best_step_s() const {
+  [[nodiscard]] double nth_best_step_s() const {
     return plans_.empty() ? std::numeric_limits<double>::infinity() : plans_.begin()->first;
   }
 
@@ -76,7 +77,7 @@ class Pool {
     bool expanded = false;
   };
   const plan::Job& job_;
-  const SpaceDimensions& space_;
+  const SearchSpaceDimensions& space_;
   const SearchGoal& goal_;
   simulate::PlanPricer pricer_;
   WorkLowerBounds work_;
@@ -87,10 +88,11 @@ class Pool {
 
 }  // namespace
 
-KnownPlanKeys least_neighbour_keys(const plan::Job& job, const cost::CostModel& cost,
-                                   const SpaceDimensions& space,
-                                   const std::vector<plan::Plan>& starts, const SearchGoal& goal,
-                                   const simulate::SharedPricerCaches& prices) {
+KnownPlanKeys min_keys_of_neighbour_plans(const plan::Job& job, const cost::CostModel& cost,
+                                          const SearchSpaceDimensions& space,
+                                          const std::vector<plan::Plan>& starts,
+                                          const SearchGoal& goal,
+                                          const simulate::SharedPricerCaches& prices) {
   Pool pool(job, cost, space, goal, prices);
   for (plan::Plan start : starts) {
     if (job.space.layers.empty()) start.layers.clear();
@@ -101,9 +103,10 @@ KnownPlanKeys least_neighbour_keys(const plan::Job& job, const cost::CostModel& 
   return pool.keys();
 }
 
-double least_neighbour_seconds(const plan::Job& job, const cost::CostModel& cost,
-                               const SpaceDimensions& space, const plan::Plan& start,
-                               const simulate::AvailablePlanMemory& room) {
+double min_step_seconds_of_neighbour_plans(const plan::Job& job, const cost::CostModel& cost,
+                                           const SearchSpaceDimensions& space,
+                                           const plan::Plan& start,
+                                           const simulate::AvailablePlanMemory& room) {
   const SearchGoal goal{.room = room, .keep = kKeptForOne, .known = {}};
   const simulate::SharedPricerCaches prices;
   Pool pool(job, cost, space, goal, prices);
@@ -112,7 +115,7 @@ double least_neighbour_seconds(const plan::Job& job, const cost::CostModel& cost
   pool.add(inside);
   for (int i = 0; i < kExpandedForOne && pool.expand(); ++i) {
   }
-  return pool.best_step_s();
+  return pool.nth_best_step_s();
 }
 
 }  // namespace stepwright::tune

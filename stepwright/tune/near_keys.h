@@ -11,16 +11,18 @@ namespace stepwright::tune {
 /// Returns the least key (price, or memory) and the `goal.keep`-th least key among the plans
 /// `starts` of the space and fitting plans near them. A search that knows these keys starts with
 /// nearly its final limit, and prices few plans in vain. Infinite if too few plans are near.
-KnownPlanKeys least_neighbour_keys(const plan::Job& job, const cost::CostModel& cost,
-                                   const SpaceDimensions& space,
-                                   const std::vector<plan::Plan>& starts, const SearchGoal& goal,
-                                   const simulate::SharedPricerCaches& prices);
+KnownPlanKeys min_keys_of_neighbour_plans(const plan::Job& job, const cost::CostModel& cost,
+                                          const SearchSpaceDimensions& space,
+                                          const std::vector<plan::Plan>& starts,
+                                          const SearchGoal& goal,
+                                          const simulate::SharedPricerCaches& prices);
 
 /// Returns the least closed-form step time, in seconds, of plans that fit and are near `start`, a
 /// legal plan that may lie outside of the space: its neighbours, the neighbours of the best of
 /// them, and so on for a few rounds. Infinity: no such plan was found.
-double least_neighbour_seconds(const plan::Job& job, const cost::CostModel& cost,
-                               const SpaceDimensions& space, const plan::Plan& start,
-                               const simulate::AvailablePlanMemory& room);
+double min_step_seconds_of_neighbour_plans(const plan::Job& job, const cost::CostModel& cost,
+                                           const SearchSpaceDimensions& space,
+                                           const plan::Plan& start,
+                                           const simulate::AvailablePlanMemory& room);
 
 }  // namespace stepwright::tune

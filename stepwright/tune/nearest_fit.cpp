@@ -7,8 +7,8 @@
 
 namespace stepwright::tune {
 
-std::optional<TuneResult> search_job_of_plan(const plan::PlannedJob& planned,
-                                             const TuneOptions& options) {
+std::optional<TuneResult> search_best_plans_for_job_of(const plan::PlannedJob& planned,
+                                                       const TuneOptions& options) {
   plan::Job job = planned.job;
   job.use_all = true;
   TuneOptions best = options;
@@ -21,7 +21,7 @@ std::optional<TuneResult> search_job_of_plan(const plan::PlannedJob& planned,
 
 std::optional<plan::Plan> nearest_fitting_plan(const plan::PlannedJob& planned,
                                                const TuneOptions& options) {
-  const std::optional<TuneResult> result = search_job_of_plan(planned, options);
+  const std::optional<TuneResult> result = search_best_plans_for_job_of(planned, options);
   if (!result || !result->plans.front().fits) return std::nullopt;
   const UserPlanComparison way = compare_user_plan(*result, planned.plan, options);
   for (const PlanChange& change : way.changes) {

@@ -13,9 +13,9 @@
 namespace stepwright::tune {
 namespace {
 
-std::vector<schedule::Schedule> schedules(const SpaceDimensions& space) {
-  std::vector<schedule::Schedule> all;
-  for (const schedule::ScheduleKind kind : space.schedule) {
+std::vector<schedule::PipelineSchedule> schedules(const SearchSpaceDimensions& space) {
+  std::vector<schedule::PipelineSchedule> all;
+  for (const schedule::PipelineScheduleKind kind : space.schedule) {
     const auto of_kind = schedule::schedules_of_kind(kind, space.chunks, space.strands);
     all.insert(all.end(), of_kind.begin(), of_kind.end());
   }
@@ -25,7 +25,7 @@ std::vector<schedule::Schedule> schedules(const SpaceDimensions& space) {
 /// Sets the groups of a sharding from the space: states that it splits inside groups are split
 /// inside the plan's present groups, else inside the node.
 void settle_groups(const plan::Job& job, plan::Sharding& sharding, const plan::Plan& plan) {
-  if (!sharding.uses(plan::Spread::kInner)) {
+  if (!sharding.uses(plan::StateShardingScope::kInner)) {
     sharding.group = sharding.expert_group = 1;
   } else if (sharding.group == 1 && sharding.expert_group == 1) {
     sharding.group = plan::node_sharding_group_size(job.cluster, plan);
@@ -37,19 +37,19 @@ void settle_groups(const plan::Job& job, plan::Sharding& sharding, const plan::P
 template <class Row>
 bool is_degree(const Row& choice) {
   return std::is_same_v<plan::KindOf<Row>, std::int64_t> &&
-         choice.traits.taken == plan::ChoiceAdoption::kLayout;
+         choice.traits.taken == plan::PlanChoiceAdoption::kLayout;
 }
 
 /// Visits every dimension except the degrees, with its values and the function that writes a value
 /// into a plan.
-template <class Visit>
-void each_other(const plan::Job& job, const SpaceDimensions& space, Visit&& visit) {
+template <class VisitorCallback>
+void each_other(const plan::Job& job, const SearchSpaceDimensions& space, VisitorCallback&& visit) {
   plan::each_choice([&](const auto& choice) {
     using Kind = plan::KindOf<decltype(choice)>;
     const auto& values = choice.list(space);
-    if constexpr (std::is_same_v<Kind, schedule::ScheduleKind>) {
+    if constexpr (std::is_same_v<Kind, schedule::PipelineScheduleKind>) {
       visit(schedules(space),
-            [](plan::Plan& plan, const schedule::Schedule& to) { plan.schedule = to; });
+            [](plan::Plan& plan, const schedule::PipelineSchedule& to) { plan.schedule = to; });
     } else if constexpr (std::is_same_v<Kind, plan::Sharding>) {
       visit(values, [&](plan::Plan& plan, const plan::Sharding& states) {
         plan::put(choice, plan, states);
@@ -63,10 +63,10 @@ void each_other(const plan::Job& job, const SpaceDimensions& space, Visit&& visi
       }
       visit(values, [&](plan::Plan& plan, std::int64_t size) {
         choice.of(plan) = size;
-        if (plan.sharding.group == plan::kNodeShardingGroup) {
+        if (plan.sharding.group == plan::kNodeSizedShardingGroup) {
           plan.sharding.group = plan::node_sharding_group_size(job.cluster, plan);
         }
-        if (plan.sharding.expert_group == plan::kNodeShardingGroup) {
+        if (plan.sharding.expert_group == plan::kNodeSizedShardingGroup) {
           plan.sharding.expert_group = plan::node_expert_sharding_group_size(job.cluster, plan);
         }
       });
@@ -82,7 +82,7 @@ bool has(const std::vector<std::int64_t>& list, std::int64_t value) {
 
 /// Sets the data degree to the devices divided by the other degrees; false where they do not
 /// divide.
-bool fill_devices(const plan::Job& job, plan::Parallel& degrees) {
+bool fill_devices(const plan::Job& job, plan::ParallelismDegrees& degrees) {
   const std::int64_t others = degrees.tensor * degrees.context * degrees.pipeline;
   degrees.data = job.cluster.devices() / others;
   return degrees.data > 0 && degrees.data * others == job.cluster.devices();
@@ -90,9 +90,9 @@ bool fill_devices(const plan::Job& job, plan::Parallel& degrees) {
 
 }  // namespace
 
-bool is_in_search_space(const plan::Job& job, const SpaceDimensions& space,
+bool is_in_search_space(const plan::Job& job, const SearchSpaceDimensions& space,
                         const plan::Plan& plan) {
-  if (!framework_runs_plan(job, space, plan)) return false;
+  if (!framework_supports_plan_unchanged(job, space, plan)) return false;
   if (!space.data.empty() && !has(space.data, plan.parallel.data)) return false;
   bool inside = true;
   plan::each_choice([&](const auto& choice) {
@@ -112,7 +112,7 @@ bool is_in_search_space(const plan::Job& job, const SpaceDimensions& space,
     const auto is_own = [&](const auto& value) { return with(value) == plan; };
     const auto means_own = [&](const auto& value) {
       const plan::Plan same = with(value);
-      return !plan::first_broken_rule(job, same) && plan::canonical(same, job) == plan;
+      return !plan::first_broken_rule(job, same) && plan::canonical_plan(same, job) == plan;
     };
     // Most plans have a listed value, which is found at once.
     inside =
@@ -121,14 +121,14 @@ bool is_in_search_space(const plan::Job& job, const SpaceDimensions& space,
   return inside;
 }
 
-plan::Plan move_into_search_space(const plan::Job& job, const SpaceDimensions& space,
+plan::Plan move_into_search_space(const plan::Job& job, const SearchSpaceDimensions& space,
                                   plan::Plan plan) {
   each_other(job, space, [&](const auto& values, const auto& put) {
     if (values.empty()) return;
     const auto with = [&](const auto& value) {
       plan::Plan same = plan;
       put(same, value);
-      return plan::canonical(same, job);
+      return plan::canonical_plan(same, job);
     };
     const auto is_own = [&](const auto& value) { return with(value) == plan; };
     if (std::ranges::none_of(values, is_own)) plan = with(values.front());
@@ -136,8 +136,9 @@ plan::Plan move_into_search_space(const plan::Job& job, const SpaceDimensions& s
   return plan;
 }
 
-std::vector<plan::Plan> neighbour_plans(const plan::Job& job, const SpaceDimensions& space,
-                                        const plan::Plan& plan) {
+std::vector<plan::Plan> plans_differing_in_one_choice(const plan::Job& job,
+                                                      const SearchSpaceDimensions& space,
+                                                      const plan::Plan& plan) {
   std::vector<plan::Plan> found;
   std::set<plan::Plan> seen = {plan};
   const auto take = [&](plan::Plan changed, bool moved) {
@@ -147,10 +148,10 @@ std::vector<plan::Plan> neighbour_plans(const plan::Job& job, const SpaceDimensi
       moved = true;
       if (plan::first_broken_rule(job, changed)) return;
     }
-    changed = plan::canonical(changed, job);
+    changed = plan::canonical_plan(changed, job);
     if (!seen.insert(changed).second) return;
-    const bool inside =
-        moved ? is_in_search_space(job, space, changed) : framework_runs_plan(job, space, changed);
+    const bool inside = moved ? is_in_search_space(job, space, changed)
+                              : framework_supports_plan_unchanged(job, space, changed);
     if (inside) found.push_back(std::move(changed));
   };
   each_other(job, space, [&](const auto& values, const auto& put) {

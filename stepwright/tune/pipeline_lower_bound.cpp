@@ -14,23 +14,25 @@ namespace {
 
 class PipelineFloor {
  public:
-  PipelineFloor(const Work& work, const LayerCountsByClass& layers, const StageChoice& choice,
-                std::int64_t pipeline, std::int64_t micro_batches)
+  PipelineFloor(const LeastPlanWork& work, const LayerCountsByClass& layers,
+                const PipelineStageChoice& choice, std::int64_t pipeline,
+                std::int64_t micro_batches)
       : choice_(choice),
         work_(work),
         layers_(layers),
-        each_(work.layer_s(plan::common_recompute_of_stages(choice.recompute))),
-        placement_(schedule::chunk_placement_of(choice.schedule, pipeline)),
+        each_(
+            work.layer_seconds_by_layer_class(plan::common_recompute_of_stages(choice.recompute))),
+        placement_(schedule::model_chunk_placement(choice.schedule, pipeline)),
         head_position_(placement_.head_position()),
-        closed_(schedule::has_closed_form(choice.schedule.kind)),
+        closed_(schedule::has_closed_form_schedule_time(choice.schedule.kind)),
         m_(static_cast<double>(micro_batches)),
         head_s_(schedule::traits_of(choice.schedule.kind).spreads_vocabulary ? 0 : work.head_s),
-        all_s_(layers.sum(each_, 0, layers.layers()) + head_s_),
+        all_s_(layers.sum_over_layers(each_, 0, layers.layers()) + head_s_),
         slowest_s_(all_s_ / static_cast<double>(pipeline)),
         simulated_s_(m_ * slowest_s_) {}
 
   PipelineLowerBound run() {
-    if (choice_.layers.empty() && plan::has_uniform_recompute(choice_.recompute)) {
+    if (choice_.layers.empty() && plan::all_stages_recompute_equally(choice_.recompute)) {
       see_even();
     } else {
       see_listed();
@@ -59,24 +61,27 @@ class PipelineFloor {
   /// model.
   template <class Start>
   void see_position(std::int64_t position, Start&& start) {
-    const plan::Recompute recompute = plan::recompute_of_pipeline_rank(choice_.recompute, position);
-    const std::vector<double>& each = work_.layer_s(plan::common_layer_recompute(recompute));
+    const plan::ActivationRecomputation recompute =
+        plan::recompute_of_pipeline_rank(choice_.recompute, position);
+    const std::vector<double>& each =
+        work_.layer_seconds_by_layer_class(plan::common_layer_recompute(recompute));
     double own_s = position == head_position_ ? head_s_ : 0;
     for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
       const std::int64_t chunk = placement_.model_chunk_index({position, i});
-      own_s += layers_.sum(each, start(chunk), start(chunk + 1));
+      own_s += layers_.sum_over_layers(each, start(chunk), start(chunk + 1));
     }
-    see(own_s, layers_.sum(each_, 0, start(position)));
+    see(own_s, layers_.sum_over_layers(each_, 0, start(position)));
   }
 
   void see_even() {
-    const schedule::ScheduleTraits& traits = schedule::traits_of(choice_.schedule.kind);
-    const schedule::ChunkPlacementKind kind =
+    const schedule::PipelineScheduleTraits& traits = schedule::traits_of(choice_.schedule.kind);
+    const schedule::ModelChunkPlacementKind kind =
         traits.found ? choice_.schedule.basis.placement : traits.placement;
-    const std::vector<double>& each = work_.layer_s(
+    const std::vector<double>& each = work_.layer_seconds_by_layer_class(
         plan::common_layer_recompute(plan::recompute_of_pipeline_rank(choice_.recompute, 0)));
     for (const LayerCountsByClass::LayersHeldByClass& held :
-         layers_.slowest_even_positions(kind, placement_.positions(), placement_.chunks())) {
+         layers_.potentially_slowest_even_positions(kind, placement_.positions(),
+                                                    placement_.chunks())) {
       see((held.head ? head_s_ : 0) + of(held.own, each), of(held.before, each_));
     }
   }
@@ -102,11 +107,11 @@ class PipelineFloor {
     }
   }
 
-  const StageChoice& choice_;
-  const Work& work_;
+  const PipelineStageChoice& choice_;
+  const LeastPlanWork& work_;
   const LayerCountsByClass& layers_;
   const std::vector<double>& each_;  ///< Seconds of a layer by class, equal at all positions.
-  schedule::Placement placement_;
+  schedule::ModelChunkPlacement placement_;
   std::int64_t head_position_;
   bool closed_;
   double m_;
@@ -118,15 +123,16 @@ class PipelineFloor {
 
 }  // namespace
 
-PipelineLowerBound pipeline_lower_bound(const Work& work, const LayerCountsByClass& layers,
-                                        const StageChoice& choice, std::int64_t pipeline,
+PipelineLowerBound pipeline_lower_bound(const LeastPlanWork& work, const LayerCountsByClass& layers,
+                                        const PipelineStageChoice& choice, std::int64_t pipeline,
                                         std::int64_t micro_batches) {
   return PipelineFloor(work, layers, choice, pipeline, micro_batches).run();
 }
 
-PipelineLowerBound any_layer_split_lower_bound(const Work& work, const LayerCountsByClass& layers,
-                                               const StageChoice& choice, std::int64_t pipeline,
-                                               std::int64_t micro_batches) {
+PipelineLowerBound any_layer_split_lower_bound(const LeastPlanWork& work,
+                                               const LayerCountsByClass& layers,
+                                               const PipelineStageChoice& choice,
+                                               std::int64_t pipeline, std::int64_t micro_batches) {
   return PipelineFloor(work, layers, choice, pipeline, micro_batches).floor();
 }
 

@@ -18,13 +18,14 @@ struct PipelineLowerBound {
 /// least m times its own work, plus the time to fill the pipeline before its first micro-batch and
 /// to drain it after its last (only for schedules with a closed form). Layers are split as `choice`
 /// lists them, or evenly.
-PipelineLowerBound pipeline_lower_bound(const Work& work, const LayerCountsByClass& layers,
-                                        const StageChoice& choice, std::int64_t pipeline,
+PipelineLowerBound pipeline_lower_bound(const LeastPlanWork& work, const LayerCountsByClass& layers,
+                                        const PipelineStageChoice& choice, std::int64_t pipeline,
                                         std::int64_t micro_batches);
 
 /// Returns lower bounds of a pipeline's step time that hold for every split of the layers.
-PipelineLowerBound any_layer_split_lower_bound(const Work& work, const LayerCountsByClass& layers,
-                                               const StageChoice& choice, std::int64_t pipeline,
-                                               std::int64_t micro_batches);
+PipelineLowerBound any_layer_split_lower_bound(const LeastPlanWork& work,
+                                               const LayerCountsByClass& layers,
+                                               const PipelineStageChoice& choice,
+                                               std::int64_t pipeline, std::int64_t micro_batches);
 
 }  // namespace stepwright::tune

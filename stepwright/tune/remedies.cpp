@@ -39,7 +39,7 @@ plan::Job on_nodes(const plan::Job& job, std::int64_t nodes) {
 /// Lists the changes of a plan that each kind of remedy may make.
 class Proposals {
  public:
-  Proposals(const plan::PlannedJob& planned, const plan::Framework& trainer)
+  Proposals(const plan::PlannedJob& planned, const plan::TrainingFramework& trainer)
       : planned_(planned), trainer_(trainer) {}
 
   [[nodiscard]] Changes of(plan::MemoryRemedyKind kind) const {
@@ -67,7 +67,7 @@ class Proposals {
 
   [[nodiscard]] Changes losses() const {
     Changes changes;
-    for (const plan::Framework* framework : {&planned_.job.framework, &trainer_}) {
+    for (const plan::TrainingFramework* framework : {&planned_.job.framework, &trainer_}) {
       for (const auto& [keeps, chunks] : plan::framework_defaults(*framework).losses) {
         add(changes, [keeps = keeps, chunks = chunks](plan::Job& job, const plan::Plan&) {
           job.kernels.loss_keeps = keeps;
@@ -131,7 +131,7 @@ class Proposals {
   /// states sharded.
   [[nodiscard]] Changes host_parameters() const {
     Changes changes;
-    const plan::SearchedOffloads& lists = planned_.job.space.offload;
+    const plan::SearchedOffloadChoices& lists = planned_.job.space.offload;
     if (!lists.optimizer.empty() || !lists.parameters.empty()) return changes;
     for (const bool sharded : {false, true}) {
       add(changes, [&](const plan::Job&, plan::Plan& plan) {
@@ -160,9 +160,9 @@ class Proposals {
   /// also parameters.
   static plan::Sharding sharded_states(int states) {
     plan::Sharding sharding;
-    sharding.optimizer = plan::Spread::kGlobal;
-    if (states > 1) sharding.gradients = plan::Spread::kGlobal;
-    if (states > 2) sharding.parameters = plan::Spread::kGlobal;
+    sharding.optimizer = plan::StateShardingScope::kGlobal;
+    if (states > 1) sharding.gradients = plan::StateShardingScope::kGlobal;
+    if (states > 2) sharding.parameters = plan::StateShardingScope::kGlobal;
     return sharding;
   }
 
@@ -177,8 +177,9 @@ class Proposals {
             [&](const plan::Job&, plan::Plan& plan) { plan.sharding = sharded_states(states); });
       }
     }
-    for (const auto degree : {&plan::Parallel::tensor, &plan::Parallel::pipeline}) {
-      const bool tensor = degree == &plan::Parallel::tensor;
+    for (const auto degree :
+         {&plan::ParallelismDegrees::tensor, &plan::ParallelismDegrees::pipeline}) {
+      const bool tensor = degree == &plan::ParallelismDegrees::tensor;
       if (!(tensor ? space.tensor : space.pipeline).empty()) continue;
       for (std::int64_t times = 2; planned_.plan.parallel.data % times == 0; times *= 2) {
         add(changes, [&](const plan::Job& job, plan::Plan& plan) {
@@ -207,7 +208,7 @@ class Proposals {
   }
 
   const plan::PlannedJob& planned_;
-  const plan::Framework& trainer_;
+  const plan::TrainingFramework& trainer_;
 };
 
 /// How many helping settings a change is tried with (full recomputation, then smaller
@@ -226,7 +227,7 @@ void help(plan::PlannedJob& changed, int with) {
 /// Returns the fields of the job that a change sets.
 std::vector<std::string> job_fields(const plan::Job& before, const plan::Job& after) {
   std::vector<std::string> fields;
-  const plan::Kernels& kernels = after.kernels;
+  const plan::FrameworkKernels& kernels = after.kernels;
   if (kernels.loss_keeps != before.kernels.loss_keeps) {
     fields.push_back(fmt::format("kernels.loss_keeps={}",
                                  name_of(plan::kLossSavedTensorsNames, kernels.loss_keeps)));
@@ -270,9 +271,9 @@ class RemedySeeker {
 
  private:
   static std::vector<plan::UnsupportedChoice> unsupported_choices(const plan::PlannedJob& planned) {
-    const plan::Framework& framework = planned.job.framework;
+    const plan::TrainingFramework& framework = planned.job.framework;
     if (framework.name.empty()) return {};
-    return plan::unsupported_choices(framework, planned.job, planned.plan);
+    return plan::choices_unsupported_by_framework(framework, planned.job, planned.plan);
   }
 
   /// True if the framework runs a legal plan, except abilities that the plan as it is lacks as
@@ -321,12 +322,12 @@ class RemedySeeker {
                                                    plan::PlannedJob changed,
                                                    const std::vector<std::string>& own) const {
     if (plan::find_plan_rejection(changed.job, changed.plan)) return std::nullopt;
-    changed.plan = plan::canonical(changed.plan, changed.job);
+    changed.plan = plan::canonical_plan(changed.plan, changed.job);
     std::vector<std::string> set = fields(changed);
     if (set.empty() || !runs(changed)) return std::nullopt;
-    const step::StepProgram program = step::build_program(changed.job, changed.plan);
+    const step::StepProgram program = step::build_step_program(changed.job, changed.plan);
     if (!memory::memory_report(changed.job, program).fits()) return std::nullopt;
-    const simulate::Prediction prediction = simulate::predict(changed);
+    const simulate::PlanPrediction prediction = simulate::predict_plan(changed);
     std::stable_partition(set.begin(), set.end(), [&](const std::string& field) {
       return std::ranges::find(own, field) != own.end();
     });
@@ -383,8 +384,8 @@ class RemedySeeker {
                                                          std::vector<double> shares,
                                                          bool parameters) const {
     plan::Job job = search_.searched->job;
-    plan::SearchedOffloads& lists = job.space.offload;
-    if (!(lists == plan::SearchedOffloads{})) return std::nullopt;
+    plan::SearchedOffloadChoices& lists = job.space.offload;
+    if (!(lists == plan::SearchedOffloadChoices{})) return std::nullopt;
     lists.optimizer = std::move(shares);
     if (parameters) lists.parameters = {true};
     return best_of(kind, job);
@@ -418,14 +419,15 @@ class RemedySeeker {
   const plan::PlannedJob& planned_;
   const MemoryRemedySearchOptions& search_;
   Proposals proposals_;
-  std::vector<plan::Ability> known_;  ///< Abilities that the framework lacks for the plan as it is.
+  std::vector<plan::FrameworkProperty>
+      known_;  ///< Abilities that the framework lacks for the plan as it is.
 };
 
 }  // namespace
 
-std::vector<MemoryRemedy> remedies(const plan::PlannedJob& planned,
-                                   const MemoryRemedySearchOptions& search) {
-  const step::StepProgram program = step::build_program(planned.job, planned.plan);
+std::vector<MemoryRemedy> find_memory_remedies(const plan::PlannedJob& planned,
+                                               const MemoryRemedySearchOptions& search) {
+  const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
   if (memory::memory_report(planned.job, program).fits()) return {};
   return RemedySeeker(planned, search).run();
 }

@@ -25,7 +25,7 @@ struct MemoryRemedy {
 struct MemoryRemedySearchOptions {
   /// The framework or variant that the job's files were read from, if it is a trainer built on the
   /// job's framework. Remedies may also use the trainer's chunked losses.
-  plan::Framework trainer;
+  plan::TrainingFramework trainer;
   /// A finished search of the plan's job, whose best plan is offered as one of the changes; null:
   /// none was made. If even its best plan does not fit, a new search is made for each kind of
   /// remedy that uses host memory or more nodes.
@@ -37,8 +37,8 @@ struct MemoryRemedySearchOptions {
 /// that the framework runs, in the order of kinds. A change that is not enough is tried again with
 /// full recomputation, then also with micro-batches of one sequence. Dimensions that the job's
 /// `search` lists stay. Empty if the plan fits or nothing helps.
-std::vector<MemoryRemedy> remedies(const plan::PlannedJob& planned,
-                                   const MemoryRemedySearchOptions& search);
+std::vector<MemoryRemedy> find_memory_remedies(const plan::PlannedJob& planned,
+                                               const MemoryRemedySearchOptions& search);
 
 /// Returns the name of a kind of memory remedy in words: "the optimizer on the hosts".
 std::string_view memory_remedy_name(plan::MemoryRemedyKind kind);

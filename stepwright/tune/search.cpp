@@ -33,8 +33,8 @@ class RoughFloors {
       : job_(job), work_(work), balanced_(work) {}
 
   void set(SearchSubspace& unit) {
-    unit.work =
-        &work_.least_work_over_expert_degrees(plan_of_subspace(job_, unit, *unit.grids.front()));
+    unit.work = &work_.work_lower_bound_over_expert_degrees(
+        default_plan_of_subspace(job_, unit, *unit.grids.front()));
     unit.floor = unit.simulated_floor_s = std::numeric_limits<double>::infinity();
     for (const RankGridChoice* grid : unit.grids) {
       const PipelineLowerBound& floor = of_grid(unit, *grid);
@@ -50,14 +50,14 @@ class RoughFloors {
     if (!fresh) return least;
     least.price_s = least.simulated_s = std::numeric_limits<double>::infinity();
     const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
-    const auto see = [&](const StageChoice& choice) {
+    const auto see = [&](const PipelineStageChoice& choice) {
       const PipelineLowerBound floor =
           pipeline_lower_bound(*unit.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
       least.price_s = std::min(least.price_s, floor.price_s);
       least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
     };
-    const plan::Plan plan = plan_of_subspace(job_, unit, grid);
-    for (const StageChoice& choice : grid.stages->least_work.at(unit.micro_batch)) {
+    const plan::Plan plan = default_plan_of_subspace(job_, unit, grid);
+    for (const PipelineStageChoice& choice : grid.stages->least_work.at(unit.micro_batch)) {
       balanced_.each(choice, plan, see);
     }
     return least;
@@ -65,8 +65,9 @@ class RoughFloors {
 
   const plan::Job& job_;
   WorkLowerBounds& work_;
-  BalancedStageChoices balanced_;
-  std::map<std::tuple<const Work*, const StageChoiceTable*, std::int64_t>, PipelineLowerBound>
+  BalancedLayerSplitter balanced_;
+  std::map<std::tuple<const LeastPlanWork*, const StageChoiceTable*, std::int64_t>,
+           PipelineLowerBound>
       known_;
 };
 
@@ -75,7 +76,7 @@ std::vector<SearchSubspace> make_units(const plan::Job& job, const LegalPlanCoun
                                        WorkLowerBounds& work) {
   std::map<std::array<std::int64_t, 5>, SearchSubspace> by_key;
   for (const RankGridChoice& grid : enumeration.grids()) {
-    const plan::Parallel& size = grid.parallel;
+    const plan::ParallelismDegrees& size = grid.parallel;
     for (const auto& [micro_batch, choices] : grid.stages->by_micro_batch) {
       SearchSubspace& unit =
           by_key[{size.tensor, size.context, size.expert, size.expert_tensor, micro_batch}];
@@ -146,8 +147,8 @@ class Search {
   SearchFindings run(std::vector<SearchSubspace> units) {
     const bool bounds = !goal_.exhaustive;
     if (bounds && !goal_.least_memory) {
-      all_.kept.set_key_limit(goal_.known.last * (1 + kLowerBoundRoundingShare), goal_.known.best,
-                              goal_.known.fitting_s);
+      all_.kept.limit_keys_of_kept_candidates(goal_.known.last * (1 + kLowerBoundRoundingShare),
+                                              goal_.known.best, goal_.known.fitting_s);
     }
     for (SearchSubspace& unit : units) {
       unit.refined = !bounds;
@@ -172,7 +173,7 @@ class Search {
 
  private:
   [[nodiscard]] bool beaten(const SearchSubspace& unit) const {
-    return unit.floor * (1 - kLowerBoundRoundingShare) > all_.kept.largest_kept_key();
+    return unit.floor * (1 - kLowerBoundRoundingShare) > all_.kept.largest_key_of_kept_candidates();
   }
   void pass(const SearchSubspace& unit) {
     all_.passed_bound_s = std::min(all_.passed_bound_s, unit.simulated_floor_s);
@@ -180,7 +181,8 @@ class Search {
   /// Keeps a beaten unit for a second look if its bound is below the wanted one, else records its
   /// bound and drops it.
   void put_aside(SearchSubspace&& unit) {
-    const bool open = goal_.bounds && unit.simulated_floor_s < all_.kept.reconsider_below_s();
+    const bool open =
+        goal_.bounds && unit.simulated_floor_s < all_.kept.lower_bound_to_reconsider_plan_s();
     if (!open || goal_.least_memory || goal_.exhaustive) return pass(unit);
     const double floor_s = unit.simulated_floor_s;
     aside_.emplace(floor_s, std::move(unit));
@@ -191,7 +193,8 @@ class Search {
     std::size_t left = kLookedAt;
     const auto open = [&] {
       return !aside_.empty() &&
-             aside_.begin()->first < std::min(all_.passed_bound_s, all_.kept.reconsider_below_s());
+             aside_.begin()->first <
+                 std::min(all_.passed_bound_s, all_.kept.lower_bound_to_reconsider_plan_s());
     };
     while (left > 0 && open()) {
       std::vector<SearchSubspace> round;
@@ -242,8 +245,9 @@ class Search {
   void search(const std::vector<SearchSubspace>& round) {
     std::vector<SearchFindings> found(round.size(), SearchFindings(goal_.keep));
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend(goal_,
-                    [&](SubspaceSearch& worker) { found[i] = worker.search(round[i], all_); });
+      workers_.lend(goal_, [&](SubspaceSearch& worker) {
+        found[i] = worker.search_subspace(round[i], all_);
+      });
     });
     for (SearchFindings& findings : found) all_.merge(std::move(findings));
     done_ += round.size();
@@ -280,13 +284,14 @@ PlanSearch::PlanSearch(const plan::Job& job, const cost::CostModel& cost,
 
 PlanSearch::~PlanSearch() = default;
 
-void PlanSearch::prepare() {
+void PlanSearch::compute_lower_bounds_of_space() {
   if (!store_->units.empty()) return;
   store_->units = make_units(store_->job, store_->enumeration, store_->work);
 }
 
-SearchFindings PlanSearch::run(const SearchGoal& goal, const SearchRunOptions& running) {
-  prepare();
+SearchFindings PlanSearch::search_space_for_goal(const SearchGoal& goal,
+                                                 const SearchRunOptions& running) {
+  compute_lower_bounds_of_space();
   return Search(store_->workers, goal, running).run(store_->units);
 }
 

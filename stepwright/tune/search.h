@@ -24,10 +24,10 @@ class PlanSearch {
 
   /// Computes the lower bounds of all parts of the space before any block is built; `run` does so
   /// if it was not done before.
-  void prepare();
+  void compute_lower_bounds_of_space();
   /// Searches the space for a goal. Later calls are faster, since they use what earlier calls
   /// learnt about the job.
-  SearchFindings run(const SearchGoal& goal, const SearchRunOptions& running);
+  SearchFindings search_space_for_goal(const SearchGoal& goal, const SearchRunOptions& running);
 
  private:
   struct Store;

@@ -4,26 +4,27 @@
 
 namespace stepwright::tune {
 
-struct ShardedPriceLowerBound::ShardedPosition {
+struct ShardedPriceLowerBound::ShardedPipelinePosition {
   const simulate::PipelinePositionCost& stage;
-  const plan::Overlap& overlap;
-  const ShardingLowerBounds::Times& times;
-  const ShardingTable::Choice& choice;
+  const plan::OverlapFlags& overlap;
+  const ShardingLowerBounds::ShardingMessageTimes& times;
+  const ShardingChoiceTable::Choice& choice;
 
   [[nodiscard]] double seconds(
       simulate::MessageSecondsWithBound simulate::ShardingMessageCost::* moment) const {
-    return times.seconds(choice, moment);
+    return times.sharding_message_seconds_at(choice, moment);
   }
 };
 
 /// Messages beside a pass make the pass at least as long as they are; messages that block lengthen
 /// it.
-ShardedPriceLowerBound::Pass ShardedPriceLowerBound::pass(const ShardedPosition& position) {
+ShardedPriceLowerBound::PositionSecondsLowerBound ShardedPriceLowerBound::pass(
+    const ShardedPipelinePosition& position) {
   const simulate::PipelinePositionCost& stage = position.stage;
   const double gather_s = position.seconds(&simulate::ShardingMessageCost::gather);
   const double regather_s = position.seconds(&simulate::ShardingMessageCost::regather);
   const double reduce_s = position.seconds(&simulate::ShardingMessageCost::reduce);
-  Pass pass;
+  PositionSecondsLowerBound pass;
   if (position.overlap.parameters) {
     pass.forward_s = std::max(stage.forward.seconds, gather_s);
     pass.backward_s = std::max(stage.backward.seconds, regather_s);
@@ -39,20 +40,20 @@ ShardedPriceLowerBound::Pass ShardedPriceLowerBound::pass(const ShardedPosition&
 /// Returns the seconds that a position's last backward adds, where forward and backward of the
 /// slowest position take `slowest_s`. A position that is slower than its floor hides more of its
 /// messages, but by no more than the pipeline then waits for it.
-double ShardedPriceLowerBound::end_s(const ShardedPosition& position, const Pass& pass,
-                                     double slowest_s) {
+double ShardedPriceLowerBound::end_s(const ShardedPipelinePosition& position,
+                                     const PositionSecondsLowerBound& pass, double slowest_s) {
   const double drain_s = position.stage.first_drain_s;
   const double last_s = position.seconds(&simulate::ShardingMessageCost::last_reduce);
   if (!position.overlap.gradients) return last_s - drain_s;
   const double all_s = last_s + position.seconds(&simulate::ShardingMessageCost::reduce);
-  const double first = 1 / position.times.pieces(position.choice);
+  const double first = 1 / position.times.gradient_bucket_count_of_choice(position.choice);
   const double hidden_s = (slowest_s - pass.forward_s) * (1 - first);
   return std::max(all_s * first, all_s - hidden_s) - drain_s;
 }
 
-double ShardedPriceLowerBound::price_s(const simulate::PipelineCost& pipeline,
-                                       const plan::Overlap& overlap, const PositionTimes& positions,
-                                       const ShardingTable::Choice& choice, double enough_s) {
+double ShardedPriceLowerBound::step_lower_bound_of_sharding_s(
+    const simulate::PipelineCost& pipeline, const plan::OverlapFlags& overlap,
+    const PositionTimes& positions, const ShardingChoiceTable::Choice& choice, double enough_s) {
   double slowest = 0;
   double base = 0;
   passes_.clear();
@@ -67,7 +68,7 @@ double ShardedPriceLowerBound::price_s(const simulate::PipelineCost& pipeline,
   if (steady_s > enough_s) return steady_s;
   double end = 0;
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    const ShardedPosition position{pipeline.stages[i], overlap, positions[i], choice};
+    const ShardedPipelinePosition position{pipeline.stages[i], overlap, positions[i], choice};
     end = std::max(end, end_s(position, passes_[i], slowest));
   }
   return steady_s + end;

@@ -8,7 +8,7 @@
 namespace stepwright::tune {
 
 /// Seconds of sharding messages of each position of a pipeline, in pipeline order.
-using PositionTimes = std::vector<ShardingLowerBounds::Times>;
+using PositionTimes = std::vector<ShardingLowerBounds::ShardingMessageTimes>;
 
 /// Computes lower bounds of the closed-form price of sharded pipelines, from the messages of each
 /// way to shard.
@@ -16,23 +16,26 @@ class ShardedPriceLowerBound {
  public:
   /// Returns a lower bound of the seconds of a step, without the optimizer update, for one way to
   /// shard a pipeline; stops early once the bound exceeds `enough_s`.
-  double price_s(const simulate::PipelineCost& pipeline, const plan::Overlap& overlap,
-                 const PositionTimes& positions, const ShardingTable::Choice& choice,
-                 double enough_s);
+  double step_lower_bound_of_sharding_s(const simulate::PipelineCost& pipeline,
+                                        const plan::OverlapFlags& overlap,
+                                        const PositionTimes& positions,
+                                        const ShardingChoiceTable::Choice& choice, double enough_s);
 
  private:
   /// Least seconds of one micro-batch on a pipeline position, messages of sharding included.
-  struct Pass {
+  struct PositionSecondsLowerBound {
     double forward_s = 0;
     double backward_s = 0;
     double both_s = 0;
   };
   /// A pipeline position together with the sharding messages of one choice.
-  struct ShardedPosition;
-  static Pass pass(const ShardedPosition& position);
-  static double end_s(const ShardedPosition& position, const Pass& pass, double slowest_s);
+  struct ShardedPipelinePosition;
+  static PositionSecondsLowerBound pass(const ShardedPipelinePosition& position);
+  static double end_s(const ShardedPipelinePosition& position,
+                      const PositionSecondsLowerBound& pass, double slowest_s);
 
-  std::vector<Pass> passes_;  ///< Scratch memory: seconds of one micro-batch, by pipeline position.
+  std::vector<PositionSecondsLowerBound>
+      passes_;  ///< Scratch memory: seconds of one micro-batch, by pipeline position.
 };
 
 }  // namespace stepwright::tune

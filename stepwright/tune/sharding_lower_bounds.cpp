@@ -10,7 +10,7 @@ namespace stepwright::tune {
 namespace {
 
 /// Most costs kept (some 300 bytes each); beyond it, costs that were not asked for since the last
-/// `trim_cost_cache` are freed.
+/// `free_old_cached_costs` are freed.
 constexpr std::size_t kMostCosts = 12288;
 
 /// Returns the index of a kind in a list, adding it if it is new.
@@ -24,13 +24,13 @@ std::uint32_t index_in(ShardingKinds& kinds, const DataParallelChoice& kind) {
 /// Returns only those fields of a choice on which its optimizer update depends.
 DataParallelChoice update_of(const DataParallelChoice& data) {
   DataParallelChoice update = data;
-  update.sharding.parameters = plan::Spread::kNone;
+  update.sharding.parameters = plan::StateShardingScope::kNone;
   update.gradient_bucket = update.parameter_bucket = 0;
   return update;
 }
 
 /// Returns a pipeline position that holds one parameter.
-simulate::PipelinePositionCost of_one(step::BlockParameterSizes size) {
+simulate::PipelinePositionCost of_one(step::ModelBlockParameterCounts size) {
   simulate::PipelinePositionCost position;
   position.size = size;
   position.units = position.trained_units = 1;
@@ -39,9 +39,9 @@ simulate::PipelinePositionCost of_one(step::BlockParameterSizes size) {
 
 }  // namespace
 
-const ShardingTable& ShardingLowerBounds::table(const RankGridChoice& grid) {
+const ShardingChoiceTable& ShardingLowerBounds::table(const RankGridChoice& grid) {
   const auto [entry, fresh] = tables_.try_emplace(grid.data);
-  ShardingTable& table = entry->second;
+  ShardingChoiceTable& table = entry->second;
   if (!fresh) return table;
   // No optimizer keeps more states for elements in matrices than for others.
   const bool matrices =
@@ -54,10 +54,10 @@ const ShardingTable& ShardingLowerBounds::table(const RankGridChoice& grid) {
   ShardingKinds dense_kinds;
   ShardingKinds expert_kinds;
   ShardingKinds updates;
-  plan::Plan plan = plan_of_rank_grid(job_, grid.parallel, grid.order);
+  plan::Plan plan = default_plan_of_rank_grid(job_, grid.parallel, grid.order);
   table.choices.reserve(grid.data->choices.size());
   for (const DataParallelChoice& data : grid.data->choices) {
-    ShardingTable::Choice& choice = table.choices.emplace_back();
+    ShardingChoiceTable::Choice& choice = table.choices.emplace_back();
     choice.needs_parameter_gathers = data.needs_parameter_gathers();
     DataParallelChoice kind = data;
     kind.sharding.expert_group = 1;
@@ -93,7 +93,7 @@ const ShardingTable& ShardingLowerBounds::table(const RankGridChoice& grid) {
   return table;
 }
 
-const std::vector<simulate::ShardingMessageCost>& ShardingLowerBounds::times(
+const std::vector<simulate::ShardingMessageCost>& ShardingLowerBounds::sharding_costs_of_position(
     const ShardingCostKey& side, const plan::Plan& grid,
     const simulate::PipelinePositionCost& stage) {
   if (const auto found = times_.find(side); found != times_.end()) return found->second;
@@ -104,14 +104,14 @@ const std::vector<simulate::ShardingMessageCost>& ShardingLowerBounds::times(
   std::vector<simulate::ShardingMessageCost>& list = times_[side];
   list.resize(side.kinds->size());
   const step::ShardingGroups none{.routed = side.routed};
-  if (none.held(stage.size) + none.frozen(stage.size) == 0) return list;
+  if (none.sharded_trained_elements(stage.size) + none.frozen(stage.size) == 0) return list;
   std::map<std::pair<std::int64_t, std::int64_t>, simulate::Layouts> layouts;
   plan::Plan plan = grid;
   for (std::size_t i = 0; i < list.size(); ++i) {
     write_choice_into_plan((*side.kinds)[i], plan);
     const auto [known, first] =
         layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
-    if (first) known->second = cost::group_layouts(job_.cluster, plan::Grid(plan));
+    if (first) known->second = cost::rank_group_network_layouts(job_.cluster, plan::RankGrid(plan));
     simulate::add_sharding_message_cost(
         list[i], {cost_, job_, plan, known->second, stage},
         side.routed ? step::routed_spread(plan) : step::dense_spread(plan));
@@ -119,20 +119,20 @@ const std::vector<simulate::ShardingMessageCost>& ShardingLowerBounds::times(
   return list;
 }
 
-void ShardingLowerBounds::trim_cost_cache() {
+void ShardingLowerBounds::free_old_cached_costs() {
   if (held_ <= kMostCosts) return;
   older_times_ = std::move(times_);
   times_.clear();
   held_ = 0;
 }
 
-ShardingLowerBounds::Times ShardingLowerBounds::times(const RankGridChoice& grid,
-                                                      const plan::Overlap& overlap,
-                                                      const simulate::PipelinePositionCost& stage) {
-  const ShardingTable& table = this->table(grid);
-  plan::Plan plan = plan_of_rank_grid(job_, grid.parallel, grid.order);
+ShardingLowerBounds::ShardingMessageTimes ShardingLowerBounds::sharding_costs_of_position(
+    const RankGridChoice& grid, const plan::OverlapFlags& overlap,
+    const simulate::PipelinePositionCost& stage) {
+  const ShardingChoiceTable& table = this->table(grid);
+  plan::Plan plan = default_plan_of_rank_grid(job_, grid.parallel, grid.order);
   plan.overlap = overlap;
-  const plan::Parallel& size = grid.parallel;
+  const plan::ParallelismDegrees& size = grid.parallel;
   const std::array units{stage.units, stage.routed_units, stage.trained_units};
   const ShardingCostKey dense{.order = grid.order,
                               .sizes = {size.tensor, size.context, size.data, size.pipeline},
@@ -146,7 +146,7 @@ ShardingLowerBounds::Times ShardingLowerBounds::times(const RankGridChoice& grid
                               .routed = false};
   const ShardingCostKey routed{
       .order = grid.order,
-      .sizes = {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
+      .sizes = {size.expert, size.expert_tensor, size.expert_data_degree(), size.pipeline},
       .size = stage.size,
       .blocks = stage.blocks,
       .resting = stage.resting,
@@ -155,7 +155,8 @@ ShardingLowerBounds::Times ShardingLowerBounds::times(const RankGridChoice& grid
       .parameters_overlap = overlap.parameters,
       .kinds = table.expert,
       .routed = true};
-  return {&times(dense, plan, stage), &times(routed, plan, stage)};
+  return {&sharding_costs_of_position(dense, plan, stage),
+          &sharding_costs_of_position(routed, plan, stage)};
 }
 
 }  // namespace stepwright::tune

@@ -23,7 +23,7 @@ struct StateBytesPerParameter {
   double frozen_dense = 0;
   double frozen_expert = 0;
 
-  [[nodiscard]] double of(const step::BlockParameterSizes& size) const {
+  [[nodiscard]] double of(const step::ModelBlockParameterCounts& size) const {
     return dense * static_cast<double>(size.dense) + expert * static_cast<double>(size.expert) +
            frozen_dense * static_cast<double>(size.frozen_dense) +
            frozen_expert * static_cast<double>(size.frozen_expert);
@@ -37,7 +37,7 @@ using ShardingKinds = std::vector<DataParallelChoice>;
 /// All ways to shard the states for one combination of degrees, prepared for lower bounds. Dense
 /// and routed parameters have separate groups and their times add up, so two short lists stand for
 /// the product.
-struct ShardingTable {
+struct ShardingChoiceTable {
   struct Choice {
     /// Index in the table's list `*dense` of the way to shard dense parameters.
     std::uint32_t dense = 0;
@@ -71,43 +71,46 @@ class ShardingLowerBounds {
 
   /// Costs of the sharding messages of a pipeline position: one list for the ways to shard dense
   /// parameters, one for routed parameters.
-  struct Times {
+  struct ShardingMessageTimes {
     const std::vector<simulate::ShardingMessageCost>* dense;
     const std::vector<simulate::ShardingMessageCost>* expert;
 
     /// Returns the seconds of the sharding messages at one moment of a step (such as the gather
     /// before the forward). `floor_s` returns a lower bound of them.
-    [[nodiscard]] double seconds(
-        const ShardingTable::Choice& choice,
+    [[nodiscard]] double sharding_message_seconds_at(
+        const ShardingChoiceTable::Choice& choice,
         simulate::MessageSecondsWithBound simulate::ShardingMessageCost::* moment) const {
       return ((*dense)[choice.dense].*moment).seconds + ((*expert)[choice.expert].*moment).seconds;
     }
     [[nodiscard]] double floor_s(
-        const ShardingTable::Choice& choice,
+        const ShardingChoiceTable::Choice& choice,
         simulate::MessageSecondsWithBound simulate::ShardingMessageCost::* moment) const {
       return ((*dense)[choice.dense].*moment).floor_s + ((*expert)[choice.expert].*moment).floor_s;
     }
     /// Returns the number of pieces (buckets) in which gradients are sent.
-    [[nodiscard]] double pieces(const ShardingTable::Choice& choice) const {
+    [[nodiscard]] double gradient_bucket_count_of_choice(
+        const ShardingChoiceTable::Choice& choice) const {
       return std::max((*dense)[choice.dense].pieces, (*expert)[choice.expert].pieces);
     }
     /// Returns the cost of all sharding messages of a choice, dense and routed parameters together,
     /// without the optimizer update.
-    [[nodiscard]] simulate::ShardingMessageCost of(const ShardingTable::Choice& choice) const {
+    [[nodiscard]] simulate::ShardingMessageCost sharding_message_cost_of(
+        const ShardingChoiceTable::Choice& choice) const {
       simulate::ShardingMessageCost sum = (*dense)[choice.dense];
       return sum += (*expert)[choice.expert];
     }
   };
 
-  const ShardingTable& table(const RankGridChoice& grid);
+  const ShardingChoiceTable& table(const RankGridChoice& grid);
   /// Returns the costs of the sharding messages of a pipeline position (`stage`) for every way to
   /// shard, from the position's size and number of blocks. Messages that overlap are sent in more
   /// pieces.
-  Times times(const RankGridChoice& grid, const plan::Overlap& overlap,
-              const simulate::PipelinePositionCost& stage);
+  ShardingMessageTimes sharding_costs_of_position(const RankGridChoice& grid,
+                                                  const plan::OverlapFlags& overlap,
+                                                  const simulate::PipelinePositionCost& stage);
   /// Frees cached costs that were not used recently, once there are many. References in all `Times`
   /// become invalid.
-  void trim_cost_cache();
+  void free_old_cached_costs();
 
  private:
   /// Cache key of the message costs of dense or of routed parameters: sizes and order of the rank
@@ -118,9 +121,9 @@ class ShardingLowerBounds {
     std::array<std::int64_t, 4> sizes;
     /// Parameters of the position and of its blocks. `units`: number of blocks, of blocks with
     /// routed parameters, and of trained blocks.
-    step::BlockParameterSizes size;
-    simulate::BlockParameterExtremes blocks;
-    simulate::FrozenBlocks resting;
+    step::ModelBlockParameterCounts size;
+    simulate::ModelBlockParameterExtremes blocks;
+    simulate::FrozenModelBlocks resting;
     std::array<std::int64_t, 3> units;
     bool gradients_overlap;
     bool parameters_overlap;
@@ -129,18 +132,19 @@ class ShardingLowerBounds {
     auto operator<=>(const ShardingCostKey&) const = default;
   };
   const ShardingKinds* interned(const ShardingKinds& kinds) { return &*kinds_.insert(kinds).first; }
-  const std::vector<simulate::ShardingMessageCost>& times(
+  const std::vector<simulate::ShardingMessageCost>& sharding_costs_of_position(
       const ShardingCostKey& side, const plan::Plan& grid,
       const simulate::PipelinePositionCost& stage);
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
   std::set<ShardingKinds> kinds_;
-  std::map<const DataParallelChoiceTable*, ShardingTable> tables_;
+  std::map<const DataParallelChoiceTable*, ShardingChoiceTable> tables_;
   std::map<ShardingCostKey, std::vector<simulate::ShardingMessageCost>> times_;
   std::size_t held_ = 0;  ///< Number of cached costs in `times_`.
   std::map<ShardingCostKey, std::vector<simulate::ShardingMessageCost>>
-      /// Cached costs from before the last `trim_cost_cache`; freed by the next one if not used.
+      /// Cached costs from before the last `free_old_cached_costs`; freed by the next one if not
+      /// used.
       older_times_;
 };
 

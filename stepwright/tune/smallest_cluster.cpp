@@ -80,14 +80,16 @@ TuneOutcome tune_smallest_cluster(const plan::Job& job, const TuneOptions& optio
     const plan::Job part = with_nodes(job, nodes);
     // on all nodes, since its best plan is shown even if it misses the target
     const bool all = nodes == job.cluster.nodes;
-    found = all ? tune_on_cluster(part, options) : tune_if_fast_enough(part, target_s, options);
+    found = all ? tune_on_cluster(part, options)
+                : tune_on_cluster_within_step_time(part, target_s, options);
     upper = nodes;
     if (meets(found, target_s)) break;
     missed = nodes;
   }
   if (meets(found, target_s)) {
     for (const std::int64_t nodes : between(missed, upper)) {
-      TuneOutcome smaller = tune_if_fast_enough(with_nodes(job, nodes), target_s, options);
+      TuneOutcome smaller =
+          tune_on_cluster_within_step_time(with_nodes(job, nodes), target_s, options);
       if (!meets(smaller, target_s)) continue;
       found = std::move(smaller);
       break;

@@ -14,18 +14,20 @@
 namespace stepwright::tune {
 namespace {
 
-constexpr plan::Ability kOfStages[] = {plan::Ability::kSchedule, plan::Ability::kLayers,
-                                       plan::Ability::kRecompute};
+constexpr plan::FrameworkProperty kOfStages[] = {plan::FrameworkProperty::kSchedule,
+                                                 plan::FrameworkProperty::kLayers,
+                                                 plan::FrameworkProperty::kRecompute};
 
 /// The last rule, in their order, that depends on the grid and a schedule only.
-constexpr plan::Rule kLastStageRule = plan::Rule::kStepPasses;
+constexpr plan::PlanLegalityRule kLastStageRule = plan::PlanLegalityRule::kStepPasses;
 
-RecomputationsByLegality recomputations(const plan::Job& job, const SpaceDimensions& space,
+RecomputationsByLegality recomputations(const plan::Job& job, const SearchSpaceDimensions& space,
                                         plan::Plan plan) {
   RecomputationsByLegality out;
-  for (const plan::Recompute& recompute : space.recompute) {
+  for (const plan::ActivationRecomputation& recompute : space.recompute) {
     plan.recompute = recompute;
-    if (first_unsupported_ability(space, job, plan, std::array{plan::Ability::kRecompute})) {
+    if (first_unsupported_property(space, job, plan,
+                                   std::array{plan::FrameworkProperty::kRecompute})) {
       ++out.not_run;
     } else if (const auto rule = plan::first_broken_recompute_rule(job, plan)) {
       out.refused.emplace_back(*rule, recompute);
@@ -37,25 +39,26 @@ RecomputationsByLegality recomputations(const plan::Job& job, const SpaceDimensi
 }
 
 /// Key of a listed stage choice: micro-batch, schedule, recomputation, layers.
-using ListedStage =
-    std::tuple<std::int64_t, schedule::Schedule, plan::Recompute, std::vector<std::int64_t>>;
+using ListedStage = std::tuple<std::int64_t, schedule::PipelineSchedule,
+                               plan::ActivationRecomputation, std::vector<std::int64_t>>;
 
 /// Adds a legal schedule with every recomputation. Most such choices are canonical as they are.
-void add_stage_choices(StageChoiceTable& table, const plan::Job& job, const SpaceDimensions& space,
-                       plan::Plan plan, std::set<ListedStage>& seen) {
-  const bool two_splits = is_balanced_split_tried(job, space, plan);
-  for (const plan::Recompute& recompute : table.recomputations.legal) {
+void add_stage_choices(StageChoiceTable& table, const plan::Job& job,
+                       const SearchSpaceDimensions& space, plan::Plan plan,
+                       std::set<ListedStage>& seen) {
+  const bool two_splits = search_tries_balanced_layer_split(job, space, plan);
+  for (const plan::ActivationRecomputation& recompute : table.recomputations.legal) {
     plan.recompute = recompute;
     plan::Plan usual = plan;
-    const bool settled = plan.schedule.kind != schedule::ScheduleKind::kGpipe &&
+    const bool settled = plan.schedule.kind != schedule::PipelineScheduleKind::kGpipe &&
                          plan.layers.empty() && recompute.kind <= plan::RecomputeKind::kFull &&
-                         recompute == plan::Recompute{.kind = recompute.kind};
-    if (!settled) usual = plan::canonical(plan, job);
+                         recompute == plan::ActivationRecomputation{.kind = recompute.kind};
+    if (!settled) usual = plan::canonical_plan(plan, job);
     const bool fresh =
         seen.emplace(usual.micro_batch, usual.schedule, usual.recompute, usual.layers).second;
     if (!fresh) continue;
-    const plan::FrameworkSupport::PropertyCoupling joint =
-        applicable_ability_rules(space, kOfStages, job, usual, {});
+    const plan::FrameworkSupport::FrameworkPropertyCoupling joint =
+        framework_rules_of_plan_choices(space, kOfStages, job, usual, {});
     table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
                                                        .recompute = usual.recompute,
                                                        .layers = usual.layers,
@@ -69,29 +72,30 @@ void add_stage_choices(StageChoiceTable& table, const plan::Job& job, const Spac
 
 /// Returns the ability (schedule or cut into stages) because of which the job's framework does not
 /// run a plan; nullopt if it does. The plan recomputes nothing, which every framework runs.
-std::optional<plan::Ability> stage_not_run(const plan::Job& job, const SpaceDimensions& space,
-                                           const plan::Plan& plan) {
+std::optional<plan::FrameworkProperty> stage_not_run(const plan::Job& job,
+                                                     const SearchSpaceDimensions& space,
+                                                     const plan::Plan& plan) {
   if (!space.framework) return std::nullopt;
-  return first_unsupported_ability(space, job, plan::canonical(plan, job), kOfStages);
+  return first_unsupported_property(space, job, plan::canonical_plan(plan, job), kOfStages);
 }
 
 /// Fills `least_work`. Choices of one schedule with different recomputations are neighbours in the
 /// list.
 void set_least_work(StageChoiceTable& table) {
-  const auto alike = [](const StageChoice& a, const StageChoice& b) {
+  const auto alike = [](const PipelineStageChoice& a, const PipelineStageChoice& b) {
     return a.schedule == b.schedule && a.layers == b.layers;
   };
-  const auto repeats = [](const StageChoice& choice) {
+  const auto repeats = [](const PipelineStageChoice& choice) {
     return choice.recompute.kind == plan::RecomputeKind::kFull;
   };
-  const auto least_of = [](StageChoice choice) {
+  const auto least_of = [](PipelineStageChoice choice) {
     // If recomputation differs by position, no choice need be the least everywhere.
-    if (!plan::has_uniform_recompute(choice.recompute)) choice.recompute = {};
+    if (!plan::all_stages_recompute_equally(choice.recompute)) choice.recompute = {};
     return choice;
   };
   for (const auto& [micro_batch, choices] : table.by_micro_batch) {
-    std::vector<StageChoice>& least = table.least_work[micro_batch];
-    for (const StageChoice& choice : choices) {
+    std::vector<PipelineStageChoice>& least = table.least_work[micro_batch];
+    for (const PipelineStageChoice& choice : choices) {
       if (least.empty() || !alike(least.back(), choice)) {
         least.push_back(least_of(choice));
       } else if (repeats(least.back())) {
@@ -104,15 +108,16 @@ void set_least_work(StageChoiceTable& table) {
 /// Returns the first rule that a schedule breaks. Shardings are chosen apart from schedules, so
 /// passes over the vocabulary, which need whole parameters and gradients, are searched only if all
 /// listed shardings leave them whole.
-std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const SpaceDimensions& space,
-                                             const plan::Plan& plan) {
+std::optional<plan::PlanLegalityRule> broken_by_schedule(const plan::Job& job,
+                                                         const SearchSpaceDimensions& space,
+                                                         const plan::Plan& plan) {
   const auto rule = plan::first_broken_rule(job, plan);
   if (rule || schedule::traits_of(plan.schedule.kind).barriers == 0) return rule;
   for (const plan::Sharding& states : space.sharding) {
     plan::Plan sharded = plan;
     sharded.sharding = states;
-    if (plan::first_broken_rule(job, sharded) == plan::Rule::kVocabularyStep)
-      return plan::Rule::kVocabularyStep;
+    if (plan::first_broken_rule(job, sharded) == plan::PlanLegalityRule::kVocabularyStep)
+      return plan::PlanLegalityRule::kVocabularyStep;
   }
   return std::nullopt;
 }
@@ -120,20 +125,21 @@ std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const SpaceDi
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-StageChoiceTable list_stage_choices(const plan::Job& job, const SpaceDimensions& space,
+StageChoiceTable list_stage_choices(const plan::Job& job, const SearchSpaceDimensions& space,
                                     const plan::Plan& legal) {
   StageChoiceTable table;
   table.recomputations = recomputations(job, space, legal);
   std::set<ListedStage> seen;
   plan::Plan plan = legal;
   for (const std::int64_t micro_batch : space.micro_batch) {
-    for (const schedule::ScheduleKind kind : space.schedule) {
+    for (const schedule::PipelineScheduleKind kind : space.schedule) {
       // Finding an order takes as long as pricing ten thousand plans, so only the best plans try
       // it.
       if (schedule::traits_of(kind).found) continue;
-      const std::int64_t same = (schedule::has_chunk_choice(kind) ? 1 : std::ssize(space.chunks)) *
-                                (schedule::traits_of(kind).pairs ? 1 : std::ssize(space.strands));
-      for (const schedule::Schedule& schedule :
+      const std::int64_t same =
+          (schedule::supports_several_chunk_counts(kind) ? 1 : std::ssize(space.chunks)) *
+          (schedule::traits_of(kind).pairs ? 1 : std::ssize(space.strands));
+      for (const schedule::PipelineSchedule& schedule :
            schedule::schedules_of_kind(kind, space.chunks, space.strands)) {
         for (const auto& layers : space.layers) {
           plan.micro_batch = micro_batch;
@@ -158,9 +164,9 @@ StageChoiceTable list_stage_choices(const plan::Job& job, const SpaceDimensions&
   return table;
 }
 
-bool is_balanced_split_tried(const plan::Job& job, const SpaceDimensions& space,
-                             const plan::Plan& plan) {
-  const std::int64_t chunks = plan::chunk_placement_of(plan).model_chunk_count();
+bool search_tries_balanced_layer_split(const plan::Job& job, const SearchSpaceDimensions& space,
+                                       const plan::Plan& plan) {
+  const std::int64_t chunks = plan::model_chunk_placement(plan).model_chunk_count();
   if (!job.space.layers.empty() || plan.parallel.pipeline == 1) return false;
   if (chunks > job.model.layers / 2 || !plan.layers.empty()) return false;
   if (!space.framework) return true;
@@ -168,10 +174,11 @@ bool is_balanced_split_tried(const plan::Job& job, const SpaceDimensions& space,
   moved.layers = plan::even_layer_split(job.model.layers, chunks);
   ++moved.layers.front();
   --moved.layers.back();
-  return space.framework->runs(plan::Ability::kLayers, job, plan::canonical(moved, job));
+  return space.framework->supports_plan(plan::FrameworkProperty::kLayers, job,
+                                        plan::canonical_plan(moved, job));
 }
 
-void write_choice_into_plan(const StageChoice& choice, plan::Plan& plan) {
+void write_choice_into_plan(const PipelineStageChoice& choice, plan::Plan& plan) {
   plan.schedule = choice.schedule;
   plan.recompute = choice.recompute;
   plan.layers = choice.layers;

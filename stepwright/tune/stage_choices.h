@@ -10,42 +10,42 @@
 namespace stepwright::tune {
 
 /// One choice of a pipeline schedule, a recomputation, and a split of the layers into chunks.
-struct StageChoice {
-  schedule::Schedule schedule;
-  plan::Recompute recompute;
+struct PipelineStageChoice {
+  schedule::PipelineSchedule schedule;
+  plan::ActivationRecomputation recompute;
   std::vector<std::int64_t> layers;
   /// True if the choice stands for two: even layers, and layers split into pipeline positions of
   /// equal work.
   bool is_balanced_split_tried = false;
   /// True for the variant with balanced layers, which counts of legal plans leave out.
   bool balanced = false;
-  plan::FrameworkSupport::PropertyCoupling joint;
+  plan::FrameworkSupport::FrameworkPropertyCoupling joint;
 };
 
 /// The recomputations that the search space lists, sorted by whether they are legal for one
 /// combination of degrees.
 struct RecomputationsByLegality {
   /// Recomputations that are legal and that the framework runs.
-  std::vector<plan::Recompute> legal;
+  std::vector<plan::ActivationRecomputation> legal;
   /// Recomputations that the framework could run but the planner's own rules forbid, each with the
   /// rule that it breaks.
-  std::vector<std::pair<plan::Rule, plan::Recompute>> refused;
+  std::vector<std::pair<plan::PlanLegalityRule, plan::ActivationRecomputation>> refused;
   std::int64_t not_run = 0;
 };
 
 struct StageChoiceTable {
   RecomputationsByLegality recomputations;
-  std::map<std::int64_t, std::vector<StageChoice>> by_micro_batch;
+  std::map<std::int64_t, std::vector<PipelineStageChoice>> by_micro_batch;
   /// Stage choices by micro-batch: for each schedule and split into layers only the one that
   /// recomputes least.
-  std::map<std::int64_t, std::vector<StageChoice>> least_work;
+  std::map<std::int64_t, std::vector<PipelineStageChoice>> least_work;
   std::int64_t choices = 0;  ///< Number of stage choices over all micro-batches.
   /// Lines of the framework's rule file, as bits, that apply to at least one stage choice (a
   /// schedule, a recomputation and a split of the layers).
   std::uint64_t holds = 0;
   /// Number of stage choices, by the lines of the framework's rule file that they break or make
   /// apply.
-  std::map<plan::FrameworkSupport::PropertyCoupling, std::int64_t> joints;
+  std::map<plan::FrameworkSupport::FrameworkPropertyCoupling, std::int64_t> joints;
   /// Number of combinations of micro-batch, schedule, chunks, strands and layers that are legal and
   /// that the framework runs; each may have every recomputation.
   std::int64_t points = 0;
@@ -55,16 +55,16 @@ struct StageChoiceTable {
 
 /// Lists the legal choices of schedule, recomputation and layers for one combination of degrees.
 /// `legal`: a legal plan with these degrees.
-StageChoiceTable list_stage_choices(const plan::Job& job, const SpaceDimensions& space,
+StageChoiceTable list_stage_choices(const plan::Job& job, const SearchSpaceDimensions& space,
                                     const plan::Plan& legal);
 
 /// True if the search tries, in addition to a plan's even split of layers, one with equal work per
 /// pipeline position: the job lists no splits, and its framework runs any split.
-bool is_balanced_split_tried(const plan::Job& job, const SpaceDimensions& space,
-                             const plan::Plan& plan);
+bool search_tries_balanced_layer_split(const plan::Job& job, const SearchSpaceDimensions& space,
+                                       const plan::Plan& plan);
 
 /// Writes a stage choice (schedule, recomputation, layers) into a plan that already has its block
 /// choice.
-void write_choice_into_plan(const StageChoice& choice, plan::Plan& plan);
+void write_choice_into_plan(const PipelineStageChoice& choice, plan::Plan& plan);
 
 }  // namespace stepwright::tune

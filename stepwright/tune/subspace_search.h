@@ -75,7 +75,7 @@ struct SearchSubspace {
   bool refined = false;
   std::vector<const RankGridChoice*> grids;
   /// Least work of one micro-batch over all plans of the unit; valid as long as the search.
-  const Work* work = nullptr;
+  const LeastPlanWork* work = nullptr;
 };
 
 /// Best plans and counts that the search of one or more parts of the space found.
@@ -112,7 +112,7 @@ class SubspaceSearch {
   std::vector<SearchSubspace> split_by_pipeline_degree(const SearchSubspace& unit,
                                                        const SearchFindings& all);
   /// Searches a refined part of the space, and returns its best plans. `all`: the findings so far.
-  SearchFindings search(const SearchSubspace& unit, const SearchFindings& all);
+  SearchFindings search_subspace(const SearchSubspace& unit, const SearchFindings& all);
 
  private:
   /// A pipeline before its sharding is chosen: degrees and rank order (`grid`), block choice, and
@@ -120,45 +120,47 @@ class SubspaceSearch {
   struct UnshardedPipeline {
     PipelineLowerBound floor;
     const RankGridChoice* grid;
-    const BlockChoice* block;
-    const StageChoice* choice;
+    const ModelBlockChoice* block;
+    const PipelineStageChoice* choice;
     /// Costs of the pipeline's blocks; null if they were not needed.
-    const simulate::BlockCosts* costs;
+    const simulate::ModelBlockCosts* costs;
   };
   /// True if the search may skip plans that are too slow or do not fit in memory.
   [[nodiscard]] bool may_skip_slow_or_large_plans() const;
   [[nodiscard]] bool beaten(double floor_s) const;
   /// True if no plan above these lower bounds can be among the best, and none needs to be looked at
   /// again.
-  [[nodiscard]] bool has_no_plan_of_interest(const PipelineLowerBound& floor) const;
+  [[nodiscard]] bool is_ruled_out_by_lower_bounds(const PipelineLowerBound& floor) const;
   /// True if no plan above these lower bounds can be among the best, and skipping them does not
   /// lower the bound recorded for skipped plans.
-  [[nodiscard]] bool can_skip_without_record(const PipelineLowerBound& floor) const;
+  [[nodiscard]] bool can_skip_plans_without_record(const PipelineLowerBound& floor) const;
   /// True if a plan that is not among the best can be dropped without a record: with this simulated
   /// time it never needs to be looked at again, and a bound as low is already recorded.
-  [[nodiscard]] bool can_drop_without_record(double simulated_s) const;
+  [[nodiscard]] bool can_drop_plan_without_record(double simulated_s) const;
   /// Visits a stage choice (schedule, recomputation and split of the layers) and the same choice
   /// with layers split so that stages take equal time, each with its lower bounds. Skips a choice
   /// that its bounds already rule out.
-  template <class Visit>
-  void each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
-                  Visit&& visit);
+  template <class VisitorCallback>
+  void each_floor(const LeastPlanWork& work, const PipelineStageChoice& choice,
+                  const plan::Plan& plan, VisitorCallback&& visit);
   /// Stage choices for one combination of degrees, with lower bounds that hold for all blocks that
   /// exchange the context in one way.
   struct StageChoicesWithBounds {
-    const BlockChoice* block;  ///< One of the block choices that exchange the context in this way.
-    std::vector<std::pair<const StageChoice*, PipelineLowerBound>> choices;
+    const ModelBlockChoice*
+        block;  ///< One of the block choices that exchange the context in this way.
+    std::vector<std::pair<const PipelineStageChoice*, PipelineLowerBound>> choices;
   };
   StageChoicesWithBounds rough_choices(const SearchSubspace& unit, const RankGridChoice& grid,
-                                       const BlockChoice& block);
-  template <class Visit>
-  void each_stages(const SearchSubspace& unit, Visit&& visit);
-  template <class Visit>
+                                       const ModelBlockChoice& block);
+  template <class VisitorCallback>
+  void each_stages(const SearchSubspace& unit, VisitorCallback&& visit);
+  template <class VisitorCallback>
   void each_choice(const SearchSubspace& unit, const UnshardedPipeline& common,
-                   const StageChoicesWithBounds& rough, Visit&& visit);
-  [[nodiscard]] plan::Plan block_plan(const RankGridChoice& grid, const BlockChoice& block,
+                   const StageChoicesWithBounds& rough, VisitorCallback&& visit);
+  [[nodiscard]] plan::Plan block_plan(const RankGridChoice& grid, const ModelBlockChoice& block,
                                       std::int64_t micro_batch) const;
-  const simulate::BlockCosts& blocks(const UnshardedPipeline& stages, std::int64_t micro_batch);
+  const simulate::ModelBlockCosts& blocks(const UnshardedPipeline& stages,
+                                          std::int64_t micro_batch);
   void list(const UnshardedPipeline& stages, const SearchSubspace& unit);
   bool too_large(const UnshardedPipeline& stages, const SearchSubspace& unit);
   [[nodiscard]] bool position_too_large(const UnshardedPipeline& stages,
@@ -167,34 +169,35 @@ class SubspaceSearch {
   [[nodiscard]] bool too_large(const simulate::PipelineCost& pipeline,
                                const StateBytesPerParameter& states) const;
   [[nodiscard]] double simulated_floor_s(const simulate::PipelineCost& pipeline,
-                                         const plan::Overlap& overlap,
+                                         const plan::OverlapFlags& overlap,
                                          const PositionTimes& positions,
-                                         const ShardingTable::Choice& choice) const;
+                                         const ShardingChoiceTable::Choice& choice) const;
   simulate::PlanPrice choice_price(const simulate::PipelineCost& pipeline, const plan::Plan& plan,
                                    const PositionTimes& positions,
-                                   const ShardingTable::Choice& choice,
+                                   const ShardingChoiceTable::Choice& choice,
                                    const std::vector<double>& updates_s);
   void price_choices(const simulate::PipelineCost& pipeline, const UnshardedPipeline& stages,
                      plan::Plan& plan);
-  [[nodiscard]] double activations_floor(const RankGridChoice& grid, const StageChoice& choice,
-                                         std::int64_t m, double retained_bytes);
+  [[nodiscard]] double activations_floor(const RankGridChoice& grid,
+                                         const PipelineStageChoice& choice, std::int64_t m,
+                                         double retained_bytes);
   /// Returns the number of layers of each pipeline position; in a V-shaped placement, where chunks
   /// go down and up again, only the layers of its smallest chunk.
-  const std::vector<std::int64_t>& layers_per_position(const StageChoice& choice,
+  const std::vector<std::int64_t>& layers_per_position(const PipelineStageChoice& choice,
                                                        std::int64_t pipeline);
   /// True if the least activation bytes of a stage choice do not fit in memory beside states of
   /// `states_bytes`.
-  bool has_too_many_activation_bytes(const RankGridChoice& grid, const StageChoice& choice,
-                                     const Work& work, std::int64_t micro_batches,
-                                     double states_bytes);
+  bool activations_exceed_memory(const RankGridChoice& grid, const PipelineStageChoice& choice,
+                                 const LeastPlanWork& work, std::int64_t micro_batches,
+                                 double states_bytes);
   /// True if states and the least bytes of activations together exceed the memory of a device.
   /// `retained_bytes`: least bytes that a layer keeps for its backward.
-  bool is_over_device_memory(const RankGridChoice& grid, const StageChoice& choice,
+  bool is_over_device_memory(const RankGridChoice& grid, const PipelineStageChoice& choice,
                              std::int64_t micro_batches, double states_bytes,
                              double retained_bytes);
   /// Returns the least bytes of states over all ways to shard, for a pipeline position of mean
   /// size, without reserved memory.
-  double least_states_bytes(const RankGridChoice& grid, const Work& work);
+  double min_model_state_bytes(const RankGridChoice& grid, const LeastPlanWork& work);
   /// Lower bounds of memory and message time over all ways to shard the states, for one combination
   /// of degrees.
   struct ShardedStateLowerBounds {
@@ -203,16 +206,17 @@ class SubspaceSearch {
     /// memory.
     double messages_s = 0;
   };
-  ShardedStateLowerBounds states_floor(const RankGridChoice& grid, const Work& work,
+  ShardedStateLowerBounds states_floor(const RankGridChoice& grid, const LeastPlanWork& work,
                                        double activation_bytes);
   /// Returns the least work of the plans of a part of the space, with at most the overlap
   /// `overlap`, including the cheapest messages among the ways to exchange the context.
-  Work least_work(const RankGridChoice& grid, const SearchSubspace& part,
-                  const plan::Overlap& overlap);
-  template <class Visit>
-  void each_least_work(const RankGridChoice& grid, const SearchSubspace& part, Visit&& visit);
+  LeastPlanWork work_lower_bound_of_subspace(const RankGridChoice& grid, const SearchSubspace& part,
+                                             const plan::OverlapFlags& overlap);
+  template <class VisitorCallback>
+  void each_least_work(const RankGridChoice& grid, const SearchSubspace& part,
+                       VisitorCallback&& visit);
   PipelineLowerBound work_floor(const RankGridChoice& grid, const SearchSubspace& part,
-                                const Work& work);
+                                const LeastPlanWork& work);
   PipelineLowerBound fitting_floor(const RankGridChoice& grid, const SearchSubspace& part,
                                    double states_bytes);
   void refine_grid(const RankGridChoice& grid, SearchSubspace& part);
@@ -225,14 +229,14 @@ class SubspaceSearch {
   ShardingLowerBounds sharding_;
   ShardedPriceLowerBound choice_floor_;
   WorkLowerBounds work_;
-  BalancedStageChoices balanced_;
-  memory::DeviceReserve reserve_;
+  BalancedLayerSplitter balanced_;
+  memory::DeviceMemoryReserve reserve_;
   SearchFindings* found_ = nullptr;
   /// Least lower bound of the simulated time, in seconds, of the plans skipped before this search.
   double passed_before_s_ = 0;
   /// Number of layers of each pipeline position under even splits, by pipeline degree, kind of
   /// schedule and number of chunks.
-  std::map<std::tuple<std::int64_t, schedule::ScheduleKind, std::int64_t>,
+  std::map<std::tuple<std::int64_t, schedule::PipelineScheduleKind, std::int64_t>,
            std::vector<std::int64_t>>
       even_layers_;
   /// Scratch memory: number of layers of each pipeline position, for choices that list their
@@ -252,21 +256,21 @@ class SubspaceSearch {
 };
 
 /// Returns those overlap flags of a block choice that lower bounds take into account.
-plan::Overlap overlap_in_lower_bounds(const BlockChoice& block);
+plan::OverlapFlags overlap_in_lower_bounds(const ModelBlockChoice& block);
 
-template <class Visit>
-void SubspaceSearch::each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
-                                Visit&& visit) {
+template <class VisitorCallback>
+void SubspaceSearch::each_floor(const LeastPlanWork& work, const PipelineStageChoice& choice,
+                                const plan::Plan& plan, VisitorCallback&& visit) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t rounds = job_.sequences / (plan.parallel.data * plan.micro_batch);
-  const auto see = [&](const StageChoice& split) {
+  const auto see = [&](const PipelineStageChoice& split) {
     const PipelineLowerBound floor =
         pipeline_lower_bound(work, work_.layers(), split, pipeline, rounds);
-    if (!can_skip_without_record(floor)) visit(split, floor);
+    if (!can_skip_plans_without_record(floor)) visit(split, floor);
   };
   see(choice);
   if (!choice.is_balanced_split_tried) return;
-  if (can_skip_without_record(
+  if (can_skip_plans_without_record(
           any_layer_split_lower_bound(work, work_.layers(), choice, pipeline, rounds)))
     return;
   balanced_.balanced(choice, plan, see);
@@ -274,11 +278,11 @@ void SubspaceSearch::each_floor(const Work& work, const StageChoice& choice, con
 
 /// True if two block choices exchange the context in the same way: equal kind, overlap and
 /// algorithm.
-bool has_same_context_exchange(const BlockChoice& a, const BlockChoice& b);
+bool has_same_context_parallel_exchange(const ModelBlockChoice& a, const ModelBlockChoice& b);
 
 /// Returns a plan with the degrees and rank order of `grid` and the micro-batch of `unit`, without
 /// block, stage or sharding choices.
-plan::Plan plan_of_subspace(const plan::Job& job, const SearchSubspace& unit,
-                            const RankGridChoice& grid);
+plan::Plan default_plan_of_subspace(const plan::Job& job, const SearchSubspace& unit,
+                                    const RankGridChoice& grid);
 
 }  // namespace stepwright::tune

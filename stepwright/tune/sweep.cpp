@@ -20,7 +20,7 @@ constexpr std::string_view kSweepOption = "--sweep";
 
 Json value_json(const std::string& value) {
   const IntegerParseResult whole = read_integer(value);
-  if (whole.status == IntegerParseResult::Status::kGood) return whole.value;
+  if (whole.status == IntegerParseResult::IntegerParseStatus::kGood) return whole.value;
   const std::optional<double> number = read_double(value);
   return number ? Json(*number) : Json(value);
 }
@@ -42,7 +42,7 @@ std::vector<std::string> values_between_commas(std::string_view text) {
 }
 
 std::string option_text(const std::string& text) {
-  return fmt::format("{} {}", kSweepOption, printable(text));
+  return fmt::format("{} {}", kSweepOption, one_line_printable_text(text));
 }
 
 }  // namespace
@@ -71,10 +71,10 @@ TuneSweep read_tune_sweep(const plan::Job& job, const std::string& text) {
         "batch",
         name));
   }
-  if (!plan::settable_field_path(sweep.field, job, name).starts_with("job.")) {
+  if (!plan::full_path_of_settable_field(sweep.field, job, name).starts_with("job.")) {
     fail_input(fmt::format(
         "{}: {} is of a plan, and tune chooses it: the search section of the job can fix it", name,
-        printable(sweep.field)));
+        one_line_printable_text(sweep.field)));
   }
   for (const std::string& value : swept.values) {
     plan::PlannedJob changed =
@@ -87,7 +87,8 @@ TuneSweep read_tune_sweep(const plan::Job& job, const std::string& text) {
   return sweep;
 }
 
-void tune_sweep(TuneSweep& sweep, const std::function<TuneResult(const plan::Job&)>& search) {
+void tune_sweep_values(TuneSweep& sweep,
+                       const std::function<TuneResult(const plan::Job&)>& search) {
   for (TuneSweepPoint& point : sweep.points) {
     try {
       TuneResult result = search(point.job);
@@ -115,7 +116,7 @@ Json sweep_json(const TuneSweep& sweep, const std::optional<TrainingLengthAndPri
     entry["step_time_s"] = point.best->step_time_s;
     entry["mfu"] =
         simulate::model_flops_efficiency(point.job, point.best->plan, point.best->step_time_s).mfu;
-    if (run) add_training_run_cost(entry, point.job, point.devices_idle, *run);
+    if (run) add_training_run_cost_json(entry, point.job, point.devices_idle, *run);
   }
   return list;
 }

@@ -45,7 +45,7 @@ SweptField read_swept_field(const std::string& text, std::string_view example);
 TuneSweep read_tune_sweep(const plan::Job& job, const std::string& text);
 
 /// Finds the best plan for each value of a sweep. A value whose job has no legal plan gets none.
-void tune_sweep(TuneSweep& sweep, const std::function<TuneResult(const plan::Job&)>& search);
+void tune_sweep_values(TuneSweep& sweep, const std::function<TuneResult(const plan::Job&)>& search);
 
 /// Returns the JSON value of the key `sweep` in the output of `tune --json`: the best plan for each
 /// value of the swept field.

@@ -13,7 +13,7 @@ constexpr double kHour = 3600;
 
 TrainingRunCost training_run_cost(const plan::Job& job, double step_time_s,
                                   std::int64_t devices_idle, const TrainingLengthAndPrice& run) {
-  const double hours = run.tokens / step::step_data_tokens(job) * step_time_s / kHour;
+  const double hours = run.tokens / step::trained_data_tokens_per_step(job) * step_time_s / kHour;
   TrainingRunCost cost{
       .days = hours / 24,
       .gpu_hours = hours * static_cast<double>(job.cluster.devices() + devices_idle),
@@ -22,8 +22,8 @@ TrainingRunCost training_run_cost(const plan::Job& job, double step_time_s,
   return cost;
 }
 
-void add_training_run_cost(nlohmann::ordered_json& answer, const plan::Job& job,
-                           std::int64_t devices_idle, const TrainingLengthAndPrice& run) {
+void add_training_run_cost_json(nlohmann::ordered_json& answer, const plan::Job& job,
+                                std::int64_t devices_idle, const TrainingLengthAndPrice& run) {
   const TrainingRunCost cost =
       training_run_cost(job, answer.at("step_time_s").get<double>(), devices_idle, run);
   answer["days"] = cost.days;

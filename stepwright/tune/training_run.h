@@ -30,7 +30,7 @@ TrainingRunCost training_run_cost(const plan::Job& job, double step_time_s,
 
 /// Adds the cost of a training run (`days`, `gpu_hours` and, if a price is known, `cost`) to a JSON
 /// answer that has a `step_time_s`.
-void add_training_run_cost(nlohmann::ordered_json& answer, const plan::Job& job,
-                           std::int64_t devices_idle, const TrainingLengthAndPrice& run);
+void add_training_run_cost_json(nlohmann::ordered_json& answer, const plan::Job& job,
+                                std::int64_t devices_idle, const TrainingLengthAndPrice& run);
 
 }  // namespace stepwright::tune

@@ -87,18 +87,19 @@ class Tuning {
   }
 
   TuneOutcome run() {
-    if (enumeration_.legal() == 0) return EmptySpaceReason{empty_space_reason(job_, enumeration_)};
+    if (enumeration_.legal() == 0)
+      return EmptySearchSpaceReason{explain_empty_search_space(job_, enumeration_)};
     TuneResult result;
     result.job = job_;
     set_baseline(result);
     search(result);
     if (evaluation_.fitting() == 0 && options_.only_fitting)
-      return EmptySpaceReason{"no plan fits in memory"};
+      return EmptySearchSpaceReason{"no plan fits in memory"};
     if (evaluation_.fitting() == 0) {
       set_smallest(result);
     } else {
-      PlayedSchedulePrices prices(job_, cost_, prices_);
-      near_ = search_locally(evaluation_, prices, space_, goal_.room);
+      SimulatedSchedulePrices prices(job_, cost_, prices_);
+      near_ = improve_best_plan_by_local_search(evaluation_, prices, space_, goal_.room);
       if (options_.only_best) {
         set_plans(result, evaluation_.ranked_plans());
       } else {
@@ -115,16 +116,16 @@ class Tuning {
     if (enumeration_.legal() == 0) return {};
     small_ = goal_.exhaustive = goal_.bounds = false;
     goal_.keep = kKeepFaster;
-    settled_ = std::min(kMinConfirmedPlans, options_.top);
+    settled_ = std::min(kMinPlansConfirmedBySimulation, options_.top);
     below_s_ = below_s;
-    evaluation_.limit_step_seconds(below_s);
+    evaluation_.set_step_seconds_limit(below_s);
     TuneResult unused;
     set_baseline(unused);
     search(unused);
-    if (kept_.empty() || evaluation_.best_step_s() * (1 - kMaxAssumedPriceError) >= below_s)
+    if (kept_.empty() || evaluation_.nth_best_step_s() * (1 - kMaxClosedFormPriceError) >= below_s)
       return {};
-    PlayedSchedulePrices prices(job_, cost_, prices_);
-    search_locally(evaluation_, prices, space_, goal_.room);
+    SimulatedSchedulePrices prices(job_, cost_, prices_);
+    improve_best_plan_by_local_search(evaluation_, prices, space_, goal_.room);
     std::vector<TunedPlan> ranked_plans = evaluation_.ranked_plans();
     std::erase_if(ranked_plans,
                   [&](const TunedPlan& tuned) { return tuned.step_time_s >= below_s; });
@@ -138,9 +139,10 @@ class Tuning {
     goal.exhaustive = false;
     goal.bounds = true;
     goal.known = {.best = most_s, .last = most_s * (1 + kPriceSlack)};
-    const SearchFindings found = search_.run(goal, running_);
-    double least_s = std::min(found.passed_bound_s, found.kept.least_dropped_bound_s());
-    for (const std::vector<PlanCandidate>* left : {&found.kept.list(), &found.kept.open()}) {
+    const SearchFindings found = search_.search_space_for_goal(goal, running_);
+    double least_s = std::min(found.passed_bound_s, found.kept.min_lower_bound_of_dropped_plans());
+    for (const std::vector<PlanCandidate>* left :
+         {&found.kept.list(), &found.kept.undecided_candidates()}) {
       for (const PlanCandidate& one : *left) least_s = std::min(least_s, one.price.lower_bound_s);
     }
     return least_s <= most_s;
@@ -151,7 +153,7 @@ class Tuning {
   void attempt() {
     find();
     if (!small_) {
-      reprice_by_playing_schedules(evaluation_, kept_);
+      reprice_candidates_by_schedule_simulation(evaluation_, kept_);
       open_bound_s_ = simulate_until_best_are_certain(evaluation_, kept_, settled_, kMostOperators);
     } else if (options_.exhaustive) {
       simulate_all();
@@ -168,15 +170,15 @@ class Tuning {
     const std::size_t tasks = knows ? 1 : 2;
     parallel_for(running_.threads, tasks, [&](std::size_t task) {
       if (task == 0) {
-        search_.prepare();
+        search_.compute_lower_bounds_of_space();
       } else {
-        goal_.known = least_neighbour_keys(job_, cost_, space_, starts_, goal_, prices_);
+        goal_.known = min_keys_of_neighbour_plans(job_, cost_, space_, starts_, goal_, prices_);
       }
     });
     goal_.known.best = std::min(goal_.known.best, below_s_);
     goal_.known.last = std::min(goal_.known.last, below_s_ * (1 + kPriceSlack));
     goal_.known.fitting_s = fitting_s_;
-    found_ = search_.run(goal_, running_);
+    found_ = search_.search_space_for_goal(goal_, running_);
     kept_ = found_.kept.list();
     for (const PlanCandidate& candidate : kept_) starts_.push_back(candidate.plan);
   }
@@ -190,11 +192,11 @@ class Tuning {
         evaluation_, {kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(first)}, most,
         std::numeric_limits<std::int64_t>::max());
     const auto beaten = [&](const PlanCandidate& candidate) {
-      return candidate.price.lower_bound_s > evaluation_.best_step_s(most);
+      return candidate.price.lower_bound_s > evaluation_.nth_best_step_s(most);
     };
     std::vector<PlanCandidate> open;
     std::ranges::copy_if(kept_, std::back_inserter(open), std::not_fn(beaten));
-    reprice_by_playing_schedules(evaluation_, open);
+    reprice_candidates_by_schedule_simulation(evaluation_, open);
     prove_best_by_lower_bounds(evaluation_, open, most);
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }
@@ -202,7 +204,7 @@ class Tuning {
   void simulate_all() {
     std::vector<const PlanCandidate*> every;
     for (const PlanCandidate& candidate : kept_) every.push_back(&candidate);
-    evaluation_.run(every);
+    evaluation_.simulate_candidates(every);
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }
 
@@ -211,15 +213,16 @@ class Tuning {
   void search(TuneResult& result) {
     attempt();
     if (small_) return;
-    if (evaluation_.plans_too_large().size() > goal_.keep / 2 && kept_.size() == goal_.keep) {
+    if (evaluation_.plans_exceeding_memory().size() > goal_.keep / 2 &&
+        kept_.size() == goal_.keep) {
       goal_.keep = kKeepMore;
       // The plans with the least prices mostly do not fit, so bounds must reach up to the fastest
       // plan that does.
-      if (evaluation_.fitting() > 0) fitting_s_ = evaluation_.best_step_s();
+      if (evaluation_.fitting() > 0) fitting_s_ = evaluation_.nth_best_step_s();
       attempt();
     }
     for (int i = 1; i < kMemoryTries && evaluation_.fitting() == 0; ++i) {
-      if (evaluation_.plans_too_large().empty()) return;
+      if (evaluation_.plans_exceeding_memory().empty()) return;
       leave_less_room();
       result.notes.push_back(
           "The plans that were fastest by closed form fit in memory by closed form, and not when "
@@ -242,8 +245,8 @@ class Tuning {
 
   /// Reduces the memory to fill by as many bytes as the plan that was nearest to fitting lacked.
   void leave_less_room() {
-    const TunedPlan& nearest =
-        *std::ranges::min_element(evaluation_.plans_too_large(), {}, &TunedPlan::over_by_bytes);
+    const TunedPlan& nearest = *std::ranges::min_element(evaluation_.plans_exceeding_memory(), {},
+                                                         &TunedPlan::over_by_bytes);
     const auto lessen = [](double& room, double whole, double over) {
       room *= whole / (whole + over);
     };
@@ -259,33 +262,35 @@ class Tuning {
   /// Looks again at plans whose bounds leave them open, whether kept by price or not.
   void narrow_gap() {
     if (small_) return;
-    std::vector<PlanCandidate> open = found_.kept.open();
+    std::vector<PlanCandidate> open = found_.kept.undecided_candidates();
     std::ranges::copy(kept_, std::back_inserter(open));
-    open_bound_s_ =
-        tighten_least_bound(evaluation_, std::move(open), passed_bound_s(), kMostToNarrow);
+    open_bound_s_ = tighten_lowest_candidate_bound(evaluation_, std::move(open), passed_bound_s(),
+                                                   kMostToNarrow);
   }
 
   /// Returns the least lower bound of the plans that the search dropped for good.
   [[nodiscard]] double passed_bound_s() const {
-    return std::min(found_.passed_bound_s, found_.kept.least_dropped_bound_s());
+    return std::min(found_.passed_bound_s, found_.kept.min_lower_bound_of_dropped_plans());
   }
 
-  [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kMinConfirmedPlans); }
+  [[nodiscard]] std::size_t wanted() const {
+    return std::max(options_.top, kMinPlansConfirmedBySimulation);
+  }
 
   /// If more plans are asked for than are confirmed anyway, simulates those, too.
   void extend() {
-    if (small_ || options_.top <= kMinConfirmedPlans) return;
+    if (small_ || options_.top <= kMinPlansConfirmedBySimulation) return;
     if (options_.top > goal_.keep) {
       goal_.keep = options_.top;
       find();
-      reprice_by_playing_schedules(evaluation_, kept_);
+      reprice_candidates_by_schedule_simulation(evaluation_, kept_);
     }
     simulate_until_best_are_certain(evaluation_, kept_, options_.top,
                                     std::numeric_limits<std::int64_t>::max());
   }
 
   /// Sets all of a result except its counts, once the best plan is found.
-  void prove_and_explain(TuneResult& result, PlayedSchedulePrices& prices) {
+  void prove_and_explain(TuneResult& result, SimulatedSchedulePrices& prices) {
     extend();
     narrow_gap();
     explain_layers(result, prices);
@@ -298,16 +303,16 @@ class Tuning {
   void try_plan(const plan::Plan& plan, const simulate::PlanPrice& price) {
     const PlanCandidate candidate{price.seconds, plan, price};
     const PlanCandidate* const one[] = {&candidate};
-    evaluation_.run(one);
+    evaluation_.simulate_candidates(one);
   }
 
   /// Explains the gain of giving the positions of embedding and head another number of layers.
-  void explain_layers(TuneResult& result, PlayedSchedulePrices& prices) {
+  void explain_layers(TuneResult& result, SimulatedSchedulePrices& prices) {
     const TunedPlan best = evaluation_.ranked_plans().front();
     if (best.plan.layers.empty() || !job_.space.layers.empty()) return;
     plan::Plan even = best.plan;
     even.layers.clear();
-    try_plan(even, prices.price(even));
+    try_plan(even, prices.closed_form_price(even));
     const std::vector<TunedPlan> ranked_plans = evaluation_.ranked_plans();
     const auto found = std::ranges::find(ranked_plans, even, &TunedPlan::plan);
     const std::string gain =
@@ -320,7 +325,7 @@ class Tuning {
         fmt::format("The best plan's chunks have {} layers (layers x chunks), so that the pipeline "
                     "position with the "
                     "head of the model has as much work as the others; {}.",
-                    plan::chunk_layers_text(best.plan.layers), gain));
+                    plan::layers_per_chunk_text(best.plan.layers), gain));
   }
 
   /// Where no plan fits, sets the result to the plan that needs least memory by its program. Closed
@@ -330,10 +335,10 @@ class Tuning {
     goal_.room = simulate::plan_memory_limit(job_);
     goal_.exhaustive = options_.exhaustive;
     goal_.keep = kKeepSmallest;
-    found_ = search_.run(goal_, running_);
-    TunedPlan tuned = evaluation_.smallest(found_.kept.list());
+    found_ = search_.search_space_for_goal(goal_, running_);
+    TunedPlan tuned = evaluation_.plan_exceeding_memory_least(found_.kept.list());
     if (tuned.verdict == memory::MemoryFitVerdict::kDoesNotFit) {
-      result.notes.push_back(memory_misfit_note(job_, tuned));
+      result.notes.push_back(memory_shortage_note(job_, tuned));
     }
     result.pareto = {{tuned.plan, tuned.step_time_s, tuned.peak_memory_bytes}};
     set_plans(result, {std::move(tuned)});
@@ -342,8 +347,8 @@ class Tuning {
   void set_plans(TuneResult& result, std::vector<TunedPlan> plans) const {
     const TunedPlan winner = plans.front();
     for (TunedPlan& plan : plans) {
-      plan.tied = plan.step_time_s <= winner.step_time_s * (1 + kUndecidedStepDifference);
-      plan.lost = slower_plan_reason(winner, plan);
+      plan.tied = plan.step_time_s <= winner.step_time_s * (1 + kUncertainStepTimeDifference);
+      plan.lost = reason_plan_is_slower(winner, plan);
     }
     result.simulated = std::move(plans);
     const std::size_t count =
@@ -357,7 +362,7 @@ class Tuning {
     result.rejected = framework_refusals(space_, enumeration_);
     for (std::size_t i = 0; i < plan::kRules; ++i) {
       const std::int64_t count = enumeration_.refused()[i];
-      const auto rule = static_cast<plan::Rule>(i);
+      const auto rule = static_cast<plan::PlanLegalityRule>(i);
       if (count > 0) {
         result.rejected.push_back({std::string(plan::plan_rule_name(rule)),
                                    std::string(plan::plan_rule_sentence(rule)), count});
@@ -388,7 +393,7 @@ class Tuning {
     std::ranges::stable_sort(smaller, {},
                              [](const PlanCandidate* one) { return one->price.seconds; });
     double least = std::numeric_limits<double>::infinity();
-    const double longest_s = kLongestOfFront * evaluation_.best_step_s();
+    const double longest_s = kLongestOfFront * evaluation_.nth_best_step_s();
     std::erase_if(smaller, [&](const PlanCandidate* one) {
       if (one->price.memory_bytes >= least || one->price.seconds > longest_s) return true;
       if (!evaluation_.fits(*one)) return true;
@@ -401,7 +406,7 @@ class Tuning {
       }
       smaller.resize(kFrontPoints);
     }
-    evaluation_.run(smaller);
+    evaluation_.simulate_candidates(smaller);
     double bytes = std::numeric_limits<double>::infinity();
     for (const TunedPlan& plan : evaluation_.ranked_plans()) {
       if (plan.peak_memory_bytes >= bytes || plan.step_time_s > longest_s) continue;
@@ -435,15 +440,16 @@ class Tuning {
   const TuneOptions& options_;
   cost::CostModel cost_;
   simulate::SharedPricerCaches prices_;  ///< Shared by the search and all that follows it.
-  SpaceDimensions space_;
+  SearchSpaceDimensions space_;
   LegalPlanCounter enumeration_;
   /// True in a small space: every plan is priced, and simulated unless its bound rules it out.
   bool small_;
   SearchRunOptions running_;
   simulate::AvailablePlanMemory room_;
   SearchGoal goal_;
-  std::size_t settled_ = kMinConfirmedPlans;  ///< Number of best plans that are confirmed.
-  double below_s_ = kAny;  ///< Only plans that take less time than this are looked for.
+  std::size_t settled_ =
+      kMinPlansConfirmedBySimulation;  ///< Number of best plans that are confirmed.
+  double below_s_ = kAny;              ///< Only plans that take less time than this are looked for.
   /// Plans to start from: the rule of thumb's, where the space has it, and plans found so far.
   std::vector<plan::Plan> starts_;
   PlanSearch search_;
@@ -467,12 +473,14 @@ TuneOutcome tune_on_cluster(const plan::Job& job, const TuneOptions& options) {
   return Tuning(job, options).run();
 }
 
-TuneOutcome tune_if_fast_enough(const plan::Job& job, double most_s, const TuneOptions& options) {
+TuneOutcome tune_on_cluster_within_step_time(const plan::Job& job, double most_s,
+                                             const TuneOptions& options) {
   TuneOptions fitting = options;
   fitting.only_fitting = true;
   Tuning tuning(job, fitting);
   if (!tuning.may_take(most_s)) {
-    return EmptySpaceReason{fmt::format("no plan that fits takes at most {}", format_time(most_s))};
+    return EmptySearchSpaceReason{
+        fmt::format("no plan that fits takes at most {}", format_time(most_s))};
   }
   return tuning.run();
 }
@@ -523,7 +531,7 @@ TuneOutcome tune_with_kernels(const plan::Job& job, const TuneOptions& options) 
     }
   }
   if (auto* result = std::get_if<TuneResult>(&outcome)) {
-    const std::string note = attention_choice_note(job, chosen);
+    const std::string note = attention_kernel_choice_note(job, chosen);
     if (!note.empty()) result->notes.push_back(note);
   }
   return outcome;
@@ -542,7 +550,7 @@ std::optional<double> tight_from(const TuneOutcome& outcome) {
   for (const double step : kTightSteps) {
     if (best.p_fits >= step) return step;
   }
-  return memory::least_tight_probability(memory::memory_fit_confidence(result->job));
+  return memory::min_probability_of_tight_fit(memory::memory_fit_confidence(result->job));
 }
 
 }  // namespace
@@ -564,7 +572,7 @@ TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options) {
 
 TuneResult tune(const plan::Job& job, const TuneOptions& options) {
   TuneOutcome outcome = try_tune(job, options);
-  if (const auto* none = std::get_if<EmptySpaceReason>(&outcome)) fail_input(none->reason);
+  if (const auto* none = std::get_if<EmptySearchSpaceReason>(&outcome)) fail_input(none->reason);
   return std::get<TuneResult>(std::move(outcome));
 }
 

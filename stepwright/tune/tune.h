@@ -55,7 +55,7 @@ struct TuneOptions {
   /// Least probability of fitting in memory from which tight plans (which may fit, but less
   /// probably than requested) are searched, too; nullopt: only plans that fit are searched.
   std::optional<double> tight_from;
-  /// True: the outcome is `EmptySpaceReason` if no plan fits in memory.
+  /// True: the outcome is `EmptySearchSpaceReason` if no plan fits in memory.
   bool only_fitting = false;
   /// True: looks for the best plan only. The result then has no optimality gap, no Pareto front,
   /// and fewer other plans.
@@ -68,7 +68,7 @@ int search_thread_count(const TuneOptions& options);
 /// Share of the faster step time below which the order of two predicted plans of a job is
 /// uncertain: pairs of published runs this close came in the predicted order in fewer than four of
 /// five cases (tools/accuracy/plan_order.py).
-inline constexpr double kUndecidedStepDifference = 0.03;
+inline constexpr double kUncertainStepTimeDifference = 0.03;
 
 /// A simulated plan with its predicted time and memory.
 struct TunedPlan {
@@ -122,7 +122,7 @@ struct SearchSpaceCounts {
 };
 
 /// Value of `PlanRefusalCount::rule` for plans that the job's framework does not run.
-inline constexpr std::string_view kFrameworkRule = "framework";
+inline constexpr std::string_view kUnsupportedByFrameworkRule = "framework";
 
 /// Number of plans that were refused for one reason.
 struct PlanRefusalCount {
@@ -199,13 +199,13 @@ struct TuneResult {
 };
 
 /// Why a search found no plan: no plan is legal or, with `only_fitting`, none fits in memory.
-struct EmptySpaceReason {
+struct EmptySearchSpaceReason {
   /// The rule that leaves no legal plan, and changes that would leave some, as text for users.
   std::string reason;
 };
 
 /// The answer of a search: a result, or the reason why there is no plan.
-using TuneOutcome = std::variant<TuneResult, EmptySpaceReason>;
+using TuneOutcome = std::variant<TuneResult, EmptySearchSpaceReason>;
 
 /// Searches the job's space for the plan with the least step time under its objective
 /// (docs/design.md): branch and bound, exact for the closed-form price, then simulation of the best

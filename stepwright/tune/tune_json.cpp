@@ -74,11 +74,12 @@ Json alternatives_json(const TuneResult& result, const FrameworksRunningPlan& st
 Json nearest_json(const TuneResult& result, const std::vector<NearestFrameworkPlan>& runs) {
   const plan::Plan& best = result.plans.front().plan;
   Json list = Json::array();
-  for (const NearestPlanGroup& nearest : group_by_nearest_plan(runs, best)) {
+  for (const NearestPlanGroup& nearest : group_frameworks_by_nearest_plan(runs, best)) {
     const bool found = nearest.plan.has_value();
     list.push_back({{"frameworks", nearest.frameworks},
                     {"plan", found ? plan::plan_json({result.job, *nearest.plan}) : Json(nullptr)},
-                    {"changes", found ? Json(plan::changes(best, *nearest.plan)) : Json(nullptr)}});
+                    {"changes", found ? Json(plan::differing_choices_text(best, *nearest.plan))
+                                      : Json(nullptr)}});
   }
   return list;
 }
@@ -87,13 +88,14 @@ Json starts_json(const std::vector<NearestFrameworkPlan>& runs, const plan::Plan
   Json list = Json::array();
   for (const NearestFrameworkPlan& run : runs) {
     if (!run.plan) continue;
-    list.push_back({{"framework", run.framework},
-                    {"attention", name_of(cluster::kAttentionKernelNames, run.attention)},
-                    {"price_s", run.price_s},
-                    {"step_time_s", run.step_time_s},
-                    {"fits", run.fits},
-                    {"verdict", name_of(memory::kFitVerdictNames, run.verdict)},
-                    {"changes", run.plan == best ? "" : plan::changes(best, *run.plan)}});
+    list.push_back(
+        {{"framework", run.framework},
+         {"attention", name_of(cluster::kAttentionKernelNames, run.attention)},
+         {"price_s", run.price_s},
+         {"step_time_s", run.step_time_s},
+         {"fits", run.fits},
+         {"verdict", name_of(memory::kFitVerdictNames, run.verdict)},
+         {"changes", run.plan == best ? "" : plan::differing_choices_text(best, *run.plan)}});
   }
   return list;
 }
@@ -101,7 +103,7 @@ Json starts_json(const std::vector<NearestFrameworkPlan>& runs, const plan::Plan
 }  // namespace
 
 std::vector<std::string> all_plan_notes(const TuneResult& result,
-                                        const simulate::Prediction& best) {
+                                        const simulate::PlanPrediction& best) {
   std::vector<std::string> notes = best.notes;
   const auto add = [&](const std::vector<std::string>& more) {
     for (const std::string& note : more) {
@@ -151,7 +153,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
   return out;
 }
 
-Json tune_json(const TuneResult& result, const simulate::Prediction& best,
+Json tune_json(const TuneResult& result, const simulate::PlanPrediction& best,
                const std::vector<NearestFrameworkPlan>& runs,
                const FrameworksRunningPlan& started_by) {
   Json plans = Json::array();

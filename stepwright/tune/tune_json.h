@@ -13,7 +13,8 @@ namespace stepwright::tune {
 
 /// Returns the notes for a user of the best plan: first those of its prediction, then those of the
 /// search.
-std::vector<std::string> all_plan_notes(const TuneResult& result, const simulate::Prediction& best);
+std::vector<std::string> all_plan_notes(const TuneResult& result,
+                                        const simulate::PlanPrediction& best);
 
 /// Callback that returns the names of the frameworks that run a plan of the searched job unchanged.
 using FrameworksRunningPlan = std::function<std::vector<std::string>(const plan::Plan&)>;
@@ -21,7 +22,7 @@ using FrameworksRunningPlan = std::function<std::vector<std::string>(const plan:
 /// Returns the JSON document of `tune --json` (docs/formats.md). `best`: the prediction of the
 /// first plan of the result; `runs`: how frameworks run that plan; `started_by`: which frameworks
 /// run a plan unchanged.
-nlohmann::ordered_json tune_json(const TuneResult& result, const simulate::Prediction& best,
+nlohmann::ordered_json tune_json(const TuneResult& result, const simulate::PlanPrediction& best,
                                  const std::vector<NearestFrameworkPlan>& runs,
                                  const FrameworksRunningPlan& started_by);
 

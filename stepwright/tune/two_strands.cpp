@@ -35,10 +35,11 @@ plan::Job with_strands(const plan::Job& job) {
 
 /// Returns the best plan changed to each schedule of two strands. Where chunks go down and up
 /// again, the last position holds more, so inputs that are gathered again are tried, too.
-std::vector<plan::Plan> changed(const plan::Plan& best, const SpaceDimensions& space) {
+std::vector<plan::Plan> changed(const plan::Plan& best, const SearchSpaceDimensions& space) {
   std::vector<plan::Plan> plans;
-  for (const schedule::ScheduleKind kind : space.schedule) {
-    const schedule::ChunkCountRange range = schedule::chunk_range(kind, best.parallel.pipeline);
+  for (const schedule::PipelineScheduleKind kind : space.schedule) {
+    const schedule::ChunksPerPositionRange range =
+        schedule::chunk_range(kind, best.parallel.pipeline);
     plan::Plan plan = best;
     plan.layers.clear();
     plan.schedule = {.kind = kind,
@@ -53,14 +54,15 @@ std::vector<plan::Plan> changed(const plan::Plan& best, const SpaceDimensions& s
 }
 
 /// Returns the plans that are legal, that the framework runs, and that fit by their price.
-std::vector<PlanCandidate> possible(const plan::Job& job, const SpaceDimensions& space,
+std::vector<PlanCandidate> possible(const plan::Job& job, const SearchSpaceDimensions& space,
                                     const std::vector<plan::Plan>& plans,
-                                    PlayedSchedulePrices& prices) {
+                                    SimulatedSchedulePrices& prices) {
   std::vector<PlanCandidate> candidates;
   const simulate::AvailablePlanMemory room = simulate::plan_memory_limit(job);
   for (const plan::Plan& plan : plans) {
-    if (plan::first_broken_rule(job, plan) || !framework_runs_plan(job, space, plan)) continue;
-    const simulate::PlanPrice price = prices.price(plan);
+    if (plan::first_broken_rule(job, plan) || !framework_supports_plan_unchanged(job, space, plan))
+      continue;
+    const simulate::PlanPrice price = prices.closed_form_price(plan);
     if (!room.fits_in_memory(price)) continue;
     candidates.push_back({price.seconds, plan, price});
   }
@@ -69,14 +71,14 @@ std::vector<PlanCandidate> possible(const plan::Job& job, const SpaceDimensions&
 
 }  // namespace
 
-std::optional<TwoStrandsGain> two_strands_gain(const TuneResult& result,
-                                               const TuneOptions& options) {
+std::optional<TwoStrandsGain> gain_of_two_micro_batch_streams(const TuneResult& result,
+                                                              const TuneOptions& options) {
   const TunedPlan& best = result.plans.front();
   if (!best.fits || !result.job.space.strands.empty()) return std::nullopt;
   const plan::Job job = with_strands(result.job);
   const cost::CostModel cost(job);
-  PlayedSchedulePrices prices(job, cost, simulate::SharedPricerCaches{}, kMostPlayedStrands);
-  const SpaceDimensions space = search_space_dimensions(job);
+  SimulatedSchedulePrices prices(job, cost, simulate::SharedPricerCaches{}, kMostPlayedStrands);
+  const SearchSpaceDimensions space = search_space_dimensions(job);
   const SearchRunOptions running{.threads = search_thread_count(options), .progress = {}};
   PlanEvaluator evaluation(job, cost, running);
   const std::vector<PlanCandidate> candidates =
@@ -84,17 +86,17 @@ std::optional<TwoStrandsGain> two_strands_gain(const TuneResult& result,
   if (candidates.empty()) return std::nullopt;
   std::vector<const PlanCandidate*> starts;
   for (const PlanCandidate& candidate : candidates) starts.push_back(&candidate);
-  evaluation.run(starts);
+  evaluation.simulate_candidates(starts);
   if (evaluation.fitting() == 0) return std::nullopt;
-  search_locally(evaluation, prices, space, simulate::plan_memory_limit(job));
+  improve_best_plan_by_local_search(evaluation, prices, space, simulate::plan_memory_limit(job));
   TwoStrandsGain gain{.tuned = evaluation.ranked_plans().front()};
   gain.gain_s = best.step_time_s - gain.tuned.step_time_s;
   if (gain.gain_s < kWorthStrands * best.step_time_s) return std::nullopt;
   return gain;
 }
 
-nlohmann::ordered_json two_strands_json(const TuneResult& result,
-                                        const std::optional<TwoStrandsGain>& gain) {
+nlohmann::ordered_json two_micro_batch_streams_gain_json(
+    const TuneResult& result, const std::optional<TwoStrandsGain>& gain) {
   if (!gain) return nullptr;
   return {{"plan", plan::plan_json({result.job, gain->tuned.plan})},
           {"step_time_s", gain->tuned.step_time_s},

@@ -18,11 +18,11 @@ struct TwoStrandsGain {
 /// operator by operator (two strands). Tries the best plan with each such schedule, then faster
 /// neighbours, so the gain is a lower bound. nullopt if the search included strands, the framework
 /// runs none, no plan fits, or the gain is below 1 %.
-std::optional<TwoStrandsGain> two_strands_gain(const TuneResult& result,
-                                               const TuneOptions& options);
+std::optional<TwoStrandsGain> gain_of_two_micro_batch_streams(const TuneResult& result,
+                                                              const TuneOptions& options);
 
 /// Returns the JSON value of `tune --json` on the gain of two strands; null if there is no gain.
-nlohmann::ordered_json two_strands_json(const TuneResult& result,
-                                        const std::optional<TwoStrandsGain>& gain);
+nlohmann::ordered_json two_micro_batch_streams_gain_json(const TuneResult& result,
+                                                         const std::optional<TwoStrandsGain>& gain);
 
 }  // namespace stepwright::tune

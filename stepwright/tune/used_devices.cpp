@@ -33,7 +33,7 @@ bool better(const TuneResult& part, const TuneResult& whole) {
   const TunedPlan& a = part.plans.front();
   const TunedPlan& b = whole.plans.front();
   if (a.verdict != b.verdict) return a.verdict < b.verdict;
-  return a.step_time_s < b.step_time_s * (1 - kMinIdlingGain);
+  return a.step_time_s < b.step_time_s * (1 - kMinGainForIdleDevices);
 }
 
 /// Returns in words how many nodes or devices may fail.
@@ -77,15 +77,15 @@ void say_idle(TuneResult& result, const cluster::Cluster& whole,
 
 }  // namespace
 
-cluster::Cluster with_used_devices(const cluster::Cluster& cluster, std::int64_t nodes,
-                                   std::int64_t devices_per_node) {
+cluster::Cluster cluster_reduced_to_devices(const cluster::Cluster& cluster, std::int64_t nodes,
+                                            std::int64_t devices_per_node) {
   cluster::Cluster part = cluster;
   part.nodes = nodes;
   part.devices_per_node = devices_per_node;
   part.nic_of_device.resize(static_cast<std::size_t>(devices_per_node));
   const bool own_nics = cluster.nics_per_node == cluster.devices_per_node;
   if (own_nics) part.nics_per_node = devices_per_node;
-  for (cluster::FabricLevel& level : part.levels) {
+  for (cluster::NetworkLevel& level : part.levels) {
     if (own_nics && level.network) {
       level.uplink_bytes_per_s *=
           static_cast<double>(devices_per_node) / static_cast<double>(cluster.devices_per_node);
@@ -106,7 +106,7 @@ std::vector<cluster::Cluster> cluster_parts_to_try(const cluster::Cluster& clust
     for (const std::int64_t nodes : even_sizes(cluster.nodes)) {
       const auto used = static_cast<double>(nodes * devices);
       if (used < kMinUsedDeviceShare * static_cast<double>(cluster.devices())) continue;
-      parts.push_back(with_used_devices(cluster, nodes, devices));
+      parts.push_back(cluster_reduced_to_devices(cluster, nodes, devices));
     }
   }
   return parts;
@@ -122,7 +122,7 @@ FasterPlans find_faster_plans(const plan::Job& job, double below_s, const TuneOp
     smaller.cluster = part;
     std::vector<TunedPlan> plans = faster_plans_on_cluster(smaller, below_s, options);
     if (plans.empty()) continue;
-    below_s = plans.front().step_time_s * (1 - kMinIdlingGain);
+    below_s = plans.front().step_time_s * (1 - kMinGainForIdleDevices);
     best = {std::move(smaller), std::move(plans)};
   }
   return best;
@@ -131,13 +131,13 @@ FasterPlans find_faster_plans(const plan::Job& job, double below_s, const TuneOp
 TuneOutcome tune_on_cluster_parts(const plan::Job& job, const TuneOptions& options) {
   if (job.use_all) return tune_on_cluster(job, options);
   std::optional<TuneResult> best;
-  std::optional<EmptySpaceReason> none_on_whole;
+  std::optional<EmptySearchSpaceReason> none_on_whole;
   std::optional<double> used_whole_s;
   for (const cluster::Cluster& part : cluster_parts_to_try(job.cluster)) {
     plan::Job smaller = job;
     smaller.cluster = part;
     TuneOutcome outcome = tune_on_cluster(smaller, options);
-    if (auto* none = std::get_if<EmptySpaceReason>(&outcome)) {
+    if (auto* none = std::get_if<EmptySearchSpaceReason>(&outcome)) {
       if (!none_on_whole) none_on_whole = std::move(*none);
       continue;
     }

@@ -8,9 +8,9 @@
 
 namespace stepwright::tune {
 
-std::string slower_plan_reason(const TunedPlan& winner, const TunedPlan& other) {
+std::string reason_plan_is_slower(const TunedPlan& winner, const TunedPlan& other) {
   if (winner.plan == other.plan) return {};
-  const std::string different = plan::changes(winner.plan, other.plan);
+  const std::string different = plan::differing_choices_text(winner.plan, other.plan);
   const double behind = other.step_time_s - winner.step_time_s;
   if (behind < 0) {
     return fmt::format("{} faster ({}), less than runs of one plan differ; it has {}",

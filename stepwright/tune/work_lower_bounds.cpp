@@ -41,19 +41,21 @@ double whole_rows(const step::Operator& op) {
 
 /// Returns choices of algorithms, one with each listed algorithm for one scheme; empty list: the
 /// library's.
-std::vector<plan::Collectives> each_of(const std::vector<collective::Algorithm>& list,
-                                       collective::Algorithm plan::Collectives::* scheme) {
-  std::vector<plan::Collectives> all;
-  for (const collective::Algorithm algorithm : list) all.emplace_back().*scheme = algorithm;
-  return all.empty() ? std::vector<plan::Collectives>(1) : all;
+std::vector<plan::CollectiveAlgorithmChoices> each_of(
+    const std::vector<collective::CollectiveAlgorithm>& list,
+    collective::CollectiveAlgorithm plan::CollectiveAlgorithmChoices::* scheme) {
+  std::vector<plan::CollectiveAlgorithmChoices> all;
+  for (const collective::CollectiveAlgorithm algorithm : list)
+    all.emplace_back().*scheme = algorithm;
+  return all.empty() ? std::vector<plan::CollectiveAlgorithmChoices>(1) : all;
 }
 
 /// Returns the bytes that a template saves for its backward. `load`: rows of the busiest expert
 /// rank over the mean, for routed tensors.
-double saved_bytes(const step::Template& piece, double load) {
+double saved_bytes(const step::OperatorTemplate& piece, double load) {
   double bytes = 0;
   for (const step::TensorId id : piece.saved) {
-    const step::Tensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
+    const step::TemplateTensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
     bytes += static_cast<double>(tensor.bytes()) * (tensor.routed ? load : 1);
   }
   return bytes;
@@ -61,23 +63,24 @@ double saved_bytes(const step::Template& piece, double load) {
 
 /// True if the message's group is placed alike in all plans of the known degrees.
 bool message_counts(const step::Operator& op, bool any_expert) {
-  if (op.scheme == step::Scheme::kTensor) return true;
-  return op.scheme == step::Scheme::kExpert && !any_expert;
+  if (op.scheme == step::ParallelismScheme::kTensor) return true;
+  return op.scheme == step::ParallelismScheme::kExpert && !any_expert;
 }
 
 }  // namespace
 
-const std::vector<double>& Work::layer_s(const plan::LayerRecompute& recompute) const {
+const std::vector<double>& LeastPlanWork::layer_seconds_by_layer_class(
+    const plan::LayerRecompute& recompute) const {
   const auto found = std::ranges::find(layers, recompute, &LayerWorkSeconds::recompute);
   return (found == layers.end() ? layers.front() : *found).seconds;
 }
 
-double Work::retained_bytes(const plan::LayerRecompute& recompute) const {
+double LeastPlanWork::min_retained_activation_bytes(const plan::LayerRecompute& recompute) const {
   const auto found = std::ranges::find(layers, recompute, &LayerWorkSeconds::recompute);
   return found == layers.end() ? least_retained_bytes : found->least_retained_bytes;
 }
 
-Work least(Work a, const Work& b) {
+LeastPlanWork member_wise_minimum(LeastPlanWork a, const LeastPlanWork& b) {
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
     LayerWorkSeconds& own = a.layers[i];
     for (std::size_t k = 0; k < own.seconds.size(); ++k) {
@@ -99,9 +102,9 @@ WorkLowerBounds::WorkLowerBounds(const plan::Job& job, const cost::CostModel& co
       held_load_(memory::assumed_expert_load(job)),
       waits_(std::ranges::count(job.space.strands, 2) == 0),
       messages_(job.space.rank_order.empty() && waits_),
-      overlap_(plan::lower_bound_overlap(search_space_dimensions(job).overlap)),
-      of_tensor_(each_of(job.space.collectives.tensor, &plan::Collectives::tensor)),
-      of_experts_(each_of(job.space.collectives.expert, &plan::Collectives::expert)),
+      overlap_(plan::overlap_flags_for_lower_bounds(search_space_dimensions(job).overlap)),
+      of_tensor_(each_of(job.space.collectives.tensor, &plan::CollectiveAlgorithmChoices::tensor)),
+      of_experts_(each_of(job.space.collectives.expert, &plan::CollectiveAlgorithmChoices::expert)),
       prices_(cost),
       context_(job, cost, [this](const step::Operator& op, const simulate::Layouts& layouts) {
         return seconds(op, layouts, true);
@@ -115,21 +118,22 @@ double WorkLowerBounds::seconds(const step::Operator& op, const simulate::Layout
   }
   const double repeats = op.repeats;
   // Attention is bounded by its FLOPs, which do not depend on how the context is cut.
-  if (op.kind == step::OperatorKind::kAttention) return repeats * cost_.least_compute_s(op);
+  if (op.kind == step::OperatorKind::kAttention)
+    return repeats * cost_.min_fused_compute_seconds(op);
   if (op.kind == step::OperatorKind::kGroupedLinear && any_expert) {
-    return repeats * cost_.least_compute_s(op) * whole_rows(op);
+    return repeats * cost_.min_fused_compute_seconds(op) * whole_rows(op);
   }
   if (!counts_in_full(op)) return 0;
-  return repeats * prices_.seconds(op) * (any_expert ? whole_rows(op) : 1);
+  return repeats * prices_.cached_operator_seconds(op) * (any_expert ? whole_rows(op) : 1);
 }
 
 /// Returns the least seconds over the algorithms that plans may choose for the message's scheme.
 double WorkLowerBounds::least_message_s(const step::Operator& op,
                                         const simulate::Layouts& layouts) const {
   double least = std::numeric_limits<double>::infinity();
-  for (const plan::Collectives& one :
-       op.scheme == step::Scheme::kTensor ? of_tensor_ : of_experts_) {
-    least = std::min(least, cost_.price(op, layouts, one).seconds);
+  for (const plan::CollectiveAlgorithmChoices& one :
+       op.scheme == step::ParallelismScheme::kTensor ? of_tensor_ : of_experts_) {
+    least = std::min(least, cost_.price_template_operators(op, layouts, one).seconds);
   }
   return least;
 }
@@ -140,25 +144,24 @@ double WorkLowerBounds::least_message_s(const step::Operator& op,
 double WorkLowerBounds::host_launch_s(step::Operator op, bool any_expert) const {
   if (step::is_communication(op.kind)) {
     if (!messages_ || !message_counts(op, any_expert)) return 0;
-    op.stream = step::Stream::kCompute;
+    op.stream = step::DeviceStream::kCompute;
   } else if (op.kind != step::OperatorKind::kAttention && !counts_in_full(op)) {
     return 0;
   }
   if (any_expert && op.routed) op.shape.batch = 1;
-  return cost_.host_launch_s(op);
+  return cost_.host_kernel_launch_seconds(op);
 }
 
-WorkLowerBounds::LayerComputeSeconds WorkLowerBounds::seconds(const step::BlockTemplatePair& pair,
-                                                              const simulate::Layouts& layouts,
-                                                              bool any_expert) {
+WorkLowerBounds::LayerComputeSeconds WorkLowerBounds::seconds(
+    const step::ModelBlockTemplatePair& pair, const simulate::Layouts& layouts, bool any_expert) {
   LayerComputeSeconds sum;
-  for (const step::Template* piece : {&pair.forward, &pair.backward}) {
+  for (const step::OperatorTemplate* piece : {&pair.forward, &pair.backward}) {
     times_.clear();
     double issued_s = 0;
     for (const step::Operator& op : piece->operators) {
       times_.push_back(
           {.seconds = seconds(op, layouts, any_expert), .link = cost::LinkClass::kNone});
-      if (op.stream == step::Stream::kCompute) sum.stream_s += times_.back().seconds;
+      if (op.stream == step::DeviceStream::kCompute) sum.stream_s += times_.back().seconds;
       if (waits_) issued_s += host_launch_s(op, any_expert);
     }
     const double chain_s = simulate::compute_stream_seconds(*piece, times_, ends_);
@@ -168,10 +171,13 @@ WorkLowerBounds::LayerComputeSeconds WorkLowerBounds::seconds(const step::BlockT
   return sum;
 }
 
-void WorkLowerBounds::add_class(Work& work, const step::Setting& setting, model::LayerClass which,
-                                const simulate::Layouts& layouts, bool any_expert) {
-  const step::BlockTemplatePair full = step::build_layer(setting, which, plan::kWholeRecompute);
-  const step::BlockTemplatePair none = step::build_layer(setting, which, plan::kNoRecompute);
+void WorkLowerBounds::add_class(LeastPlanWork& work, const step::StepSizesAndChoices& setting,
+                                model::LayerClass which, const simulate::Layouts& layouts,
+                                bool any_expert) {
+  const step::ModelBlockTemplatePair full =
+      step::build_layer_templates(setting, which, plan::kWholeRecompute);
+  const step::ModelBlockTemplatePair none =
+      step::build_layer_templates(setting, which, plan::kNoRecompute);
   const LayerComputeSeconds least = seconds(none, layouts, any_expert);
   const LayerComputeSeconds most = seconds(full, layouts, any_expert);
   for (LayerWorkSeconds& of : work.layers) {
@@ -189,8 +195,9 @@ void WorkLowerBounds::add_class(Work& work, const step::Setting& setting, model:
 /// Lowers the retained bytes to the least that a layer of a class keeps with each recomputation;
 /// gathered inputs do not count. `known`: its forward templates that recompute nothing and
 /// everything.
-void WorkLowerBounds::keep_retained(Work& work, step::Setting setting, model::LayerClass which,
-                                    const ForwardTemplates& known) const {
+void WorkLowerBounds::keep_retained(LeastPlanWork& work, step::StepSizesAndChoices setting,
+                                    model::LayerClass which,
+                                    const LayerForwardTemplates& known) const {
   const bool gathers = setting.sequence_parallel && setting.keep_gathered;
   const double load = setting.expert > 1 ? std::max(setting.busiest, held_load_) : setting.busiest;
   setting.keep_gathered = false;
@@ -200,33 +207,35 @@ void WorkLowerBounds::keep_retained(Work& work, step::Setting setting, model::La
     if (of.recompute.whole || plain) {
       bytes = saved_bytes(of.recompute.whole ? *known.whole : *known.none, load);
     } else {
-      bytes = saved_bytes(step::build_layer(setting, which, of.recompute).forward, load);
+      bytes = saved_bytes(step::build_layer_templates(setting, which, of.recompute).forward, load);
     }
     of.least_retained_bytes = std::min(of.least_retained_bytes, bytes);
   }
 }
 
-Work WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
-  step::Setting setting = step::make_setting(job_, plan, step::RepresentativeMicroBatch::kLeast);
+LeastPlanWork WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
+  step::StepSizesAndChoices setting =
+      step::make_setting(job_, plan, step::RepresentativeMicroBatch::kLeast);
   // Flags without effect in this plan may have one in other plans that share the answer.
   setting.overlap = plan.overlap;
-  const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
-  Work work;
+  const simulate::Layouts layouts =
+      cost::rank_group_network_layouts(job_.cluster, plan::RankGrid(plan));
+  LeastPlanWork work;
   constexpr double kNone = std::numeric_limits<double>::infinity();
   work.layers = {{plan::kNoRecompute, {}, {}, {}, kNone},
                  {plan::kCoreRecompute, {}, {}, {}, kNone},
                  {plan::kWholeRecompute, {}, {}, {}, kNone}};
   work.least_retained_bytes = kNone;
-  for (std::size_t k = 0; k < layers_.classes().size(); ++k) {
-    const model::LayerClass which = layers_.classes()[k];
+  for (std::size_t k = 0; k < layers_.layer_classes().size(); ++k) {
+    const model::LayerClass which = layers_.layer_classes()[k];
     add_class(work, setting, which, layouts, any_expert);
-    const step::BlockParameterSizes size =
+    const step::ModelBlockParameterCounts size =
         step::unit_size(setting, step::local_layer_parameters(setting, which));
     work.size.add(size, layers_.count(k));
     if (which.gradients == model::LayerGradientFlow::kAbove)
       work.resting.add(size, layers_.count(k));
   }
-  const step::BlockParameterSizes embedding =
+  const step::ModelBlockParameterCounts embedding =
       step::unit_size(setting, step::local_embedding_parameters(setting));
   work.size += embedding;
   if (step::embedding_gradient_extent(job_.model) == model::LayerGradientFlow::kAbove)
@@ -237,10 +246,10 @@ Work WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
     work.least_retained_bytes = 0;
     for (LayerWorkSeconds& of : work.layers) of.least_retained_bytes = 0;
   }
-  work.head_s = seconds(step::build_head(setting, false), layouts, any_expert).seconds;
+  work.head_s = seconds(step::build_head_templates(setting, false), layouts, any_expert).seconds;
   for (std::int64_t i = 0; i < job_.model.extra_predicted_tokens(); ++i) {
-    const step::BlockTemplatePair block =
-        step::build_multi_token_layer(setting, i, false, plan::kNoRecompute);
+    const step::ModelBlockTemplatePair block =
+        step::build_multi_token_layer_templates(setting, i, false, plan::kNoRecompute);
     work.size += step::unit_size(setting, step::local_multi_token_parameters(setting, i, false));
     work.head_s += seconds(block, layouts, any_expert).seconds;
   }
@@ -261,21 +270,24 @@ plan::Plan representative(plan::Plan plan) {
 
 }  // namespace
 
-const Work& WorkLowerBounds::least_work_over_expert_degrees(const plan::Plan& plan) {
+const LeastPlanWork& WorkLowerBounds::work_lower_bound_over_expert_degrees(const plan::Plan& plan) {
   const std::int64_t tokens = plan.micro_batch * (job_.length / plan.parallel.context);
   return remembered({{plan.parallel.tensor, tokens, 0, 0}, overlap_}, plan);
 }
 
-const Work& WorkLowerBounds::work(const plan::Plan& plan, const plan::Overlap& overlap) {
-  const plan::Parallel& size = plan.parallel;
+const LeastPlanWork& WorkLowerBounds::work_lower_bound_of_plan(const plan::Plan& plan,
+                                                               const plan::OverlapFlags& overlap) {
+  const plan::ParallelismDegrees& size = plan.parallel;
   const std::int64_t tokens = plan.micro_batch * (job_.length / size.context);
   return remembered({{size.tensor, tokens, size.expert, size.expert_tensor}, overlap}, plan);
 }
 
-Work WorkLowerBounds::with_context_messages(const Work& work, const plan::Plan& plan) {
-  Work out = work;
+LeastPlanWork WorkLowerBounds::add_context_parallel_message_time(const LeastPlanWork& work,
+                                                                 const plan::Plan& plan) {
+  LeastPlanWork out = work;
   if (!messages_ || plan.parallel.context == 1) return out;
-  const std::vector<ContextMessageSeconds>& context = context_.of(plan);
+  const std::vector<ContextParallelMessageSeconds>& context =
+      context_.context_message_seconds_of(plan);
   for (LayerWorkSeconds& of : out.layers) {
     for (std::size_t k = 0; k < context.size(); ++k) {
       const double before_s = plan.overlap.context ? 0 : of.stream_s[k];
@@ -286,7 +298,7 @@ Work WorkLowerBounds::with_context_messages(const Work& work, const plan::Plan& 
   return out;
 }
 
-const Work& WorkLowerBounds::remembered(const Key& key, const plan::Plan& plan) {
+const LeastPlanWork& WorkLowerBounds::remembered(const Key& key, const plan::Plan& plan) {
   const auto [entry, fresh] = known_.try_emplace(key);
   if (!fresh) return entry->second;
   const bool any_expert = key.first[2] == 0;
@@ -299,29 +311,29 @@ const Work& WorkLowerBounds::remembered(const Key& key, const plan::Plan& plan) 
   // Expert exchanges run beside another micro-batch or beside shared experts, never both.
   const bool either = plain.overlap.expert && plain.overlap.shared_experts;
   if (either) plain.overlap.shared_experts = false;
-  entry->second = cheapest_block_work(plain, any_expert);
+  entry->second = least_block_work(plain, any_expert);
   if (either && !any_expert) {
     plain.overlap.expert = false;
     plain.overlap.shared_experts = true;
-    entry->second = least(entry->second, cheapest_block_work(plain, any_expert));
+    entry->second = member_wise_minimum(entry->second, least_block_work(plain, any_expert));
   }
   return entry->second;
 }
 
-Work WorkLowerBounds::cheapest_block_work(plan::Plan plan, bool any_expert) {
-  const plan::Parallel& size = plan.parallel;
+LeastPlanWork WorkLowerBounds::least_block_work(plan::Plan plan, bool any_expert) {
+  const plan::ParallelismDegrees& size = plan.parallel;
   const bool experts = size.expert * size.expert_tensor > 1;
   const bool can = size.tensor > 1 && job_.length / size.context % size.tensor == 0;
   plan.sequence_parallel = can && experts;
-  Work work = build(plan, any_expert);
+  LeastPlanWork work = build(plan, any_expert);
   if (can && !experts) {
     plan.sequence_parallel = true;
-    work = least(std::move(work), build(plan, any_expert));
+    work = member_wise_minimum(std::move(work), build(plan, any_expert));
   }
   return work;
 }
 
-LayerCountsByClass::LayerCountsByClass(const model::Architecture& model) {
+LayerCountsByClass::LayerCountsByClass(const model::ModelArchitecture& model) {
   model::LayerClassIndex order = model::layer_order(model);
   classes_ = std::move(order.classes);
   before_.assign(classes_.size(), {0.0});
@@ -332,13 +344,13 @@ LayerCountsByClass::LayerCountsByClass(const model::Architecture& model) {
   }
 }
 
-LayerCountsByClass::LayersHeldByClass LayerCountsByClass::held(const schedule::Placement& placement,
-                                                               std::int64_t position) const {
+LayerCountsByClass::LayersHeldByClass LayerCountsByClass::held(
+    const schedule::ModelChunkPlacement& placement, std::int64_t position) const {
   const plan::EvenLayerSplit split(layers(), placement.model_chunk_count());
   LayersHeldByClass held{.head = position == placement.head_position()};
   for (const std::vector<double>& before : before_) {
     const auto until = [&](std::int64_t chunk) {
-      return before[static_cast<std::size_t>(split.start(chunk))];
+      return before[static_cast<std::size_t>(split.first_layer_of_chunk(chunk))];
     };
     double own = 0;
     for (std::int64_t i = 0; i < placement.chunks(); ++i) {
@@ -352,23 +364,24 @@ LayerCountsByClass::LayersHeldByClass LayerCountsByClass::held(const schedule::P
 }
 
 const std::vector<LayerCountsByClass::LayersHeldByClass>&
-LayerCountsByClass::slowest_even_positions(schedule::ChunkPlacementKind kind,
-                                           std::int64_t positions, std::int64_t chunks) const {
+LayerCountsByClass::potentially_slowest_even_positions(schedule::ModelChunkPlacementKind kind,
+                                                       std::int64_t positions,
+                                                       std::int64_t chunks) const {
   const auto [entry, fresh] = slowest_.try_emplace({kind, positions, chunks});
   if (!fresh) return entry->second;
-  const schedule::Placement placement(kind, positions, chunks);
+  const schedule::ModelChunkPlacement placement(kind, positions, chunks);
   const std::int64_t last = placement.head_position();
   entry->second.push_back(held(placement, last));
   const plan::EvenLayerSplit split(layers(), placement.model_chunk_count());
   if (split.surplus == 0) return entry->second;
   const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
-  const std::int64_t full = placement.holder(fullest).position;
+  const std::int64_t full = placement.place_of_model_chunk(fullest).position;
   if (full != last) entry->second.push_back(held(placement, full));
   return entry->second;
 }
 
-double LayerCountsByClass::sum(const std::vector<double>& each, std::int64_t first,
-                               std::int64_t last) const {
+double LayerCountsByClass::sum_over_layers(const std::vector<double>& each, std::int64_t first,
+                                           std::int64_t last) const {
   double sum = 0;
   for (std::size_t k = 0; k < before_.size(); ++k) {
     const std::vector<double>& before = before_[k];

@@ -29,11 +29,11 @@ class LayerCountsByClass {
     bool head = false;  ///< True if the position has the language-model head.
   };
 
-  explicit LayerCountsByClass(const model::Architecture& model);
+  explicit LayerCountsByClass(const model::ModelArchitecture& model);
 
   /// Returns the classes of layers in the order in which the model first has them, as in
-  /// `BlockCosts::layers`.
-  [[nodiscard]] const std::vector<model::LayerClass>& classes() const { return classes_; }
+  /// `ModelBlockCosts::layers`.
+  [[nodiscard]] const std::vector<model::LayerClass>& layer_classes() const { return classes_; }
   [[nodiscard]] std::int64_t layers() const { return std::ssize(before_.front()) - 1; }
   /// Returns how many layers of the model belong to a class.
   [[nodiscard]] std::int64_t count(std::size_t which) const {
@@ -41,21 +41,21 @@ class LayerCountsByClass {
   }
   /// Returns the sum over the layers `first` to `last` - 1 of a value that depends on the layer's
   /// class: `each[class]`.
-  [[nodiscard]] double sum(const std::vector<double>& each, std::int64_t first,
-                           std::int64_t last) const;
+  [[nodiscard]] double sum_over_layers(const std::vector<double>& each, std::int64_t first,
+                                       std::int64_t last) const;
   /// Returns the positions that can be the slowest of a pipeline with even chunks: the one with the
   /// head, and one with a surplus of layers. The result is cached.
-  [[nodiscard]] const std::vector<LayersHeldByClass>& slowest_even_positions(
-      schedule::ChunkPlacementKind kind, std::int64_t positions, std::int64_t chunks) const;
+  [[nodiscard]] const std::vector<LayersHeldByClass>& potentially_slowest_even_positions(
+      schedule::ModelChunkPlacementKind kind, std::int64_t positions, std::int64_t chunks) const;
 
  private:
-  [[nodiscard]] LayersHeldByClass held(const schedule::Placement& placement,
+  [[nodiscard]] LayersHeldByClass held(const schedule::ModelChunkPlacement& placement,
                                        std::int64_t position) const;
 
   std::vector<model::LayerClass> classes_;
   /// Number of layers before each layer: [class][layer].
   std::vector<std::vector<double>> before_;
-  mutable std::map<std::tuple<schedule::ChunkPlacementKind, std::int64_t, std::int64_t>,
+  mutable std::map<std::tuple<schedule::ModelChunkPlacementKind, std::int64_t, std::int64_t>,
                    std::vector<LayersHeldByClass>>
       slowest_;
 };
@@ -75,25 +75,27 @@ struct LayerWorkSeconds {
 
 /// Lower bound of the work of a set of plans: seconds of one micro-batch on one rank, forward and
 /// backward, for each layer and the head.
-struct Work {
+struct LeastPlanWork {
   std::vector<LayerWorkSeconds> layers;
   /// Returns the seconds of a layer with a given recomputation, by class of layer; those of the
   /// first entry if there is none for this recomputation.
-  [[nodiscard]] const std::vector<double>& layer_s(const plan::LayerRecompute& recompute) const;
+  [[nodiscard]] const std::vector<double>& layer_seconds_by_layer_class(
+      const plan::LayerRecompute& recompute) const;
   /// Returns the least activation bytes that a layer keeps for its backward with a given
   /// recomputation; the least over all recomputations if there is no entry for it.
-  [[nodiscard]] double retained_bytes(const plan::LayerRecompute& recompute) const;
+  [[nodiscard]] double min_retained_activation_bytes(const plan::LayerRecompute& recompute) const;
   double head_s = 0;
   /// Least activation bytes that a layer keeps for its backward, over all recomputations.
   double least_retained_bytes = 0;
   /// Number of parameters of all pipeline positions together, as one tensor and expert rank holds
   /// them.
-  step::BlockParameterSizes size;
-  step::BlockParameterSizes resting;  ///< Number of parameters of blocks that run no backward.
+  step::ModelBlockParameterCounts size;
+  step::ModelBlockParameterCounts
+      resting;  ///< Number of parameters of blocks that run no backward.
 };
 
 /// Returns the minimum of two works, member by member.
-Work least(Work a, const Work& b);
+LeastPlanWork member_wise_minimum(LeastPlanWork a, const LeastPlanWork& b);
 
 /// Computes lower bounds of the work of plans before any block is priced. A layer's products, norms
 /// and tensor messages depend only on the tensor degree and the tokens of a rank, expert work also
@@ -108,38 +110,43 @@ class WorkLowerBounds {
 
   /// Returns every overlap that any plan of the space may use, as far as lower bounds take it into
   /// account.
-  [[nodiscard]] const plan::Overlap& overlap() const { return overlap_; }
+  [[nodiscard]] const plan::OverlapFlags& largest_overlap_of_space() const { return overlap_; }
 
   /// Returns the least work over all expert degrees of plans with the tensor degree, context degree
   /// and micro-batch of `plan`, which must be legal as far as blocks go. References stay valid.
-  const Work& least_work_over_expert_degrees(const plan::Plan& plan);
+  const LeastPlanWork& work_lower_bound_over_expert_degrees(const plan::Plan& plan);
   /// Returns the least work of plans with the tensor, context and expert degrees and micro-batch of
   /// `plan`.
-  const Work& work(const plan::Plan& plan) { return work(plan, overlap_); }
+  const LeastPlanWork& work_lower_bound_of_plan(const plan::Plan& plan) {
+    return work_lower_bound_of_plan(plan, overlap_);
+  }
   /// Returns the least work of plans with the degrees and micro-batch of `plan` and with at most
   /// the given overlap.
-  const Work& work(const plan::Plan& plan, const plan::Overlap& overlap);
-  /// Returns `work` with the time of the context-parallel messages of `plan` added.
-  [[nodiscard]] Work with_context_messages(const Work& work, const plan::Plan& plan);
+  const LeastPlanWork& work_lower_bound_of_plan(const plan::Plan& plan,
+                                                const plan::OverlapFlags& overlap);
+  /// Returns `work` with the time of the context-parallel messages of `plan`
+  /// added.
+  [[nodiscard]] LeastPlanWork add_context_parallel_message_time(const LeastPlanWork& work,
+                                                                const plan::Plan& plan);
 
  private:
   /// Cache key of a work: tensor degree, tokens of a rank, expert and expert-tensor degree (0:
   /// any), and the overlap.
-  using Key = std::pair<std::array<std::int64_t, 4>, plan::Overlap>;
-  const Work& remembered(const Key& key, const plan::Plan& plan);
+  using Key = std::pair<std::array<std::int64_t, 4>, plan::OverlapFlags>;
+  const LeastPlanWork& remembered(const Key& key, const plan::Plan& plan);
   /// Returns the work of a plan's blocks; each member is the lesser one of with and without
   /// sequence parallelism.
-  [[nodiscard]] Work cheapest_block_work(plan::Plan plan, bool any_expert);
-  [[nodiscard]] Work build(const plan::Plan& plan, bool any_expert);
-  void add_class(Work& work, const step::Setting& setting, model::LayerClass which,
-                 const simulate::Layouts& layouts, bool any_expert);
+  [[nodiscard]] LeastPlanWork least_block_work(plan::Plan plan, bool any_expert);
+  [[nodiscard]] LeastPlanWork build(const plan::Plan& plan, bool any_expert);
+  void add_class(LeastPlanWork& work, const step::StepSizesAndChoices& setting,
+                 model::LayerClass which, const simulate::Layouts& layouts, bool any_expert);
   /// Forward templates of one layer: `none` recomputes nothing, `whole` recomputes the whole layer.
-  struct ForwardTemplates {
-    const step::Template* none;
-    const step::Template* whole;
+  struct LayerForwardTemplates {
+    const step::OperatorTemplate* none;
+    const step::OperatorTemplate* whole;
   };
-  void keep_retained(Work& work, step::Setting setting, model::LayerClass which,
-                     const ForwardTemplates& known) const;
+  void keep_retained(LeastPlanWork& work, step::StepSizesAndChoices setting,
+                     model::LayerClass which, const LayerForwardTemplates& known) const;
   /// Seconds of a layer's compute stream, forward and backward, under three assumptions.
   struct LayerComputeSeconds {
     /// Seconds until the compute stream ends, waits for messages and for the host included.
@@ -149,7 +156,7 @@ class WorkLowerBounds {
     /// Sum of the seconds of operators on the compute stream, without any waits.
     double stream_s = 0;
   };
-  [[nodiscard]] LayerComputeSeconds seconds(const step::BlockTemplatePair& pair,
+  [[nodiscard]] LayerComputeSeconds seconds(const step::ModelBlockTemplatePair& pair,
                                             const simulate::Layouts& layouts, bool any_expert);
   [[nodiscard]] double seconds(const step::Operator& op, const simulate::Layouts& layouts,
                                bool any_expert);
@@ -171,13 +178,13 @@ class WorkLowerBounds {
   bool messages_;
   /// Every overlap that any plan of the space may use; with all of them, no block takes longer than
   /// in any plan.
-  plan::Overlap overlap_;
+  plan::OverlapFlags overlap_;
   /// Algorithms that plans may choose for tensor-parallel messages.
-  std::vector<plan::Collectives> of_tensor_;
-  std::vector<plan::Collectives> of_experts_;
+  std::vector<plan::CollectiveAlgorithmChoices> of_tensor_;
+  std::vector<plan::CollectiveAlgorithmChoices> of_experts_;
   cost::OperatorTimeCache prices_;
-  ContextMessageLowerBounds context_;
-  std::map<Key, Work> known_;
+  ContextParallelMessageBounds context_;
+  std::map<Key, LeastPlanWork> known_;
   std::vector<cost::OperatorTime> times_;  ///< Scratch memory: times of a template's operators.
   std::vector<double> ends_;
 };

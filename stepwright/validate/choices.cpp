@@ -22,10 +22,10 @@ struct Times {
 
 using Group = std::vector<Times>;
 
-Group plans_of(const std::vector<const RowPredictionResult*>& rows) {
+Group plans_of(const std::vector<const TableRowPrediction*>& rows) {
   Group plans;
   std::map<std::string_view, std::size_t> known;
-  for (const RowPredictionResult* row : rows) {
+  for (const TableRowPrediction* row : rows) {
     const auto [found, added] = known.try_emplace(row->plan, plans.size());
     if (added || row->plan.empty()) plans.emplace_back();
     Times& times = row->plan.empty() ? plans.back() : plans[found->second];
@@ -63,9 +63,9 @@ double tau_of(const Group& group) {
 
 }  // namespace
 
-PlanChoiceQuality plan_choice_quality(std::span<const RowPredictionResult> results) {
-  std::map<std::string_view, std::vector<const RowPredictionResult*>> groups;
-  for (const RowPredictionResult& row : results) {
+PlanChoiceQuality ranking_quality_of_predictions(std::span<const TableRowPrediction> results) {
+  std::map<std::string_view, std::vector<const TableRowPrediction*>> groups;
+  for (const TableRowPrediction& row : results) {
     if (!row.alike.empty() && row.measured > 0) groups[row.alike].push_back(&row);
   }
   std::vector<double> regrets;

@@ -22,8 +22,8 @@ struct PlanChoiceQuality {
 };
 
 /// Computes how well predictions choose among plans, over groups of rows with equal
-/// `RowPredictionResult::alike` that have at least three plans with different measured times. Among
+/// `TableRowPrediction::alike` that have at least three plans with different measured times. Among
 /// plans predicted equally fast, the first counts. All members are zero if there is no such group.
-PlanChoiceQuality plan_choice_quality(std::span<const RowPredictionResult> results);
+PlanChoiceQuality ranking_quality_of_predictions(std::span<const TableRowPrediction> results);
 
 }  // namespace stepwright::validate

@@ -38,7 +38,7 @@ void ErrorGroup::add(std::size_t row, double error) {
   errors_.push_back(error);
 }
 
-ErrorStatistics ErrorGroup::statistics() const {
+ErrorStatistics ErrorGroup::error_statistics_of_group() const {
   ErrorStatistics result = error_statistics(errors_);
   result.used = rows_;
   return result;

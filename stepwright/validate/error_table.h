@@ -28,7 +28,7 @@ class ErrorGroup {
  public:
   void add(std::size_t row, double error);
   /// Returns statistics over all errors of the group; `used` counts rows, not errors.
-  [[nodiscard]] ErrorStatistics statistics() const;
+  [[nodiscard]] ErrorStatistics error_statistics_of_group() const;
 
  private:
   std::vector<double> errors_;

@@ -26,56 +26,57 @@ namespace {
 constexpr double kClearVerdict = 0.05;
 
 struct KindColumns {
-  TableKind kind;
+  MeasurementTableKind kind;
   std::vector<std::string_view> columns;
 };
 
 const std::vector<KindColumns>& kind_columns() {
   static const std::vector<KindColumns> kColumns = {
-      {TableKind::kTrainingRuns, {"model", "measured_metric", "measured_value"}},
-      {TableKind::kMemory, {"model", "memory_kind", "memory_value_gib"}},
-      {TableKind::kLaunches, {"target", "launch", "allocated_gib", "peak_gib"}},
-      {TableKind::kCollectiveSamples, {"collective", "size_bytes", "time_us"}},
-      {TableKind::kCollectiveSamples, {"op", "elements_fp16", "time_us"}},
-      {TableKind::kOwnMessages,
+      {MeasurementTableKind::kTrainingRuns, {"model", "measured_metric", "measured_value"}},
+      {MeasurementTableKind::kMemory, {"model", "memory_kind", "memory_value_gib"}},
+      {MeasurementTableKind::kLaunches, {"target", "launch", "allocated_gib", "peak_gib"}},
+      {MeasurementTableKind::kCollectiveSamples, {"collective", "size_bytes", "time_us"}},
+      {MeasurementTableKind::kCollectiveSamples, {"op", "elements_fp16", "time_us"}},
+      {MeasurementTableKind::kOwnMessages,
        {"library", "operation", "payload_bytes", "chunk_bytes", "seconds"}},
-      {TableKind::kOperatorSamples, {"op", "metric", "value"}},
-      {TableKind::kOperatorSamples, {"op", "fwd_us", "bwd_us"}}};
+      {MeasurementTableKind::kOperatorSamples, {"op", "metric", "value"}},
+      {MeasurementTableKind::kOperatorSamples, {"op", "fwd_us", "bwd_us"}}};
   return kColumns;
 }
 
 /// Reads a row about a run or a peak; if the options name a cluster, it replaces the row's.
-std::variant<RunRow, Skipped> asked_row(const CsvTable& table, const CsvRow& cells,
-                                        const ValidationOptions& options) {
-  auto read = read_run_row(table, cells);
-  if (auto* row = std::get_if<RunRow>(&read); row != nullptr && !options.profile.empty()) {
+std::variant<PublishedRunRow, SkippedRowReason> asked_row(const CsvTable& table,
+                                                          const CsvRow& cells,
+                                                          const ValidationOptions& options) {
+  auto read = read_measured_run_row(table, cells);
+  if (auto* row = std::get_if<PublishedRunRow>(&read); row != nullptr && !options.profile.empty()) {
     row->cluster = options.profile;
   }
   return read;
 }
 
-std::vector<RowOutcome> predict_runs(const CsvTable& table, const ValidationOptions& options) {
+std::vector<TableRowOutcome> predict_runs(const CsvTable& table, const ValidationOptions& options) {
   const cost::TrainingConditions conditions =
       options.conditions.empty() ? cost::built_in_training_conditions()
                                  : cost::load_training_conditions(options.conditions);
-  std::vector<RowOutcome> outcomes(table.rows.size());
+  std::vector<TableRowOutcome> outcomes(table.rows.size());
   parallel_for(options.threads, outcomes.size(), [&](std::size_t i) {
     auto row = asked_row(table, table.rows[i], options);
-    if (auto* skipped = std::get_if<Skipped>(&row)) {
+    if (auto* skipped = std::get_if<SkippedRowReason>(&row)) {
       outcomes[i].skipped = std::move(*skipped);
       return;
     }
-    auto made = predict_row_step_time(std::get<RunRow>(row), conditions);
-    if (auto* skipped = std::get_if<Skipped>(&made)) {
+    auto made = predict_row_step_time(std::get<PublishedRunRow>(row), conditions);
+    if (auto* skipped = std::get_if<SkippedRowReason>(&made)) {
       outcomes[i].skipped = std::move(*skipped);
     } else {
-      outcomes[i].results.push_back(std::get<RowPredictionResult>(std::move(made)));
+      outcomes[i].results.push_back(std::get<TableRowPrediction>(std::move(made)));
     }
   });
   return outcomes;
 }
 
-void count_skipped(std::map<std::string, SkippedRows>& all, const Skipped& skipped,
+void count_skipped(std::map<std::string, SkippedRows>& all, const SkippedRowReason& skipped,
                    std::size_t line) {
   SkippedRows& rows = all[skipped.reason];
   if (++rows.count > 1) return;
@@ -93,17 +94,17 @@ void count_label(MemoryFitLabelCounts& labels, const MemoryResult& result) {
 
 /// A memory row, read and predicted.
 struct MemoryOutcome {
-  std::variant<RunRow, Skipped> row;
-  std::variant<MemoryResult, Skipped> made;
+  std::variant<PublishedRunRow, SkippedRowReason> row;
+  std::variant<MemoryResult, SkippedRowReason> made;
 };
 
 MemoryOutcome predict_peak(const CsvTable& table, const CsvRow& cells,
                            const ValidationOptions& options) {
-  MemoryOutcome out{.row = asked_row(table, cells, options), .made = Skipped{}};
-  if (const auto* skipped = std::get_if<Skipped>(&out.row)) {
+  MemoryOutcome out{.row = asked_row(table, cells, options), .made = SkippedRowReason{}};
+  if (const auto* skipped = std::get_if<SkippedRowReason>(&out.row)) {
     out.made = *skipped;
   } else {
-    out.made = predict_row_memory(std::get<RunRow>(out.row));
+    out.made = predict_row_memory(std::get<PublishedRunRow>(out.row));
   }
   return out;
 }
@@ -123,20 +124,20 @@ void set_aside_conflicts(std::vector<MemoryOutcome>& peaks, MemoryFitLabelCounts
     count.contradictory.emplace_back(labels[oom].id, labels[fits].id);
   }
   for (const auto& [oom, fits] : conflicts) {
-    peaks[rows[oom]].made = Skipped{"contradictory label", "fits as " + labels[fits].id};
-    peaks[rows[fits]].made = Skipped{"contradictory label", "OOM as " + labels[oom].id};
+    peaks[rows[oom]].made = SkippedRowReason{"contradictory label", "fits as " + labels[fits].id};
+    peaks[rows[fits]].made = SkippedRowReason{"contradictory label", "OOM as " + labels[oom].id};
   }
 }
 
-std::vector<RowOutcome> predict_peaks(const CsvTable& table, const ValidationOptions& options,
-                                      MemoryFitLabelCounts& labels) {
+std::vector<TableRowOutcome> predict_peaks(const CsvTable& table, const ValidationOptions& options,
+                                           MemoryFitLabelCounts& labels) {
   std::vector<MemoryOutcome> peaks(table.rows.size());
   parallel_for(options.threads, peaks.size(),
                [&](std::size_t i) { peaks[i] = predict_peak(table, table.rows[i], options); });
   set_aside_conflicts(peaks, labels);
-  std::vector<RowOutcome> outcomes(peaks.size());
+  std::vector<TableRowOutcome> outcomes(peaks.size());
   for (std::size_t i = 0; i < peaks.size(); ++i) {
-    if (auto* skipped = std::get_if<Skipped>(&peaks[i].made)) {
+    if (auto* skipped = std::get_if<SkippedRowReason>(&peaks[i].made)) {
       outcomes[i].skipped = std::move(*skipped);
       continue;
     }
@@ -147,24 +148,28 @@ std::vector<RowOutcome> predict_peaks(const CsvTable& table, const ValidationOpt
   return outcomes;
 }
 
-std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptions& options,
-                                    Validation& validation) {
+std::vector<TableRowOutcome> outcomes_of(const CsvTable& table, const ValidationOptions& options,
+                                         Validation& validation) {
   switch (validation.kind) {
-    case TableKind::kOperatorSamples: return predict_operator_times(table, options.profile);
-    case TableKind::kCollectiveSamples: return predict_collective_times(table, options.profile);
-    case TableKind::kOwnMessages: return predict_own_message_times(table, options.profile);
-    case TableKind::kLaunches: return predict_launch_memory(table, options.threads);
+    case MeasurementTableKind::kOperatorSamples:
+      return predict_operator_times(table, options.profile);
+    case MeasurementTableKind::kCollectiveSamples:
+      return predict_collective_times(table, options.profile);
+    case MeasurementTableKind::kOwnMessages:
+      return predict_own_message_times(table, options.profile);
+    case MeasurementTableKind::kLaunches: return predict_launch_memory(table, options.threads);
     default: break;
   }
   if (!options.profile.empty())
     cluster::load_cluster(options.profile, 1);  // fails unless it is a cluster
-  if (validation.kind == TableKind::kTrainingRuns) return predict_runs(table, options);
+  if (validation.kind == MeasurementTableKind::kTrainingRuns) return predict_runs(table, options);
   return predict_peaks(table, options, validation.labels.emplace());
 }
 
 /// Fails with `kInput` for options that do not apply to this kind of table.
-void check_options(const CsvTable& table, TableKind kind, const ValidationOptions& options) {
-  if (!options.conditions.empty() && kind != TableKind::kTrainingRuns) {
+void check_options(const CsvTable& table, MeasurementTableKind kind,
+                   const ValidationOptions& options) {
+  if (!options.conditions.empty() && kind != MeasurementTableKind::kTrainingRuns) {
     fail_input(
         fmt::format("--conditions: is only for a table of runs, which {} is not", table.name));
   }
@@ -176,7 +181,8 @@ void check_options(const CsvTable& table, TableKind kind, const ValidationOption
   for (const char tier : options.tier) {
     if (known.contains(std::string_view(&tier, 1))) continue;
     fail_input(fmt::format("--tier: no row of {} is of tier '{}'; there are {}", table.name,
-                           printable(std::string_view(&tier, 1)), fmt::join(known, ", ")));
+                           one_line_printable_text(std::string_view(&tier, 1)),
+                           fmt::join(known, ", ")));
   }
 }
 
@@ -202,7 +208,7 @@ class ErrorTables {
  public:
   explicit ErrorTables(std::size_t groups) : groups_(groups) {}
 
-  void add(std::size_t row, const RowPredictionResult& result) {
+  void add(std::size_t row, const TableRowPrediction& result) {
     if (result.measured == 0) return;  // a label
     all_.add(row, result.error);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -210,10 +216,11 @@ class ErrorTables {
     }
   }
   void write(Validation& validation) const {
-    validation.errors = all_.statistics();
+    validation.errors = all_.error_statistics_of_group();
     for (const auto& group : groups_) {
       auto& written = validation.groups.emplace_back();
-      for (const auto& [word, errors] : group) written.emplace(word, errors.statistics());
+      for (const auto& [word, errors] : group)
+        written.emplace(word, errors.error_statistics_of_group());
     }
   }
 
@@ -223,20 +230,20 @@ class ErrorTables {
 };
 
 /// Counts a row and adds its results to the validation.
-void add_outcome(Validation& validation, RowOutcome& outcome, std::size_t line) {
+void add_outcome(Validation& validation, TableRowOutcome& outcome, std::size_t line) {
   if (!outcome.skipped && outcome.results.empty()) outcome.skipped = outcome.left_out.front();
   if (outcome.skipped) return count_skipped(validation.skipped, *outcome.skipped, line);
   ++validation.used;
-  for (const Skipped& skipped : outcome.left_out) {
+  for (const SkippedRowReason& skipped : outcome.left_out) {
     count_skipped(validation.left_out, skipped, line);
   }
-  for (RowPredictionResult& result : outcome.results)
+  for (TableRowPrediction& result : outcome.results)
     validation.results.push_back(std::move(result));
 }
 
-std::optional<double> inside_interval(std::span<const RowPredictionResult> results) {
+std::optional<double> inside_interval(std::span<const TableRowPrediction> results) {
   if (results.empty()) return std::nullopt;
-  const auto inside = std::ranges::count_if(results, [](const RowPredictionResult& result) {
+  const auto inside = std::ranges::count_if(results, [](const TableRowPrediction& result) {
     return result.low_s <= result.measured && result.measured <= result.high_s;
   });
   return static_cast<double>(inside) / static_cast<double>(results.size());
@@ -244,7 +251,7 @@ std::optional<double> inside_interval(std::span<const RowPredictionResult> resul
 
 }  // namespace
 
-TableKind table_kind(const CsvTable& table) {
+MeasurementTableKind measurement_table_kind(const CsvTable& table) {
   std::string kinds;
   std::vector<std::string_view> known;
   for (const KindColumns& entry : kind_columns()) {
@@ -255,14 +262,14 @@ TableKind table_kind(const CsvTable& table) {
     kinds += fmt::format("; {}: {}", name_of(kTableKindNames, entry.kind),
                          fmt::join(entry.columns, ", "));
   }
-  table.reject_misspelt_columns(known);
+  table.refuse_misspelt_column_titles(known);
   fail_input(fmt::format(
       "{}:1: the header is of no kind of measurements that is known. Columns by which one is "
       "recognised{}",
       table.name, kinds));
 }
 
-std::span<const std::string_view> prediction_error_group_keys(TableKind kind) {
+std::span<const std::string_view> prediction_error_group_keys(MeasurementTableKind kind) {
   static constexpr std::string_view kOfRuns[] = {"source", "device", "framework", "scheme"};
   static constexpr std::string_view kOfOperators[] = {"source", "device", "operator", "direction",
                                                       "size"};
@@ -270,32 +277,33 @@ std::span<const std::string_view> prediction_error_group_keys(TableKind kind) {
                                                         "size"};
   static constexpr std::string_view kOfMessages[] = {"library", "operation", "layout", "size"};
   static constexpr std::string_view kOfLaunches[] = {"quantity", "device", "model", "scheme"};
-  if (kind == TableKind::kLaunches) return kOfLaunches;
-  if (kind == TableKind::kOwnMessages) return kOfMessages;
-  if (kind == TableKind::kOperatorSamples) return kOfOperators;
-  if (kind == TableKind::kCollectiveSamples) return kOfCollectives;
+  if (kind == MeasurementTableKind::kLaunches) return kOfLaunches;
+  if (kind == MeasurementTableKind::kOwnMessages) return kOfMessages;
+  if (kind == MeasurementTableKind::kOperatorSamples) return kOfOperators;
+  if (kind == MeasurementTableKind::kCollectiveSamples) return kOfCollectives;
   return kOfRuns;
 }
 
-Validation validate(const CsvTable& table, const ValidationOptions& options) {
-  Validation validation{.kind = table_kind(table), .rows = table.rows.size()};
-  const bool of_runs =
-      validation.kind == TableKind::kTrainingRuns || validation.kind == TableKind::kMemory;
-  if (of_runs) table.reject_misspelt_columns(run_table_columns());
-  if (validation.kind == TableKind::kLaunches)
-    table.reject_misspelt_columns(launch_table_columns());
+Validation compare_predictions_to_measurements(const CsvTable& table,
+                                               const ValidationOptions& options) {
+  Validation validation{.kind = measurement_table_kind(table), .rows = table.rows.size()};
+  const bool of_runs = validation.kind == MeasurementTableKind::kTrainingRuns ||
+                       validation.kind == MeasurementTableKind::kMemory;
+  if (of_runs) table.refuse_misspelt_column_titles(measured_run_table_columns());
+  if (validation.kind == MeasurementTableKind::kLaunches)
+    table.refuse_misspelt_column_titles(launch_table_columns());
   check_options(table, validation.kind, options);
   const CsvTable asked = of_tiers(table, options.tier, validation.skipped);
-  std::vector<RowOutcome> outcomes = outcomes_of(asked, options, validation);
+  std::vector<TableRowOutcome> outcomes = outcomes_of(asked, options, validation);
   table.require_table_rows();
   ErrorTables errors(prediction_error_group_keys(validation.kind).size());
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    for (const RowPredictionResult& result : outcomes[i].results) errors.add(i, result);
+    for (const TableRowPrediction& result : outcomes[i].results) errors.add(i, result);
     add_outcome(validation, outcomes[i], asked.rows[i].line);
   }
   errors.write(validation);
-  if (validation.kind == TableKind::kTrainingRuns) {
-    validation.choices = plan_choice_quality(validation.results);
+  if (validation.kind == MeasurementTableKind::kTrainingRuns) {
+    validation.choices = ranking_quality_of_predictions(validation.results);
     validation.inside_interval = inside_interval(validation.results);
   }
   return validation;

@@ -19,7 +19,7 @@
 namespace stepwright::validate {
 
 /// The kinds of tables of measurements with which predictions are compared.
-enum class TableKind : std::uint8_t {
+enum class MeasurementTableKind : std::uint8_t {
   kTrainingRuns,
   kMemory,
   kOperatorSamples,
@@ -27,18 +27,21 @@ enum class TableKind : std::uint8_t {
   kOwnMessages,
   kLaunches
 };
-inline constexpr Named<TableKind> kTableKindNames[] = {
-    {TableKind::kTrainingRuns, "training_runs"}, {TableKind::kMemory, "memory"},
-    {TableKind::kOperatorSamples, "operators"},  {TableKind::kCollectiveSamples, "collectives"},
-    {TableKind::kOwnMessages, "messages"},       {TableKind::kLaunches, "launches"}};
+inline constexpr Named<MeasurementTableKind> kTableKindNames[] = {
+    {MeasurementTableKind::kTrainingRuns, "training_runs"},
+    {MeasurementTableKind::kMemory, "memory"},
+    {MeasurementTableKind::kOperatorSamples, "operators"},
+    {MeasurementTableKind::kCollectiveSamples, "collectives"},
+    {MeasurementTableKind::kOwnMessages, "messages"},
+    {MeasurementTableKind::kLaunches, "launches"}};
 
 /// Returns the kind of a table of measurements, recognised by columns that only this kind has.
 /// Fails with `kInput`, listing the columns of each kind.
-TableKind table_kind(const CsvTable& table);
+MeasurementTableKind measurement_table_kind(const CsvTable& table);
 
 /// Returns the keys by which prediction errors are grouped for a kind of table: "source", "device",
 /// ...
-std::span<const std::string_view> prediction_error_group_keys(TableKind kind);
+std::span<const std::string_view> prediction_error_group_keys(MeasurementTableKind kind);
 
 /// Number of rows that were skipped for one reason, and the first of them.
 struct SkippedRows {
@@ -62,7 +65,7 @@ struct MemoryFitLabelCounts {
 };
 
 struct Validation {
-  TableKind kind{};
+  MeasurementTableKind kind{};
   std::size_t rows = 0;
   std::size_t used = 0;
   std::map<std::string, SkippedRows> skipped;  ///< Skipped rows, by reason.
@@ -74,7 +77,7 @@ struct Validation {
   /// by value
   /// ("H100").
   std::vector<std::map<std::string, ErrorStatistics>> groups;
-  std::vector<RowPredictionResult> results;  ///< Results in the order of the table's file.
+  std::vector<TableRowPrediction> results;  ///< Results in the order of the table's file.
   std::optional<MemoryFitLabelCounts> labels;
   /// How well predictions choose the fastest plan of a job; nullopt: the table has no training
   /// runs.
@@ -99,7 +102,8 @@ struct ValidationOptions {
 /// no job or plan can express are skipped with a reason. The result does not depend on the number
 /// of threads. Fails with `kInput` if the kind of table or the machine is unknown, or if no row
 /// names a machine.
-Validation validate(const CsvTable& table, const ValidationOptions& options);
+Validation compare_predictions_to_measurements(const CsvTable& table,
+                                               const ValidationOptions& options);
 
 /// Returns the JSON document that `stepwright validate --json` prints (docs/formats.md,
 /// "Validation").

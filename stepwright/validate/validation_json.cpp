@@ -46,7 +46,7 @@ Json reasons_json(const std::map<std::string, SkippedRows>& skipped) {
 }
 
 /// Returns a result as JSON; a label has no measured value and no error.
-Json result_json(const RowPredictionResult& result, std::span<const std::string_view> groups) {
+Json result_json(const TableRowPrediction& result, std::span<const std::string_view> groups) {
   const bool label = result.measured == 0;
   Json json{{"id", result.id}, {"predicted", result.predicted}};
   json["measured"] = label ? Json(nullptr) : Json(result.measured);
@@ -87,7 +87,7 @@ Json compared_json(const Validation& v, std::span<const std::string_view> words)
   Json json = Json::array();
   Numbers groups;
   Numbers plans;
-  for (const RowPredictionResult& result : v.results) {
+  for (const TableRowPrediction& result : v.results) {
     json.push_back(result_json(result, words));
     if (result.alike.empty()) continue;
     json.back()["group"] = groups.of(result.alike);

@@ -10,8 +10,8 @@ namespace {
 
 void add_run(nlohmann::ordered_json& entry, const tune::TuneResult& result, const plan::Plan& plan,
              const tune::TrainingLengthAndPrice& run) {
-  tune::add_training_run_cost(entry, result.job, result.devices_idle, run);
-  entry["whole_run"] = requested_run_json(simulate::predict({result.job, plan}),
+  tune::add_training_run_cost_json(entry, result.job, result.devices_idle, run);
+  entry["whole_run"] = requested_run_json(simulate::predict_plan({result.job, plan}),
                                           {.run = run, .idle = idle_devices_of_search(result)});
 }
 
@@ -21,7 +21,8 @@ IdleDevices idle_devices_of_search(const tune::TuneResult& result) {
   return {.devices = result.devices_idle, .nodes = result.spares ? result.spares->nodes : 0};
 }
 
-plan::TrainingRunSettings whole_run_settings(const plan::Job& job, const RequestedRun& asked) {
+plan::TrainingRunSettings whole_run_settings(const plan::Job& job,
+                                             const RequestedTrainingRun& asked) {
   plan::TrainingRunSettings settings = job.run;
   if (asked.run) settings.tokens = asked.run->tokens;
   if (asked.run && asked.run->price_per_gpu_hour) {
@@ -31,19 +32,19 @@ plan::TrainingRunSettings whole_run_settings(const plan::Job& job, const Request
   return settings;
 }
 
-nlohmann::ordered_json requested_run_json(const simulate::Prediction& prediction,
-                                          const RequestedRun& asked) {
+nlohmann::ordered_json requested_run_json(const simulate::PlanPrediction& prediction,
+                                          const RequestedTrainingRun& asked) {
   const plan::TrainingRunSettings settings = whole_run_settings(prediction.planned.job, asked);
   try {
-    return run_summary_json(whole_run(prediction, settings, asked.idle));
+    return run_summary_json(predict_training_run(prediction, settings, asked.idle));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kInput) throw;
     return {{"tokens", *settings.tokens}, {"refused", error.what()}};
   }
 }
 
-void add_whole_runs(nlohmann::ordered_json& answer, const tune::TuneResult& result,
-                    const tune::TrainingLengthAndPrice& run) {
+void add_training_runs_json(nlohmann::ordered_json& answer, const tune::TuneResult& result,
+                            const tune::TrainingLengthAndPrice& run) {
   for (std::size_t i = 0; i < result.plans.size(); ++i) {
     add_run(answer["plans"][i], result, result.plans[i].plan, run);
   }

@@ -9,8 +9,8 @@ namespace {
 
 /// Returns the bytes of a state that do not duplicate another rank's, per rank that holds part of
 /// it.
-double own_bytes(const plan::Plan& plan, const step::Stage& stage, plan::Spread spread,
-                 std::int64_t held_bytes) {
+double own_bytes(const plan::Plan& plan, const step::PipelineStageProgram& stage,
+                 plan::StateShardingScope spread, std::int64_t held_bytes) {
   const std::int64_t dense =
       step::state_shard_elements(plan, spread, {.dense = stage.dense_parameters});
   const std::int64_t routed =
@@ -31,7 +31,7 @@ CheckpointSize checkpoint_size(const plan::Plan& plan, const step::StepProgram& 
   CheckpointSize size;
   const auto ranks =
       static_cast<double>(program.ranks) / static_cast<double>(program.stages.size());
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     const double part = own_bytes(plan, stage, plan.sharding.parameters,
                                   stage.states.parameters - stage.states.frozen -
                                       stage.states.copies + stage.states.fetched) +

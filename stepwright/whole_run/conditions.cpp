@@ -22,9 +22,9 @@ constexpr double kMostDeviceHours = 1000 * 24 * 8 / 2.34;
 constexpr double kRestart = 600;
 constexpr double kHostCopy = 20e9;
 
-Range stated(double value) { return {value, value, value}; }
+EstimateWithInterval stated(double value) { return {value, value, value}; }
 
-void set_failures(RunConditions& conditions, const plan::TrainingRunSettings& settings) {
+void set_failures(TrainingRunConditions& conditions, const plan::TrainingRunSettings& settings) {
   if (settings.device_mttf_s) {
     conditions.failures_per_device_s = stated(1 / *settings.device_mttf_s);
   } else if (settings.failures_per_device_hour) {
@@ -43,11 +43,12 @@ void set_failures(RunConditions& conditions, const plan::TrainingRunSettings& se
 }
 
 /// Sets restart and repair times; without failures they have no effect.
-void set_restart(RunConditions& conditions, const plan::TrainingRunSettings& settings) {
+void set_restart(TrainingRunConditions& conditions, const plan::TrainingRunSettings& settings) {
   conditions.spare_nodes = static_cast<std::int64_t>(settings.spare_nodes.value_or(0));
   conditions.repair_s = settings.repair_s.value_or(0);
-  conditions.restart_s = settings.restart_s ? stated(*settings.restart_s)
-                                            : Range{kRestart, kRestart / 2, kRestart * 2};
+  conditions.restart_s = settings.restart_s
+                             ? stated(*settings.restart_s)
+                             : EstimateWithInterval{kRestart, kRestart / 2, kRestart * 2};
   if (conditions.failures_per_device_s.value == 0) return;
   if (!settings.restart_s) {
     conditions.assumed.emplace_back(
@@ -61,7 +62,7 @@ void set_restart(RunConditions& conditions, const plan::TrainingRunSettings& set
   }
 }
 
-void assume_host_copy(RunConditions& conditions, const cluster::Cluster& cluster) {
+void assume_host_copy(TrainingRunConditions& conditions, const cluster::Cluster& cluster) {
   const double link = cluster.device.host_link_bytes_per_s;
   conditions.host_copy_bytes_per_s =
       link > 0 ? cost::constants::kHostLinkShare.value * link : kHostCopy;
@@ -72,7 +73,7 @@ void assume_host_copy(RunConditions& conditions, const cluster::Cluster& cluster
                : "two thirds of a PCIe 4.0 x16 link"));
 }
 
-void set_checkpoints(RunConditions& conditions, const plan::TrainingRunSettings& settings,
+void set_checkpoints(TrainingRunConditions& conditions, const plan::TrainingRunSettings& settings,
                      const cluster::Cluster& cluster) {
   const auto devices = static_cast<double>(cluster.devices());
   conditions.checkpoints = settings.checkpoints.value_or(plan::CheckpointWriting::kExposed);
@@ -99,9 +100,9 @@ void set_checkpoints(RunConditions& conditions, const plan::TrainingRunSettings&
 
 }  // namespace
 
-RunConditions run_conditions(const plan::TrainingRunSettings& settings,
-                             const cluster::Cluster& cluster) {
-  RunConditions conditions;
+TrainingRunConditions run_conditions(const plan::TrainingRunSettings& settings,
+                                     const cluster::Cluster& cluster) {
+  TrainingRunConditions conditions;
   set_failures(conditions, settings);
   set_restart(conditions, settings);
   set_checkpoints(conditions, settings, cluster);

@@ -12,7 +12,7 @@ namespace stepwright::whole_run {
 
 /// A number with the interval, from `low` to `high`, that contains it with a probability of 80 %;
 /// all three are equal if the user states the number.
-struct Range {
+struct EstimateWithInterval {
   double value = 0;
   double low = 0;
   double high = 0;
@@ -20,9 +20,9 @@ struct Range {
 
 /// Conditions that determine the length of a whole training run besides its steps (failures,
 /// restarts, storage): values stated by the user, else assumptions.
-struct RunConditions {
-  Range failures_per_device_s;
-  Range restart_s;
+struct TrainingRunConditions {
+  EstimateWithInterval failures_per_device_s;
+  EstimateWithInterval restart_s;
   /// Mean seconds until a failed node is repaired; 0: another node replaces it at once.
   double repair_s = 0;
   std::int64_t spare_nodes = 0;
@@ -49,7 +49,7 @@ struct RunConditions {
 ///   number of devices;
 /// - copies to the host: the share of the device's stated host link that copies reach
 ///   (`constants::kHostLinkShare`); 20 GB/s, two thirds of a PCIe 4.0 x16 link, if none is stated.
-RunConditions run_conditions(const plan::TrainingRunSettings& settings,
-                             const cluster::Cluster& cluster);
+TrainingRunConditions run_conditions(const plan::TrainingRunSettings& settings,
+                                     const cluster::Cluster& cluster);
 
 }  // namespace stepwright::whole_run

@@ -5,15 +5,16 @@
 
 namespace stepwright::whole_run {
 
-double evaluation_batch_time_s(const simulate::Prediction& prediction) {
+double evaluation_batch_time_s(const simulate::PlanPrediction& prediction) {
   auto [job, plan] = prediction.planned;
   plan.schedule.strands = 1;
   const step::RepresentativeMicroBatch size = job.documents
                                                   ? step::RepresentativeMicroBatch::kMean
                                                   : step::RepresentativeMicroBatch::kLargest;
   const step::StepProgram program = step::forward_only_program(job, plan, size);
-  return simulate::simulate(program, cost::CostModel(job),
-                            cost::group_layouts(job.cluster, plan::Grid(plan)), plan)
+  return simulate::simulate_step_program(
+             program, cost::CostModel(job),
+             cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan)), plan)
       .step_time_s;
 }
 

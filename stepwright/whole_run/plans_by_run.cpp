@@ -44,7 +44,7 @@ class Candidates {
     const tune::TuneResult whole = search_(job_);
     const tune::TunedPlan& best = whole.plans.front();
     if (best.verdict == memory::MemoryFitVerdict::kDoesNotFit) {
-      throw Error(ErrorKind::kRuntime, tune::memory_misfit_error_text(best));
+      throw Error(ErrorKind::kRuntime, tune::memory_shortage_error_text(best));
     }
     for (const tune::TunedPlan& tuned : whole.plans) add(whole.job, tuned.plan);
     for (const tune::AlternativePlan& other : tune::fastest_plan_of_each_family(whole))
@@ -52,24 +52,25 @@ class Candidates {
     if (job_.run.repair_s || found_.candidates.empty()) add_fewer_nodes();
     if (found_.candidates.empty()) fail_input(found_.endless.front().why);
     std::ranges::stable_sort(found_.candidates, {},
-                             [](const RunCandidate& one) { return one.run.time.wall_s; });
+                             [](const PlanWithTrainingRun& one) { return one.run.time.wall_s; });
     const auto fastest = std::ranges::min_element(
-        found_.candidates, {}, [](const RunCandidate& one) { return one.run.process.step_s; });
+        found_.candidates, {},
+        [](const PlanWithTrainingRun& one) { return one.run.process.step_s; });
     found_.fastest_step = static_cast<std::size_t>(fastest - found_.candidates.begin());
     return std::move(found_);
   }
 
  private:
   void add(const plan::Job& job, const plan::Plan& plan) {
-    const bool known = std::ranges::any_of(found_.candidates, [&](const RunCandidate& one) {
+    const bool known = std::ranges::any_of(found_.candidates, [&](const PlanWithTrainingRun& one) {
       const plan::PlannedJob& planned = one.prediction.planned;
       return planned.plan == plan && planned.job.cluster == job.cluster;
     });
     if (known) return;
-    RunCandidate one{.prediction = simulate::predict({job, plan}),
-                     .idle = idle_beside(job, job_.cluster)};
+    PlanWithTrainingRun one{.prediction = simulate::predict_plan({job, plan}),
+                            .idle = idle_beside(job, job_.cluster)};
     try {
-      one.run = whole_run(one.prediction, job.run, one.idle);
+      one.run = predict_training_run(one.prediction, job.run, one.idle);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInput) throw;
       found_.endless.push_back(
@@ -91,14 +92,15 @@ class Candidates {
   /// True if the shortest run so far uses at most `nodes` nodes, or no run ends.
   [[nodiscard]] bool best_on_at_most(std::int64_t nodes) const {
     const auto best = std::ranges::min_element(
-        found_.candidates, {}, [](const RunCandidate& one) { return one.run.time.wall_s; });
+        found_.candidates, {}, [](const PlanWithTrainingRun& one) { return one.run.time.wall_s; });
     return best == found_.candidates.end() || best->prediction.planned.job.cluster.nodes <= nodes;
   }
 
   /// A part of the cluster without a legal plan adds no candidate.
   void add_part(std::int64_t nodes) {
     plan::Job part = job_;
-    part.cluster = tune::with_used_devices(job_.cluster, nodes, job_.cluster.devices_per_node);
+    part.cluster =
+        tune::cluster_reduced_to_devices(job_.cluster, nodes, job_.cluster.devices_per_node);
     try {
       const tune::TuneResult found = search_(part);
       if (found.plans.front().fits) add(found.job, found.plans.front().plan);
@@ -122,7 +124,7 @@ PlanRunComparison compare_plans_by_run(
 nlohmann::ordered_json run_candidates_json(const PlanRunComparison& comparison) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
-    const RunCandidate& one = comparison.candidates[i];
+    const PlanWithTrainingRun& one = comparison.candidates[i];
     const plan::Job& job = one.prediction.planned.job;
     nlohmann::ordered_json entry = {{"code", plan::short_plan_code(one.prediction.planned.plan)},
                                     {"nodes", job.cluster.nodes},

@@ -12,10 +12,10 @@ namespace stepwright::whole_run {
 
 /// A plan of a job and its predicted whole training run. Devices that the plan leaves idle are paid
 /// for.
-struct RunCandidate {
-  simulate::Prediction prediction;
+struct PlanWithTrainingRun {
+  simulate::PlanPrediction prediction;
   IdleDevices idle;
-  WholeRun run;
+  TrainingRunPrediction run;
 };
 
 /// A plan whose whole training run would never end, and the reason.
@@ -28,7 +28,7 @@ struct NeverEndingRun {
 /// The plans of a job, compared by the time of their whole training runs.
 struct PlanRunComparison {
   /// Plans sorted by the time of their whole run, the shortest first; at least one.
-  std::vector<RunCandidate> candidates;
+  std::vector<PlanWithTrainingRun> candidates;
   std::size_t fastest_step = 0;  ///< Index in `candidates` of the plan with the shortest step.
   /// Plans whose whole runs would never end, in the order of the search.
   std::vector<NeverEndingRun> endless;

@@ -60,7 +60,7 @@ double alone_s(const RenewalProcess& renewal, double work_s) {
 
 }  // namespace
 
-SaveCycleTime save_cycle_time(const RenewalProcess& renewal, double work_s) {
+SaveCycleTime time_between_saved_states(const RenewalProcess& renewal, double work_s) {
   const double planned = std::max(work_s, renewal.write_s) + renewal.copy_s;
   return cycle_of(renewal, planned, renewal.restart_s + alone_s(renewal, work_s));
 }

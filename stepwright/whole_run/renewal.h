@@ -27,7 +27,7 @@ struct SaveCycleTime {
 /// Exact mean: e^(r A) (1 - e^(-r P)) / r for the failure rate r, the planned time P and A =
 /// restart + work + copy + write. Without a hidden write this is Daly's formula (Future Generation
 /// Computer Systems 22, 2006, eq. 13).
-SaveCycleTime save_cycle_time(const RenewalProcess& renewal, double work_s);
+SaveCycleTime time_between_saved_states(const RenewalProcess& renewal, double work_s);
 
 /// Returns the time from the start of a run to its first saved state: no earlier write delays it,
 /// and it includes its own write.

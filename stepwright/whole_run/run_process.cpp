@@ -19,7 +19,7 @@ constexpr double kMostFailures = 7;
 /// Above this value, exponentials no longer fit into a double.
 constexpr double kMostCounted = 300;
 
-RenewalProcess renewal_of(const WholeRunParameters& process) {
+RenewalProcess renewal_of(const TrainingRunParameters& process) {
   return {.failures_per_s = process.failures_per_s,
           .restart_s = process.restart_s,
           .copy_s = process.copy_s,
@@ -27,17 +27,17 @@ RenewalProcess renewal_of(const WholeRunParameters& process) {
 }
 
 /// Returns the seconds of a step plus its share of an evaluation.
-double step_work_s(const WholeRunParameters& process) {
+double step_work_s(const TrainingRunParameters& process) {
   return process.step_s + process.straggling_s +
          process.evaluation_s / static_cast<double>(process.evaluation_every);
 }
 
-double work_between_checkpoints_s(const WholeRunParameters& process) {
+double work_between_checkpoints_s(const TrainingRunParameters& process) {
   return step_work_s(process) *
          static_cast<double>(std::min(process.checkpoint_every, process.steps));
 }
 
-void check_failures(const WholeRunParameters& process, double most) {
+void check_failures(const TrainingRunParameters& process, double most) {
   const double rate = process.failures_per_s;
   const double step = process.step_s + process.straggling_s;
   if (rate * step >= 1) {
@@ -66,7 +66,7 @@ struct Cycles {
 };
 
 /// Returns the cycles of a run: the first, the whole ones after it, and the incomplete last one.
-std::array<Cycles, 3> cycles_of(const WholeRunParameters& process) {
+std::array<Cycles, 3> cycles_of(const TrainingRunParameters& process) {
   const RenewalProcess renewal = renewal_of(process);
   const double step = step_work_s(process);
   const std::int64_t every = std::min(process.checkpoint_every, process.steps);
@@ -74,27 +74,29 @@ std::array<Cycles, 3> cycles_of(const WholeRunParameters& process) {
   const std::int64_t left = process.steps % every;
   const double work = step * static_cast<double>(every);
   return {{{1, first_save_cycle_time(renewal, work)},
-           {static_cast<double>(whole - 1), save_cycle_time(renewal, work)},
-           {left > 0 ? 1.0 : 0.0, save_cycle_time(renewal, step * static_cast<double>(left))}}};
+           {static_cast<double>(whole - 1), time_between_saved_states(renewal, work)},
+           {left > 0 ? 1.0 : 0.0,
+            time_between_saved_states(renewal, step * static_cast<double>(left))}}};
 }
 
 /// Adds the wait for repairs to a run that so far always has its nodes.
-void add_waiting(WholeRunTime& time, const WholeRunParameters& process, double failure_free_s) {
-  const NodePool pool{.failures_per_s = process.failures_per_s,
-                      .repair_s = process.repair_s,
-                      .spares = process.spare_nodes};
-  const double share = repair_waiting_share(pool);
+void add_waiting(TrainingRunTime& time, const TrainingRunParameters& process,
+                 double failure_free_s) {
+  const TrainingNodePool pool{.failures_per_s = process.failures_per_s,
+                              .repair_s = process.repair_s,
+                              .spares = process.spare_nodes};
+  const double share = time_share_waiting_for_node_repairs(pool);
   const double running = time.wall_s;
   time.wall_s = running / (1 - share);
   time.losses_s[static_cast<std::size_t>(RunTimeLossCause::kWaiting)] = time.wall_s - running;
-  time.deviation_s =
-      std::sqrt(std::pow(time.deviation_s / (1 - share), 2) +
-                repair_waiting_variance_s2(pool, running, (running - failure_free_s) / running));
+  time.deviation_s = std::sqrt(
+      std::pow(time.deviation_s / (1 - share), 2) +
+      time_variance_of_node_repairs_s2(pool, running, (running - failure_free_s) / running));
 }
 
 }  // namespace
 
-double WholeRunTime::failure_free_s() const {
+double TrainingRunTime::failure_free_s() const {
   double time_s = wall_s;
   for (const RunTimeLossCause loss :
        {RunTimeLossCause::kRestarts, RunTimeLossCause::kLostWork, RunTimeLossCause::kWaiting}) {
@@ -103,15 +105,15 @@ double WholeRunTime::failure_free_s() const {
   return time_s;
 }
 
-void check_failures_let_run_end(const WholeRunParameters& process) {
+void check_failures_let_run_end(const TrainingRunParameters& process) {
   check_failures(process, kMostFailures);
 }
 
-WholeRunTime mean_whole_run_time(const WholeRunParameters& process) {
+TrainingRunTime mean_whole_run_time(const TrainingRunParameters& process) {
   const auto steps = static_cast<double>(process.steps);
   const double work = steps * step_work_s(process);
   check_failures(process, kMostCounted);
-  WholeRunTime time;
+  TrainingRunTime time;
   double planned = 0;
   double variance = 0;
   for (const Cycles& cycles : cycles_of(process)) {
@@ -136,7 +138,7 @@ WholeRunTime mean_whole_run_time(const WholeRunParameters& process) {
   return time;
 }
 
-std::int64_t best_checkpoint_interval_steps(const WholeRunParameters& process) {
+std::int64_t best_checkpoint_interval_steps(const TrainingRunParameters& process) {
   const RenewalProcess renewal = renewal_of(process);
   const double step = step_work_s(process);
   const double best = best_work_between_saves_s(renewal) / step;
@@ -144,7 +146,7 @@ std::int64_t best_checkpoint_interval_steps(const WholeRunParameters& process) {
   const auto below = std::max<std::int64_t>(1, static_cast<std::int64_t>(best));
   const auto time_of_work = [&](std::int64_t every) {
     const double work = step * static_cast<double>(every);
-    return save_cycle_time(renewal, work).mean_s / work;
+    return time_between_saved_states(renewal, work).mean_s / work;
   };
   const std::int64_t above = std::min(below + 1, process.steps);
   return time_of_work(above) < time_of_work(below) ? above : below;

@@ -9,7 +9,7 @@ namespace stepwright::whole_run {
 
 /// A whole training run as numbers: its steps, and the times of evaluations, checkpoints, failures
 /// and repairs between them.
-struct WholeRunParameters {
+struct TrainingRunParameters {
   std::int64_t steps = 1;
   double step_s = 0;  ///< Predicted seconds of one training step.
   /// Additional seconds of each step in which all devices wait for the slowest.
@@ -45,7 +45,7 @@ inline constexpr Named<RunTimeLossCause> kRunLossNames[] = {
 
 /// The wall-clock time of a whole training run, from the first step to the end of the last
 /// checkpoint, averaged over random failures.
-struct WholeRunTime {
+struct TrainingRunTime {
   double wall_s = 0;
   /// Standard deviation of the wall-clock time over random failures, in seconds.
   double deviation_s = 0;
@@ -59,16 +59,16 @@ struct WholeRunTime {
 
 /// Fails with `kInput` if a training run would practically never end: failures come faster than
 /// steps, or fewer than one attempt in a thousand reaches the next checkpoint.
-void check_failures_let_run_end(const WholeRunParameters& process);
+void check_failures_let_run_end(const TrainingRunParameters& process);
 
 /// Returns the mean time of a whole training run by closed-form formulas: cycles between
 /// checkpoints, then waiting for repairs. Exact if evaluations are spread evenly and if waiting is
 /// as frequent as in the long run (a real run starts with all its spares). Fails with `kInput` if
 /// failures come too fast to compute.
-WholeRunTime mean_whole_run_time(const WholeRunParameters& process);
+TrainingRunTime mean_whole_run_time(const TrainingRunParameters& process);
 
 /// Returns the number of training steps between checkpoints that makes a whole run shortest; all
 /// steps if nothing fails.
-std::int64_t best_checkpoint_interval_steps(const WholeRunParameters& process);
+std::int64_t best_checkpoint_interval_steps(const TrainingRunParameters& process);
 
 }  // namespace stepwright::whole_run

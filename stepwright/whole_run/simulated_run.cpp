@@ -15,11 +15,11 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Simulates one run, event by event.
 class PlayedRun {
  public:
-  PlayedRun(const WholeRunParameters& process, std::mt19937_64& random,
+  PlayedRun(const TrainingRunParameters& process, std::mt19937_64& random,
             RepairTimeDistribution repairs)
       : process_(process), random_(random), repairs_(repairs) {}
 
-  WholeRunTime play() {
+  TrainingRunTime play() {
     plan_failure();
     while (saved_ < process_.steps) {
       if (!advance()) recover();
@@ -137,10 +137,10 @@ class PlayedRun {
         now_ - written - loss(RunTimeLossCause::kRestarts) - loss(RunTimeLossCause::kWaiting);
   }
 
-  const WholeRunParameters& process_;
+  const TrainingRunParameters& process_;
   std::mt19937_64& random_;
   RepairTimeDistribution repairs_;
-  WholeRunTime time_;
+  TrainingRunTime time_;
   double now_ = 0;
   double failure_ = kNever;
   /// Time at which the checkpoint being written becomes the saved one.
@@ -157,14 +157,14 @@ double SimulatedRuns::mean_wall_time_error_s() const {
   return mean.deviation_s / std::sqrt(static_cast<double>(runs));
 }
 
-SimulatedRuns simulate_whole_runs(const WholeRunParameters& process, std::int64_t runs,
+SimulatedRuns simulate_whole_runs(const TrainingRunParameters& process, std::int64_t runs,
                                   std::uint64_t seed, RepairTimeDistribution repairs) {
   std::mt19937_64 random(seed);
   SimulatedRuns result{.runs = runs};
   std::vector<double> walls;
   const double share = 1 / static_cast<double>(runs);
   for (std::int64_t i = 0; i < runs; ++i) {
-    const WholeRunTime one = PlayedRun(process, random, repairs).play();
+    const TrainingRunTime one = PlayedRun(process, random, repairs).play();
     walls.push_back(one.wall_s);
     result.mean.wall_s += one.wall_s * share;
     result.mean.failures += one.failures * share;

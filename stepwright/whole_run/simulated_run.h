@@ -13,7 +13,7 @@ enum class RepairTimeDistribution : std::uint8_t { kExponential, kFixed };
 struct SimulatedRuns {
   std::int64_t runs = 0;
   /// Mean times of the simulated runs; its `deviation_s` is the standard deviation between them.
-  WholeRunTime mean;
+  TrainingRunTime mean;
   double low_s = 0;   ///< Wall-clock seconds that a tenth of the runs stay below.
   double high_s = 0;  ///< Wall-clock seconds that a tenth of the runs exceed.
 
@@ -25,7 +25,7 @@ struct SimulatedRuns {
 /// failures, restarts and repairs, with random numbers from the seed. Independent of the
 /// closed-form formulas, to check them.
 SimulatedRuns simulate_whole_runs(
-    const WholeRunParameters& process, std::int64_t runs, std::uint64_t seed,
+    const TrainingRunParameters& process, std::int64_t runs, std::uint64_t seed,
     RepairTimeDistribution repairs = RepairTimeDistribution::kExponential);
 
 }  // namespace stepwright::whole_run

@@ -18,7 +18,7 @@ double next_share(double load, std::int64_t places, double share) {
 
 }  // namespace
 
-double repair_waiting_share(const NodePool& pool) {
+double time_share_waiting_for_node_repairs(const TrainingNodePool& pool) {
   const double load = pool.failures_per_s * pool.repair_s;
   double share = 1;
   for (std::int64_t places = 1; places <= pool.spares + 1 && share > 0; ++places) {
@@ -27,7 +27,7 @@ double repair_waiting_share(const NodePool& pool) {
   return share;
 }
 
-std::int64_t cheapest_spare_node_count(const NodePool& pool, double nodes) {
+std::int64_t cheapest_spare_node_count(const TrainingNodePool& pool, double nodes) {
   const double load = pool.failures_per_s * pool.repair_s;
   double share = 1;
   double least = std::numeric_limits<double>::infinity();
@@ -39,8 +39,9 @@ std::int64_t cheapest_spare_node_count(const NodePool& pool, double nodes) {
   }
 }
 
-double repair_waiting_variance_s2(const NodePool& pool, double running_s, double lost_share) {
-  const double share = repair_waiting_share(pool);
+double time_variance_of_node_repairs_s2(const TrainingNodePool& pool, double running_s,
+                                        double lost_share) {
+  const double share = time_share_waiting_for_node_repairs(pool);
   if (share < kLeastShare) return 0;
   const double rate = pool.failures_per_s;
   const double load = rate * pool.repair_s;

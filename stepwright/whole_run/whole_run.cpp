@@ -28,7 +28,7 @@ std::string updates_alone(const plan::Job& job) {
       name_of(plan::kMethodNames, job.method.kind));
 }
 
-void set_evaluation(WholeRunParameters& process, const simulate::Prediction& prediction,
+void set_evaluation(TrainingRunParameters& process, const simulate::PlanPrediction& prediction,
                     const plan::TrainingRunSettings& settings) {
   if (settings.evaluation) {
     const double step = process.step_s + process.straggling_s;
@@ -37,12 +37,12 @@ void set_evaluation(WholeRunParameters& process, const simulate::Prediction& pre
   if (settings.evaluation_tokens) {
     process.evaluation_every = static_cast<std::int64_t>(*settings.evaluation_every);
     process.evaluation_s = evaluation_batch_time_s(prediction) * *settings.evaluation_tokens /
-                           step::step_data_tokens(prediction.planned.job);
+                           step::trained_data_tokens_per_step(prediction.planned.job);
   }
 }
 
-void set_checkpoints(WholeRun& run, const RunConditions& conditions) {
-  WholeRunParameters& process = run.process;
+void set_checkpoints(TrainingRunPrediction& run, const TrainingRunConditions& conditions) {
+  TrainingRunParameters& process = run.process;
   const double write = run.checkpoint.bytes / conditions.storage_bytes_per_s;
   if (conditions.checkpoints == plan::CheckpointWriting::kAsynchronous) {
     process.copy_s = run.checkpoint.largest_part_bytes / conditions.host_copy_bytes_per_s;
@@ -73,29 +73,29 @@ struct Deviation {
 };
 
 /// Adds the effect of an assumption: the times at both ends of its range, divided by the mean time.
-void add_assumed(Deviation& spread, const WholeRun& run, double WholeRunParameters::* of,
-                 double low, double high) {
+void add_assumed(Deviation& spread, const TrainingRunPrediction& run,
+                 double TrainingRunParameters::* of, double low, double high) {
   const auto at = [&](double value) {
-    WholeRunParameters other = run.process;
+    TrainingRunParameters other = run.process;
     other.*of = value;
     return mean_whole_run_time(other).wall_s / run.time.wall_s;
   };
   spread.add(at(low), at(high));
 }
 
-void set_intervals(WholeRun& run, const RunConditions& conditions, double devices,
-                   const cost::StepTimeRatioInterval& step) {
+void set_intervals(TrainingRunPrediction& run, const TrainingRunConditions& conditions,
+                   double devices, const cost::StepTimeRatioInterval& step) {
   // No run is shorter than one without failures.
   Deviation spread{.least = run.time.failure_free_s() / run.time.wall_s};
   const double chance = kFourOfFive * run.time.deviation_s / run.time.wall_s;
   spread.add(1 - chance, 1 + chance);
-  const Range& failures = conditions.failures_per_device_s;
-  add_assumed(spread, run, &WholeRunParameters::failures_per_s, failures.low * devices,
+  const EstimateWithInterval& failures = conditions.failures_per_device_s;
+  add_assumed(spread, run, &TrainingRunParameters::failures_per_s, failures.low * devices,
               failures.high * devices);
-  const Range& restart = conditions.restart_s;
-  add_assumed(spread, run, &WholeRunParameters::restart_s, restart.low, restart.high);
-  run.useful_low = run.useful_share() / spread.high();
-  run.useful_high = std::min(1.0, run.useful_share() / spread.low());
+  const EstimateWithInterval& restart = conditions.restart_s;
+  add_assumed(spread, run, &TrainingRunParameters::restart_s, restart.low, restart.high);
+  run.useful_low = run.useful_training_time_share() / spread.high();
+  run.useful_high = std::min(1.0, run.useful_training_time_share() / spread.low());
   spread.add(step.low, step.high);
   spread.least *= step.low;
   run.low_s = run.time.wall_s * spread.low();
@@ -109,33 +109,35 @@ double whole_run_tokens(const plan::TrainingRunSettings& settings) {
   fail_input("the tokens of the run are not stated: --tokens N, or `run: {tokens: N}` in the job");
 }
 
-double WholeRun::training_between_checkpoints_s(std::int64_t every) const {
+double TrainingRunPrediction::training_between_checkpoints_s(std::int64_t every) const {
   return static_cast<double>(every) *
          (process.step_s + process.straggling_s +
           process.evaluation_s / static_cast<double>(process.evaluation_every));
 }
 
-double WholeRun::gpu_hours(double seconds) const {
+double TrainingRunPrediction::gpu_hours(double seconds) const {
   return seconds / kHourS * static_cast<double>(devices);
 }
 
-std::optional<double> WholeRun::cost(double seconds) const {
+std::optional<double> TrainingRunPrediction::cost(double seconds) const {
   if (!price_per_gpu_hour) return std::nullopt;
   return gpu_hours(seconds) * *price_per_gpu_hour;
 }
 
-WholeRun whole_run(const simulate::Prediction& prediction,
-                   const plan::TrainingRunSettings& settings, const IdleDevices& idle) {
+TrainingRunPrediction predict_training_run(const simulate::PlanPrediction& prediction,
+                                           const plan::TrainingRunSettings& settings,
+                                           const IdleDevices& idle) {
   const auto& [job, plan] = prediction.planned;
   const std::int64_t used = job.cluster.devices();
-  const RunConditions conditions = run_conditions(settings, job.cluster);
-  WholeRun run{.tokens = whole_run_tokens(settings),
-               .price_per_gpu_hour = settings.price_per_gpu_hour};
+  const TrainingRunConditions conditions = run_conditions(settings, job.cluster);
+  TrainingRunPrediction run{.tokens = whole_run_tokens(settings),
+                            .price_per_gpu_hour = settings.price_per_gpu_hour};
   run.devices = used + idle.devices + conditions.spare_nodes * job.cluster.devices_per_node;
   run.assumed = conditions.assumed;
   if (const std::string note = updates_alone(job); !note.empty()) run.assumed.push_back(note);
-  WholeRunParameters& process = run.process;
-  process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / step::step_data_tokens(job)));
+  TrainingRunParameters& process = run.process;
+  process.steps =
+      static_cast<std::int64_t>(std::ceil(run.tokens / step::trained_data_tokens_per_step(job)));
   process.step_s = prediction.step_time_s();
   process.straggling_s =
       process.step_s * conditions.straggler_spread * packing::maximum_distribution(used, 0).mean;

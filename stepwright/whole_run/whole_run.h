@@ -24,12 +24,12 @@ struct IdleDevices {
 
 /// The prediction of a whole training run: mean values, and intervals that contain the value with a
 /// probability of 80 %.
-struct WholeRun {
+struct TrainingRunPrediction {
   double tokens = 0;
   std::int64_t devices = 0;  ///< Number of devices that are paid for: in use, idle and spare.
   std::optional<double> price_per_gpu_hour;
-  WholeRunParameters process;
-  WholeRunTime time;
+  TrainingRunParameters process;
+  TrainingRunTime time;
   CheckpointSize checkpoint;
   /// Number of training steps between checkpoints that makes the run shortest.
   std::int64_t best_every = 0;
@@ -40,19 +40,21 @@ struct WholeRun {
   /// uncertainty of the step time, chance and assumptions.
   double low_s = 0;
   double high_s = 0;
-  /// Interval of `useful_share`, from `useful_low` to `useful_high`; it covers chance and
-  /// assumptions.
+  /// Interval of `useful_training_time_share`, from `useful_low` to `useful_high`; it covers chance
+  /// and assumptions.
   double useful_low = 0;
   double useful_high = 0;
   /// Sentences for the user about values that were assumed, each with its source.
   std::vector<std::string> assumed;
 
   /// Returns the seconds of all training steps as predicted, without any losses.
-  [[nodiscard]] double all_steps_s() const {
+  [[nodiscard]] double all_training_steps_s() const {
     return process.step_s * static_cast<double>(process.steps);
   }
   /// Returns the share of the whole run's time during which training steps run as predicted.
-  [[nodiscard]] double useful_share() const { return all_steps_s() / time.wall_s; }
+  [[nodiscard]] double useful_training_time_share() const {
+    return all_training_steps_s() / time.wall_s;
+  }
   /// Returns the seconds of training between two checkpoints that are `every` steps apart, without
   /// the time of the checkpoint itself.
   [[nodiscard]] double training_between_checkpoints_s(std::int64_t every) const;
@@ -68,14 +70,15 @@ double whole_run_tokens(const plan::TrainingRunSettings& settings);
 /// Predicts the whole training run of a plan under the given settings, by closed-form formulas
 /// (docs/whole_runs.md). `idle`: devices that the plan leaves unused. Fails with `kInput` if no
 /// number of tokens is stated, or if failures come so fast that no run would end.
-WholeRun whole_run(const simulate::Prediction& prediction,
-                   const plan::TrainingRunSettings& settings, const IdleDevices& idle = {});
+TrainingRunPrediction predict_training_run(const simulate::PlanPrediction& prediction,
+                                           const plan::TrainingRunSettings& settings,
+                                           const IdleDevices& idle = {});
 
 /// Returns the JSON document that `stepwright run --json` prints (docs/formats.md, "Whole run").
-nlohmann::ordered_json whole_run_json(const WholeRun& run);
+nlohmann::ordered_json whole_run_json(const TrainingRunPrediction& run);
 /// Returns the part of the JSON document of `run` about duration and cost, with `low`, `high` and
 /// `steps_alone`.
-nlohmann::ordered_json run_summary_json(const WholeRun& run);
+nlohmann::ordered_json run_summary_json(const TrainingRunPrediction& run);
 /// Returns the JSON value of the key `simulated` in the answer of `run`: statistics of the
 /// simulated runs.
 nlohmann::ordered_json simulated_runs_json(const SimulatedRuns& runs);

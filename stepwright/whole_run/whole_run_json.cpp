@@ -9,13 +9,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Returns a duration together with its GPU-hours and cost.
-Json priced(const WholeRun& run, double seconds) {
+Json priced(const TrainingRunPrediction& run, double seconds) {
   Json json = {{"days", seconds / kDayS}, {"gpu_hours", run.gpu_hours(seconds)}};
   if (const auto cost = run.cost(seconds)) json["cost"] = *cost;
   return json;
 }
 
-Json losses_json(const WholeRun& run) {
+Json losses_json(const TrainingRunPrediction& run) {
   Json list = Json::array();
   for (const auto& [loss, name] : kRunLossNames) {
     const double seconds = run.time.losses_s[static_cast<std::size_t>(loss)];
@@ -26,8 +26,8 @@ Json losses_json(const WholeRun& run) {
   return list;
 }
 
-Json checkpoints_json(const WholeRun& run) {
-  const WholeRunParameters& process = run.process;
+Json checkpoints_json(const TrainingRunPrediction& run) {
+  const TrainingRunParameters& process = run.process;
   return {{"bytes", run.checkpoint.bytes},
           {"exposed_s", process.copy_s},
           {"hidden_s", process.write_s},
@@ -39,14 +39,14 @@ Json checkpoints_json(const WholeRun& run) {
 
 }  // namespace
 
-Json whole_run_json(const WholeRun& run) {
-  const WholeRunParameters& process = run.process;
+Json whole_run_json(const TrainingRunPrediction& run) {
+  const TrainingRunParameters& process = run.process;
   Json json = {{"tokens", run.tokens},
                {"steps", process.steps},
                {"step_time_s", process.step_s},
                {"devices", run.devices},
                {"spare_nodes", process.spare_nodes},
-               {"useful_share", run.useful_share()},
+               {"useful_share", run.useful_training_time_share()},
                {"useful_low", run.useful_low},
                {"useful_high", run.useful_high}};
   json.update(priced(run, run.time.wall_s));
@@ -58,13 +58,13 @@ Json whole_run_json(const WholeRun& run) {
   json["restart_s"] = process.restart_s;
   if (run.best_spare_nodes) json["best_spare_nodes"] = *run.best_spare_nodes;
   json["checkpoints"] = checkpoints_json(run);
-  json["steps_alone"] = priced(run, run.all_steps_s());
+  json["steps_alone"] = priced(run, run.all_training_steps_s());
   json["losses"] = losses_json(run);
   json["assumed"] = run.assumed;
   return json;
 }
 
-Json run_summary_json(const WholeRun& run) {
+Json run_summary_json(const TrainingRunPrediction& run) {
   const Json all = whole_run_json(run);
   Json summary = Json::object();
   for (const char* key : {"tokens", "useful_share", "useful_low", "useful_high", "days",

@@ -12,6 +12,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       .name = kNames[data[0] % std::size(kNames)],
       .text = std::string(reinterpret_cast<const char*>(data + 1), size - 1),
       .folder = {}};
-  stepwright::answers::job_file_role(file);
+  stepwright::answers::recognise_user_file_role(file);
   return 0;
 }

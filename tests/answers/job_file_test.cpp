@@ -52,13 +52,14 @@ TEST(JobFile, IsKnownByItsContent) {
       {"dump", "\x80\x05}q\x00.", JobFileRole::kLeft},
       {"nothing", "\n", JobFileRole::kLeft}};
   for (const Case& one : cases) {
-    EXPECT_EQ(job_file_role(file(one.name, one.content)), one.part)
+    EXPECT_EQ(recognise_user_file_role(file(one.name, one.content)), one.part)
         << one.name << ": " << one.content;
   }
 }
 
 TEST(JobFile, AFileThatIsNotThereIsLeftForItsReader) {
-  EXPECT_EQ(job_file_role({.name = "nowhere.yaml", .text = {}, .folder = {}}), JobFileRole::kLeft);
+  EXPECT_EQ(recognise_user_file_role({.name = "nowhere.yaml", .text = {}, .folder = {}}),
+            JobFileRole::kLeft);
 }
 
 /// If a configuration cannot be read, the error says that the file was taken for a configuration.

@@ -25,8 +25,8 @@ ReadJobForFramework job_for(const plan::Job& job) {
   return [&job](const std::string& name) {
     plan::Job there = job;
     for (const framework_files::RoundTripFramework& starter :
-         framework_files::round_trip_frameworks()) {
-      if (starter.name() == name) there.framework = starter.framework;
+         framework_files::importable_and_exportable_frameworks()) {
+      if (starter.framework_or_variant_name() == name) there.framework = starter.framework;
     }
     if (there.model.adapters) {
       there.model.adapters->joined = plan::framework_defaults(there.framework).joined_adapters;
@@ -44,7 +44,7 @@ TEST(LaunchablePlanAnswer, AnswersFirstWithAPlanThatAFrameworksFilesStart) {
   const plan::Job job = tune::small_tune_job();
   const TuneAnswer answer = answered(job);
   ASSERT_TRUE(answer.launch);
-  const plan::PlannedJob first = answer.planned();
+  const plan::PlannedJob first = answer.best_planned_job();
   EXPECT_TRUE(framework_files::export_plan(answer.launch->target, first, "").as_it_is);
   EXPECT_EQ(answer.export_command(),
             "stepwright export --to " + answer.launch->target + " --plan plan.yaml");
@@ -60,15 +60,15 @@ TEST(LaunchablePlanAnswer, NoOtherFrameworkStartsAFasterPlan) {
   ASSERT_TRUE(answer.launch);
   const double first_s = answer.result.plans.front().step_time_s;
   for (const framework_files::RoundTripFramework& starter :
-       framework_files::round_trip_frameworks()) {
-    plan::Job there = job_for(job)(std::string(starter.name()));
+       framework_files::importable_and_exportable_frameworks()) {
+    plan::Job there = job_for(job)(std::string(starter.framework_or_variant_name()));
     there.kernels = plan::configured_kernels(there);
     const tune::FasterPlans faster =
         tune::find_faster_plans(there, (1 - 2 * kEqualStepTolerance) * first_s, {.threads = 1});
     for (const tune::TunedPlan& tuned : faster.plans) {
       EXPECT_NE(framework_files::plan_not_run_unchanged_reason(starter, {faster.job, tuned.plan}),
                 "")
-          << starter.name();
+          << starter.framework_or_variant_name();
     }
   }
 }
@@ -84,11 +84,11 @@ TEST(LaunchablePlanAnswer, OfAFrameworkThatIsNamedIsItsOwn) {
 TEST(LaunchablePlanAnswer, WhereNoFrameworkTrainsTheModelSaysWhyForEach) {
   plan::Job job = tune::small_tune_job();
   job.space.pipeline = {2};
-  job.space.schedule = {schedule::ScheduleKind::kVHalf};
+  job.space.schedule = {schedule::PipelineScheduleKind::kVHalf};
   const TuneAnswer answer = answered(job);
   EXPECT_FALSE(answer.launch);
   EXPECT_EQ(answer.export_command(), "");
-  EXPECT_EQ(answer.refusals.size(), framework_files::round_trip_frameworks().size());
+  EXPECT_EQ(answer.refusals.size(), framework_files::importable_and_exportable_frameworks().size());
   EXPECT_THAT(answer.refusals,
               Contains(HasSubstr("megatron-core runs schedule 1f1b, interleaved")));
   const nlohmann::ordered_json json = tune_answer_json(answer);
@@ -101,13 +101,16 @@ TEST(LaunchablePlanAnswer, NoFileIsNamedToWhichAPersonMustAddCode) {
   job.model.gated = false;
   const TuneAnswer answer = answered(job);
   for (const framework_files::RoundTripFramework& starter :
-       framework_files::round_trip_frameworks()) {
-    if (starter.name() != "torchtitan" && starter.name() != "torchtune") continue;
-    EXPECT_NE(framework_files::plan_not_run_unchanged_reason(starter, answer.planned()), "")
-        << starter.name();
+       framework_files::importable_and_exportable_frameworks()) {
+    if (starter.framework_or_variant_name() != "torchtitan" &&
+        starter.framework_or_variant_name() != "torchtune")
+      continue;
+    EXPECT_NE(framework_files::plan_not_run_unchanged_reason(starter, answer.best_planned_job()),
+              "")
+        << starter.framework_or_variant_name();
   }
   const std::vector<std::string> notes =
-      framework_files::export_plan("torchtitan", answer.planned(), "", true).notes;
+      framework_files::export_plan("torchtitan", answer.best_planned_job(), "", true).notes;
   EXPECT_THAT(notes, Contains(HasSubstr("torchtitan has no flavor")));
 }
 
@@ -119,7 +122,7 @@ TEST(LaunchablePlanAnswer, TheFirstPlanOfRandomJobsIsStartedAndFits) {
     job.framework = {};
     if (seed % 3 == 0) {
       job.model.adapters = model::LoraAdapters{.rank = 16};
-      job.model.adapters->targets.set(model::place_of(model::AdapterTarget::kQuery));
+      job.model.adapters->targets.set(model::place_of(model::LoraTargetProduct::kQuery));
     }
     try {
       const TuneAnswer answer = answered(job);
@@ -127,8 +130,8 @@ TEST(LaunchablePlanAnswer, TheFirstPlanOfRandomJobsIsStartedAndFits) {
       if (!answer.launch) continue;
       ++started;
       EXPECT_TRUE(answer.result.plans.front().fits);
-      EXPECT_TRUE(
-          framework_files::export_plan(answer.launch->target, answer.planned(), "").as_it_is);
+      EXPECT_TRUE(framework_files::export_plan(answer.launch->target, answer.best_planned_job(), "")
+                      .as_it_is);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kInput) << error.what();
     }
@@ -141,7 +144,7 @@ TEST(Upkeep, CountsKindsOfParallelismThenMovesFromTheRecipe) {
   job.framework = {.name = "megatron-core"};
   plan::Plan plain;
   plain.parallel.data = 8;
-  plain.sharding = *plan::sharding_of("NNG");
+  plain.sharding = *plan::sharding_named_by_word("NNG");
   plan::Plan cut = plain;
   cut.parallel = {.tensor = 2, .data = 4};
   cut.sequence_parallel = true;
@@ -149,10 +152,10 @@ TEST(Upkeep, CountsKindsOfParallelismThenMovesFromTheRecipe) {
   moved.sequence_parallel = false;
   plan::Plan recomputed = cut;
   recomputed.recompute.kind = plan::RecomputeKind::kFull;
-  EXPECT_LT(plan_complexity(job, plain), plan_complexity(job, cut));
-  EXPECT_LT(plan_complexity(job, cut), plan_complexity(job, moved));
-  EXPECT_LT(plan_complexity(job, cut), plan_complexity(job, recomputed));
-  EXPECT_LT(plan_complexity(job, recomputed), plan_complexity(job, moved));
+  EXPECT_LT(complexity_of_running_plan(job, plain), complexity_of_running_plan(job, cut));
+  EXPECT_LT(complexity_of_running_plan(job, cut), complexity_of_running_plan(job, moved));
+  EXPECT_LT(complexity_of_running_plan(job, cut), complexity_of_running_plan(job, recomputed));
+  EXPECT_LT(complexity_of_running_plan(job, recomputed), complexity_of_running_plan(job, moved));
 }
 
 TEST(Upkeep, OrdersPlansThatAreLevelAndNoOthers) {
@@ -165,7 +168,7 @@ TEST(Upkeep, OrdersPlansThatAreLevelAndNoOthers) {
   };
   std::vector<tune::TunedPlan> plans = {tuned(2, 1.0), tuned(4, 1.002), tuned(1, 1.009),
                                         tuned(1, 1.02)};
-  EXPECT_EQ(order_ties_by_complexity(job, plans), 3U);
+  EXPECT_EQ(move_simplest_of_fastest_plans_first(job, plans), 3U);
   EXPECT_EQ(plans[0].step_time_s, 1.009);
   EXPECT_EQ(plans[1].step_time_s, 1.0);
   EXPECT_EQ(plans[3].step_time_s, 1.02);

@@ -61,7 +61,7 @@ TEST(PredictionAndMeasurements, ASlowStepIsAFindingAndAUsualOneANote) {
   const JobDiagnosisAnswer slow =
       diagnose_job_files({text("plan.yaml", kPlan), text("train.log", steps(300))});
   ASSERT_EQ(slow.diagnosis.findings.size(), 1u);
-  const diagnose::Finding& finding = slow.diagnosis.findings.front();
+  const diagnose::FaultFinding& finding = slow.diagnosis.findings.front();
   EXPECT_EQ(finding.kind, diagnose::DiagnosedFaultKind::kStepTime);
   EXPECT_NEAR(finding.lost_s.value(), 300 - slow.planned->prediction.step_time_s(), 1e-9);
   EXPECT_THAT(finding.evidence, Contains(HasSubstr("256 micro-batches")));
@@ -79,7 +79,7 @@ TEST(PredictionAndMeasurements, ADeviceWithoutMemoryHasAStageAndRemedies) {
            "allocated by PyTorch, and 0.10 GiB is reserved by PyTorch but unallocated.\n")});
   ASSERT_TRUE(answer.planned);
   ASSERT_FALSE(answer.diagnosis.findings.empty());
-  const diagnose::Finding& finding = answer.diagnosis.findings.front();
+  const diagnose::FaultFinding& finding = answer.diagnosis.findings.front();
   EXPECT_THAT(finding.evidence.front(), HasSubstr("Rank 40 is of stage 2 of 4"));
   EXPECT_FALSE(answer.planned->remedies.empty());
   EXPECT_THAT(finding.changes.front(), HasSubstr("predicted: a step of"));
@@ -132,7 +132,7 @@ TEST(PredictionAndMeasurements, TheRowOfARunIsReadAgain) {
   const learn::MeasuredRunTable runs =
       learn::read_measured_runs(parse_csv(both, "runs.csv"), &planned.job);
   ASSERT_EQ(runs.runs.size(), 2u) << both;
-  EXPECT_EQ(runs.runs[0].outcome, learn::RunOutcome::kOk);
+  EXPECT_EQ(runs.runs[0].outcome, learn::MeasuredRunOutcome::kOk);
   EXPECT_NEAR(runs.runs[1].seconds, 75, 1e-9);
   EXPECT_EQ(runs.plans[0].plan, planned.plan);
   EXPECT_EQ(runs.plans[0].job.model, planned.job.model);

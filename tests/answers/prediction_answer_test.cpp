@@ -52,7 +52,7 @@ TEST(PredictionAnswer, AChangeThatChangesNothingIsSaid) {
 
 TEST(PredictionAnswer, AReserveDecidesWhatFits) {
   const PredictionAnswer answer = predict_step_time_and_memory(
-      tiny(), {.name = "plan.yaml", .reserve = {.share = kMaxMemoryHeadroom}});
+      tiny(), {.name = "plan.yaml", .reserve = {.share = kMaxMemoryHeadroomShare}});
   EXPECT_FALSE(answer.prediction.memory.fits());
 }
 

@@ -45,7 +45,7 @@ TEST(TuneAnswer, SaysOnlyWhatIsAskedFor) {
 
 TEST(TuneAnswer, TheBestPlanHasNothingToChange) {
   TuneRequest request = quick();
-  request.own = answer_tune_command(tune::small_tune_job(), request).planned();
+  request.own = answer_tune_command(tune::small_tune_job(), request).best_planned_job();
   const TuneAnswer answer = answer_tune_command(tune::small_tune_job(), request);
   ASSERT_TRUE(answer.against);
   EXPECT_TRUE(answer.against->changes.empty());

@@ -27,7 +27,7 @@ class Endings : public Workplace {
     Workplace::TearDown();
   }
   std::string refused(const Words& command) {
-    return refusal([&] { static_cast<void>(capture({.command = command})); });
+    return refusal([&] { static_cast<void>(capture_launch_script({.command = command})); });
   }
 };
 
@@ -39,8 +39,9 @@ TEST_F(Endings, BadRequestsAreRefused) {
   EXPECT_EQ(
       refused({"no-such-program-here"}),
       "no-such-program-here: no program in PATH has this name; a script is run as `bash FILE`");
-  EXPECT_EQ(refusal([] { static_cast<void>(capture({.command = {"true"}, .nodes = 0})); }),
-            "--nodes: must be from 1 to 100000 (0)");
+  EXPECT_EQ(
+      refusal([] { static_cast<void>(capture_launch_script({.command = {"true"}, .nodes = 0})); }),
+      "--nodes: must be from 1 to 100000 (0)");
 }
 
 TEST_F(Endings, AScriptThatCannotBeExecutedIsRefused) {
@@ -57,14 +58,15 @@ TEST_F(Endings, TheExitCodeOfTheScriptIsKept) {
 }
 
 TEST_F(Endings, ALauncherItselfCanBeCaptured) {
-  const auto captured = capture({.command = {"torchrun", "t.py"}});
+  const auto captured = capture_launch_script({.command = {"torchrun", "t.py"}});
   EXPECT_EQ(lines_of(captured), "torchrun t.py\n");
-  EXPECT_EQ(lines_of(capture({.command = {"/opt/none/torchrun", "t.py"}})),
+  EXPECT_EQ(lines_of(capture_launch_script({.command = {"/opt/none/torchrun", "t.py"}})),
             "/opt/none/torchrun t.py\n");
   write("job.sh", "#!/bin/bash\n#SBATCH -N 4\nsrun torchrun t.py $SLURM_NNODES\n");
-  EXPECT_EQ(lines_of(capture({.command = {"sbatch", "job.sh"}})), "srun torchrun t.py 4\n");
-  EXPECT_EQ(lines_of(capture({.command = {"./job.sh"}})), "srun torchrun t.py 4\n");
-  EXPECT_EQ(lines_of(capture({.command = {"srun", "-N2", "python", "t.py"}})),
+  EXPECT_EQ(lines_of(capture_launch_script({.command = {"sbatch", "job.sh"}})),
+            "srun torchrun t.py 4\n");
+  EXPECT_EQ(lines_of(capture_launch_script({.command = {"./job.sh"}})), "srun torchrun t.py 4\n");
+  EXPECT_EQ(lines_of(capture_launch_script({.command = {"srun", "-N2", "python", "t.py"}})),
             "srun -N2 python t.py\n");
 }
 
@@ -122,7 +124,7 @@ TEST_F(Endings, ASignalIsPassedOnAndEndsTheCapture) {
         "trap 'touch told; exit 5' INT\ntorchrun t.py\ntouch ready\nwhile :; do :; done\n");
   const pid_t child = ::fork();
   if (child == 0) {
-    const ScriptCaptureResult captured = capture({.command = {"bash", "job.sh"}});
+    const ScriptCaptureResult captured = capture_launch_script({.command = {"bash", "job.sh"}});
     ::_exit(captured.interrupted_by == SIGINT && captured.commands.size() == 1 ? 0 : 1);
   }
   while (!std::filesystem::exists("ready")) std::this_thread::sleep_for(milliseconds(10));

@@ -9,10 +9,10 @@ namespace {
 class FieldScripts : public Workplace {
  protected:
   /// Returns the only captured command, which must be `line`.
-  CapturedCommand only(const ScriptCaptureResult& captured, std::string_view line) {
+  CapturedLaunchCommand only(const ScriptCaptureResult& captured, std::string_view line) {
     EXPECT_EQ(lines_of(captured), std::string(line) + "\n");
     EXPECT_EQ(captured.exit_code, 0);
-    return captured.commands.empty() ? CapturedCommand{} : captured.commands.front();
+    return captured.commands.empty() ? CapturedLaunchCommand{} : captured.commands.front();
   }
 };
 

@@ -23,7 +23,7 @@ class PythonPrograms : public Workplace {
           "import os, subprocess, shlex\nMODEL = '" + std::string(kModel) + "'\n" + text);
     request.command.insert(request.command.end(), {"python3", "launch.py"});
     request.command.insert(request.command.end(), arguments.begin(), arguments.end());
-    return capture(request);
+    return capture_launch_script(request);
   }
 };
 
@@ -206,7 +206,7 @@ TEST_F(PythonPrograms, SlimeStartsItsTraining) {
   request.only_launchers = true;
   request.command = {"python3", "run.py"};
   write("run.py", "MODEL = None\n" + std::string(kSlimeRun));
-  const auto captured = capture(request);
+  const auto captured = capture_launch_script(request);
   ASSERT_EQ(captured.commands.size(), 1U);
   EXPECT_EQ(quoted_for_shell(captured.commands.front().argv),
             "python3 train.py --tensor-model-parallel-size 2 --sequence-parallel --bf16 "
@@ -216,7 +216,7 @@ TEST_F(PythonPrograms, SlimeStartsItsTraining) {
   EXPECT_TRUE(mentions(captured.commands.front().launcher, R"("A": "1")"));
   EXPECT_TRUE(mentions(captured.not_run, "ray start --head --num-gpus 8"));
   write("run.py", "MODEL = 'small'\n" + std::string(kSlimeRun));
-  const auto typed = capture(request);
+  const auto typed = capture_launch_script(request);
   ASSERT_EQ(typed.commands.size(), 1U);
   EXPECT_EQ(quoted_for_shell(typed.commands.front().argv),
             "python3 train.py --num-layers 32 --hidden-size 4096 --tensor-model-parallel-size 2 "

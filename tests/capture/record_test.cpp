@@ -76,7 +76,7 @@ TEST_F(Records, OnlyChangedVariablesAndThoseOfTrainingAreKept) {
   const auto captured = run("export NEW=2\ntorchrun t.py\n");
   ::unsetenv("UNCHANGED");
   ::unsetenv("NCCL_DEBUG");
-  const CapturedCommand& command = captured.commands.at(0);
+  const CapturedLaunchCommand& command = captured.commands.at(0);
   EXPECT_EQ(value_in(command, "UNCHANGED"), "-");
   EXPECT_EQ(value_in(command, "NCCL_DEBUG"), "WARN");
   EXPECT_EQ(value_in(command, "NEW"), "2");

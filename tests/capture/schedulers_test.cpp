@@ -118,7 +118,7 @@ TEST(Allocations, LinesBehindTheFirstCommandAreComments) {
 TEST(HostLists, BracketsExpand) {
   EXPECT_THAT(expand_slurm_host_list("a[01-03,7],b,c[1-2]x[1-2]"),
               ElementsAre("a01", "a02", "a03", "a7", "b", "c1x1", "c1x2", "c2x1", "c2x2"));
-  EXPECT_THAT(expand_slurm_host_list(made_up_host_list(3)),
+  EXPECT_THAT(expand_slurm_host_list(placeholder_host_list(3)),
               ElementsAre("node001", "node002", "node003"));
   EXPECT_THAT(expand_slurm_host_list("a[1"), ElementsAre("a[1"));
 }

@@ -95,7 +95,8 @@ TEST_F(ShellConstructs, ShActivatesAnEnvironmentToo) {
   EXPECT_EQ(lines_of(run("sh inner.sh a.py\n./inner.sh b.py\nsrun ./inner.sh c.py\n"
                          "sh -ec '. venv/bin/activate; torchrun d.py'\n")),
             "torchrun a.py\ntorchrun b.py\nsrun torchrun c.py\ntorchrun d.py\n");
-  EXPECT_EQ(lines_of(capture({.command = {"./inner.sh", "e.py"}})), "torchrun e.py\n");
+  EXPECT_EQ(lines_of(capture_launch_script({.command = {"./inner.sh", "e.py"}})),
+            "torchrun e.py\n");
 }
 
 TEST_F(ShellConstructs, TheLastWordOfTheCommandBeforeSurvives) {

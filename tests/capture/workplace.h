@@ -35,7 +35,7 @@ class Workplace : public ::testing::Test {
   ScriptCaptureResult run(std::string_view script, ScriptCaptureRequest request = {}) {
     write("job.sh", script);
     request.command = {"bash", "job.sh"};
-    return capture(request);
+    return capture_launch_script(request);
   }
 
   [[nodiscard]] std::filesystem::path path() const { return folder_.path(); }
@@ -46,7 +46,7 @@ class Workplace : public ::testing::Test {
 };
 
 /// Returns a captured command as a line of a shell.
-inline std::string line_of(const CapturedCommand& command) {
+inline std::string line_of(const CapturedLaunchCommand& command) {
   Words words = command.launcher;
   words.insert(words.end(), command.argv.begin(), command.argv.end());
   return quoted_for_shell(words);
@@ -55,12 +55,12 @@ inline std::string line_of(const CapturedCommand& command) {
 /// Returns all captured commands as lines of a shell.
 inline std::string lines_of(const ScriptCaptureResult& captured) {
   std::string lines;
-  for (const CapturedCommand& command : captured.commands) lines += line_of(command) + "\n";
+  for (const CapturedLaunchCommand& command : captured.commands) lines += line_of(command) + "\n";
   return lines;
 }
 
 /// Returns the value of a variable in a command's environment; "-": it is not set.
-inline std::string value_in(const CapturedCommand& command, const std::string& name) {
+inline std::string value_in(const CapturedLaunchCommand& command, const std::string& name) {
   const auto found = command.environment.find(name);
   return found == command.environment.end() ? "-" : found->second;
 }

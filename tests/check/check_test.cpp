@@ -17,7 +17,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Checks a job with so many layers and further arguments.
-JobCheck checked(int layers, const std::string& more, const std::string& cluster = "dgx-h100") {
+JobCheckResult checked(int layers, const std::string& more,
+                       const std::string& cluster = "dgx-h100") {
   const launch_scripts::SourceFile file{
       "train.sh", "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers " +
                       std::to_string(layers) +
@@ -31,15 +32,15 @@ JobCheck checked(int layers, const std::string& more, const std::string& cluster
 }
 
 TEST(Check, AGoodJobHasNoFault) {
-  const JobCheck check = checked(8, "--use-distributed-optimizer");
+  const JobCheckResult check = checked(8, "--use-distributed-optimizer");
   EXPECT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_TRUE(check.fits());
-  EXPECT_EQ(reason_not_to_queue(check, std::nullopt), "");
+  EXPECT_EQ(reason_not_to_submit_job(check, std::nullopt), "");
   EXPECT_GT(check.prediction->step_time_s(), 0);
 }
 
 TEST(Check, SaysWhereMemoryRunsOut) {
-  const JobCheck check = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
+  const JobCheckResult check = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
   ASSERT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_FALSE(check.fits());
   const auto& stages = check.prediction->memory.stages;
@@ -47,53 +48,53 @@ TEST(Check, SaysWhereMemoryRunsOut) {
     EXPECT_LE(stage.peak_bytes, stages[static_cast<std::size_t>(check.fullest.stage)].peak_bytes);
   }
   EXPECT_EQ(
-      plan::Grid(check.prediction->planned.plan).coordinates(check.fullest.first_rank).pipeline,
+      plan::RankGrid(check.prediction->planned.plan).coordinates(check.fullest.first_rank).pipeline,
       check.fullest.stage);
-  EXPECT_THAT(reason_not_to_queue(check, std::nullopt), HasSubstr("does not fit: stage"));
+  EXPECT_THAT(reason_not_to_submit_job(check, std::nullopt), HasSubstr("does not fit: stage"));
 }
 
 TEST(Check, WhatIsTightIsNoFault) {
-  JobCheck check = checked(8, "--use-distributed-optimizer");
+  JobCheckResult check = checked(8, "--use-distributed-optimizer");
   memory::MemoryReport& memory = check.prediction->memory;
   memory.reserve_bytes = memory.capacity_bytes;
   memory.p_fits = 0.83;
-  EXPECT_EQ(memory.verdict(), memory::MemoryFitVerdict::kTight);
-  EXPECT_EQ(reason_not_to_queue(check, std::nullopt), "");
-  EXPECT_EQ(check_json(check, "")["verdict"], "tight");
+  EXPECT_EQ(memory.memory_fit_verdict_of_job(), memory::MemoryFitVerdict::kTight);
+  EXPECT_EQ(reason_not_to_submit_job(check, std::nullopt), "");
+  EXPECT_EQ(job_check_json(check, "")["verdict"], "tight");
   memory.p_fits = 0.05;
-  EXPECT_THAT(reason_not_to_queue(check, std::nullopt), HasSubstr("5.0% that it fits"));
+  EXPECT_THAT(reason_not_to_submit_job(check, std::nullopt), HasSubstr("5.0% that it fits"));
 }
 
 TEST(Check, SaysWhyItDoesNotStart) {
-  const JobCheck check = checked(2, "--pipeline-model-parallel-size 4");
+  const JobCheckResult check = checked(2, "--pipeline-model-parallel-size 4");
   EXPECT_EQ(check.starts(), JobStartVerdict::kNo);
   EXPECT_FALSE(check.prediction);
-  EXPECT_THAT(reason_not_to_queue(check, std::nullopt), HasSubstr("stages-within-layers"));
-  const JobCheck uneven = checked(30, "--pipeline-model-parallel-size 4");
+  EXPECT_THAT(reason_not_to_submit_job(check, std::nullopt), HasSubstr("stages-within-layers"));
+  const JobCheckResult uneven = checked(30, "--pipeline-model-parallel-size 4");
   EXPECT_EQ(uneven.starts(), JobStartVerdict::kNo);
-  EXPECT_THAT(reason_not_to_queue(uneven, std::nullopt),
+  EXPECT_THAT(reason_not_to_submit_job(uneven, std::nullopt),
               HasSubstr("30 layers are no multiple of 4 stages"));
 }
 
 TEST(Check, AnArgumentThatTheParserRejectsDoesNotStart) {
-  const JobCheck bogus = checked(8, "--bogus-flag 3");
+  const JobCheckResult bogus = checked(8, "--bogus-flag 3");
   EXPECT_EQ(bogus.starts(), JobStartVerdict::kNo);
-  EXPECT_THAT(reason_not_to_queue(bogus, std::nullopt),
+  EXPECT_THAT(reason_not_to_submit_job(bogus, std::nullopt),
               AllOf(HasSubstr("does not start: train.sh:1: --bogus-flag is no setting of megatron"),
                     Not(HasSubstr("more"))));
   EXPECT_TRUE(bogus.prediction);
-  const JobCheck typed = checked(8, "--use-distrbuted-optimizer --bogus-flag 3");
-  EXPECT_THAT(typed.may_not_start_reason(),
+  const JobCheckResult typed = checked(8, "--use-distrbuted-optimizer --bogus-flag 3");
+  EXPECT_THAT(typed.reason_job_may_not_start(),
               AllOf(HasSubstr("did you mean --use-distributed-optimizer?"),
                     HasSubstr("(and 1 setting more)")));
 }
 
 TEST(Check, AnArgumentBesideThoseOfAForkMayStart) {
-  const JobCheck check = checked(8, "--use-fused-rmsnorm --bogus-flag 3");
+  const JobCheckResult check = checked(8, "--use-fused-rmsnorm --bogus-flag 3");
   EXPECT_EQ(check.starts(), JobStartVerdict::kUnknown);
-  EXPECT_THAT(check.may_not_start_reason(),
+  EXPECT_THAT(check.reason_job_may_not_start(),
               HasSubstr("train.sh:1: --bogus-flag is no setting of megatron"));
-  EXPECT_THAT(reason_not_to_queue(check, std::nullopt),
+  EXPECT_THAT(reason_not_to_submit_job(check, std::nullopt),
               HasSubstr("may not start: train.sh:1: --bogus-flag"));
   EXPECT_EQ(checked(8, "--use-fused-rmsnorm").starts(), JobStartVerdict::kYes);
 }
@@ -105,14 +106,15 @@ TEST(Check, ASettingThatNobodyHasHeardOfMayStart) {
       "gradient_accumulation_steps: 1\nsample_paking: true\n"};
   framework_files::UserFacts given;
   given.cluster = "dgx-h100:1";
-  const JobCheck check =
+  const JobCheckResult check =
       check_job(framework_files::import_plan_files("axolotl", {&file, 1}, given, true));
   EXPECT_EQ(check.starts(), JobStartVerdict::kUnknown);
-  EXPECT_THAT(check.may_not_start_reason(), HasSubstr("sample_paking is no setting of axolotl"));
+  EXPECT_THAT(check.reason_job_may_not_start(),
+              HasSubstr("sample_paking is no setting of axolotl"));
 }
 
 TEST(Check, ChangesAreSaidInWordsOfTheFile) {
-  const JobCheck check = checked(
+  const JobCheckResult check = checked(
       8, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1");
   ASSERT_FALSE(check.better->changes.empty());
   ASSERT_EQ(check.in_files.size(), check.better->changes.size());
@@ -122,27 +124,29 @@ TEST(Check, ChangesAreSaidInWordsOfTheFile) {
 }
 
 TEST(Check, TheChangesLeadToAPlanThatIsAsFastAsTheyGain) {
-  const JobCheck check = checked(32,
-                                 "--tensor-model-parallel-size 8 --recompute-granularity full "
-                                 "--recompute-method uniform --recompute-num-layers 1");
+  const JobCheckResult check =
+      checked(32,
+              "--tensor-model-parallel-size 8 --recompute-granularity full "
+              "--recompute-method uniform --recompute-num-layers 1");
   ASSERT_FALSE(check.better->changes.empty());
   const double own = check.better->own.step_time_s;
   const double best = check.better->changes.back().reached.step_time_s;
-  EXPECT_NEAR(check.gain(), 1 - best / own, 1e-9);
-  EXPECT_GT(check.gain(), 0.1);
-  EXPECT_THAT(reason_not_to_queue(check, 0.1), HasSubstr("on the table"));
-  EXPECT_EQ(reason_not_to_queue(check, check.gain() + 0.01), "");
+  EXPECT_NEAR(check.step_time_saving_share(), 1 - best / own, 1e-9);
+  EXPECT_GT(check.step_time_saving_share(), 0.1);
+  EXPECT_THAT(reason_not_to_submit_job(check, 0.1), HasSubstr("on the table"));
+  EXPECT_EQ(reason_not_to_submit_job(check, check.step_time_saving_share() + 0.01), "");
 }
 
 TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
-  const JobCheck check =
+  const JobCheckResult check =
       checked(80,
               "--pipeline-model-parallel-size 2 --moe-permute-fusion --use-tp-pp-dp-mapping "
               "--empty-unused-memory-level 2",
               "dgx-a100-40g");
-  EXPECT_THAT(reason_not_to_queue(check, std::nullopt), HasSubstr("without what was not read ("));
-  const JobCheck plain = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
-  EXPECT_THAT(reason_not_to_queue(plain, std::nullopt), Not(HasSubstr("not read")));
+  EXPECT_THAT(reason_not_to_submit_job(check, std::nullopt),
+              HasSubstr("without what was not read ("));
+  const JobCheckResult plain = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
+  EXPECT_THAT(reason_not_to_submit_job(plain, std::nullopt), Not(HasSubstr("not read")));
 }
 
 TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
@@ -155,13 +159,13 @@ TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
       "  cp_mode: ulysses\n  cp_size: 2\n"};
   framework_files::UserFacts given;
   given.cluster = "dgx-h100:1";
-  const JobCheck check =
+  const JobCheckResult check =
       check_job(framework_files::import_plan_files("llama-factory", {&file, 1}, given, true));
   EXPECT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_TRUE(check.fits());
   EXPECT_FALSE(check.better);
-  EXPECT_EQ(check.gain(), 0);
-  EXPECT_EQ(reason_not_to_queue(check, 0.01), "");
+  EXPECT_EQ(check.step_time_saving_share(), 0);
+  EXPECT_EQ(reason_not_to_submit_job(check, 0.01), "");
 }
 
 TEST(Check, WhatNoSearchCanTakeIsAnErrorOfItsOwn) {
@@ -180,14 +184,14 @@ TEST(Check, WhatNoSearchCanTakeIsAnErrorOfItsOwn) {
 }
 
 TEST(Check, WhatChangesSetIsAPlanOfThatTime) {
-  const JobCheck check = checked(32, "--tensor-model-parallel-size 4 --sequence-parallel");
+  const JobCheckResult check = checked(32, "--tensor-model-parallel-size 4 --sequence-parallel");
   ASSERT_FALSE(check.better->changes.empty());
   std::vector<std::string> sets;
   for (const tune::PlanChange& change : check.better->changes) {
     sets.insert(sets.end(), change.set.begin(), change.set.end());
   }
   const plan::PlannedJob changed = plan::plan_with_fields(check.prediction->planned, sets);
-  EXPECT_NEAR(simulate::predict(changed).step_time_s(),
+  EXPECT_NEAR(simulate::predict_plan(changed).step_time_s(),
               check.better->changes.back().reached.step_time_s, 1e-9);
 }
 

@@ -31,7 +31,7 @@ plan::PlannedJob imported(const std::string& cluster,
 }
 
 /// Returns the GiB that PyTorch's allocator counts at the peak of the fullest stage.
-double allocated_gib(const simulate::Prediction& prediction) {
+double allocated_gib(const simulate::PlanPrediction& prediction) {
   const auto stages = memory::pytorch_allocated_memory(prediction.planned.job, prediction.program);
   double most = 0;
   for (const memory::PyTorchAllocatedMemory& stage : stages)
@@ -55,7 +55,7 @@ TEST(PublishedRuns, TorchtitanRunsAMixtureAgainByOperator) {
                              "components = [\"model\", \"loss\"]\n"}});
   planned.job.kernels.loss_chunks = 8;
   planned.job.kernels.loss_keeps = plan::LossSavedTensors::kGradients;
-  const simulate::Prediction prediction = simulate::predict(planned);
+  const simulate::PlanPrediction prediction = simulate::predict_plan(planned);
   EXPECT_TRUE(prediction.memory.fits());
   EXPECT_GT(prediction.memory.p_fits, 0.9);
   EXPECT_LT(allocated_gib(prediction), 141.8);
@@ -82,10 +82,10 @@ TEST(PublishedRuns, ACapacityFactorOfOneDropsWhatUnevenExpertsCannotTake) {
         "--use-flash-attn --attention-dropout 0 --hidden-dropout 0"}});
   EXPECT_EQ(planned.job.capacity_factor, 1);
   EXPECT_EQ(planned.job.kernels.expert_weights, plan::RouterWeightPlacement::kBefore);
-  EXPECT_LT(allocated_gib(simulate::predict(planned)), 79.1);
+  EXPECT_LT(allocated_gib(simulate::predict_plan(planned)), 79.1);
   for (int i = 0; i < 128; ++i) planned.job.expert_tokens.push_back(i % 2 == 0 ? 1.6 : 0.4);
-  EXPECT_NEAR(plan::capacity_row_share(planned.job), 0.7, 1e-9);
-  EXPECT_LT(allocated_gib(simulate::predict(planned)), 73);
+  EXPECT_NEAR(plan::expert_capacity_row_share(planned.job), 0.7, 1e-9);
+  EXPECT_LT(allocated_gib(simulate::predict_plan(planned)), 73);
 }
 
 // verl-project/verl issue 1208: GRPO of Qwen2.5-0.5B on four GH200, answers of 427 tokens in the
@@ -110,7 +110,7 @@ TEST(PublishedRuns, VerlTakesTokensAsTheyAre) {
                  "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=32 "
                  "actor_rollout_ref.rollout.n=5 trainer.nnodes=1 trainer.n_gpus_per_node=4\n"}},
         given, true);
-    return simulate::predict(plan.planned).memory.peak_bytes / kGiB;
+    return simulate::predict_plan(plan.planned).memory.peak_bytes / kGiB;
   };
   const double unpadded = policy("actor_rollout_ref.model.use_remove_padding=True");
   EXPECT_LT(unpadded, 61.6e9 / kGiB);
@@ -148,7 +148,7 @@ TEST(PublishedRuns, OneRankLeavesParametersOnAHostThatIsTooSmall) {
         "per_device_train_batch_size: 1\ngradient_accumulation_steps: 2\nbf16: true\n"},
        {"zero.json", kBothOnTheHost}});
   EXPECT_TRUE(planned.plan.offload.parameters);
-  const memory::MemoryReport memory = simulate::predict(planned).memory;
+  const memory::MemoryReport memory = simulate::predict_plan(planned).memory;
   EXPECT_TRUE(memory.fits_devices());
   EXPECT_FALSE(memory.fits_hosts());
   EXPECT_NEAR(memory.host_bytes, 18 * 32.8e9 * 1.5, 0.03 * 884e9)
@@ -167,7 +167,7 @@ TEST(PublishedRuns, HostsThatNobodyDescribesAreNoReasonNotToStart) {
         "gradient_accumulation_steps: 2\nbf16: true\n"},
        {"zero.json", kBothOnTheHost}});
   EXPECT_FALSE(plan.refused);
-  const memory::MemoryReport memory = simulate::predict(plan.planned).memory;
+  const memory::MemoryReport memory = simulate::predict_plan(plan.planned).memory;
   EXPECT_TRUE(memory.fits());
   EXPECT_EQ(memory.host_capacity_bytes, 0);
   EXPECT_NEAR(states_bytes(memory), 18 * 8.03e9 * 1.5, 0.05 * 217e9);
@@ -186,14 +186,14 @@ TEST(PublishedRuns, AHostHoldsWhatWasMeasured) {
         "gradient_accumulation_steps: 2\nbf16: true\n"},
        {"zero.json", kBothOnTheHost}});
   ASSERT_FALSE(plan.refused);
-  const memory::MemoryReport memory = simulate::predict(plan.planned).memory;
+  const memory::MemoryReport memory = simulate::predict_plan(plan.planned).memory;
   EXPECT_GT(memory.host_bytes, 0.85 * 750e9);
   EXPECT_LT(memory.host_bytes, 1.15 * 800e9);
 }
 
 // The same without offload ran out of memory.
 TEST(PublishedRuns, WhereNothingFitsCheckSaysThatOffloadWould) {
-  const JobCheck check = check_job(imported_plan(
+  const JobCheckResult check = check_job(imported_plan(
       "{name: eight-3090, device: rtx-3090, devices_per_node: 8, nodes: 1, nics_per_node: 1, "
       "nic: 1.25e9, levels: [{name: pcie, size: 8, bandwidth: 25e9}]}",
       {{"train.yaml",
@@ -203,7 +203,7 @@ TEST(PublishedRuns, WhereNothingFitsCheckSaysThatOffloadWould) {
         "gradient_accumulation_steps: 2\nfp16: true\n"},
        {"zero.json", R"({"train_batch_size": "auto", "fp16": {"enabled": "auto"},
 "zero_optimization": {"stage": 3, "overlap_comm": true}})"}}));
-  EXPECT_TRUE(check.legal());
+  EXPECT_TRUE(check.is_plan_legal());
   EXPECT_FALSE(check.fits());
   const auto host =
       std::ranges::find(check.remedies, plan::MemoryRemedyKind::kParametersOnHost,
@@ -228,7 +228,7 @@ TEST(PublishedRuns, TheLossOfTransformersMakesThreeCopiesOfLogitsInFp32) {
         "fsdp_config:\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
         "  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_activation_checkpointing: true\n"
         "  fsdp_offload_params: true\n"}});
-  const simulate::Prediction prediction = simulate::predict(planned);
+  const simulate::PlanPrediction prediction = simulate::predict_plan(planned);
   const auto logits = static_cast<std::size_t>(memory::MemoryKind::kLogits);
   EXPECT_GE(prediction.memory.stages.front().kinds[logits], 3.0 * 20480 * 152064 * 4);
 }

@@ -28,7 +28,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-JobCheck checked(const std::vector<SourceFile>& files, std::optional<std::int64_t> devices = {}) {
+JobCheckResult checked(const std::vector<SourceFile>& files,
+                       std::optional<std::int64_t> devices = {}) {
   framework_files::UserFacts given;
   given.cluster = "dgx-h100";
   given.devices = devices;
@@ -36,7 +37,7 @@ JobCheck checked(const std::vector<SourceFile>& files, std::optional<std::int64_
 }
 
 /// Returns the fields that the changes set.
-std::vector<std::string> proposals(const JobCheck& check) {
+std::vector<std::string> proposals(const JobCheckResult& check) {
   std::vector<std::string> all;
   if (!check.better) return all;
   for (const tune::PlanChange& change : check.better->changes) {
@@ -46,23 +47,24 @@ std::vector<std::string> proposals(const JobCheck& check) {
 }
 
 /// Expects that the trainer runs the plan after every change.
-void expect_run(const JobCheck& check) {
+void expect_run(const JobCheckResult& check) {
   const plan::PlannedJob& planned = check.prediction->planned;
   const plan::FrameworkSupport law(planned.job.framework);
   ASSERT_TRUE(check.better);
   for (const tune::PlanChange& change : check.better->changes) {
-    EXPECT_TRUE(law.runs(planned.job, change.reached.plan)) << plan::shown(change.reached.plan);
+    EXPECT_TRUE(law.supports_plan(planned.job, change.reached.plan))
+        << plan::shown(change.reached.plan);
   }
 }
 
 TEST(Trainers, DeepSpeedSplitsNoTensorsBesideItsThirdStage) {
-  const JobCheck check = checked(
+  const JobCheckResult check = checked(
       {{"run.sh",
         "NPROC_PER_NODE=8 swift pt --model Qwen/Qwen3-8B --train_type full --torch_dtype bfloat16 "
         "--max_length 8192 --packing true --attn_impl flash_attn --per_device_train_batch_size 1 "
         "--gradient_accumulation_steps 8 --gradient_checkpointing true --deepspeed zero2 "
         "--dataset d\n"}});
-  const plan::Framework& framework = check.imported.planned.job.framework;
+  const plan::TrainingFramework& framework = check.imported.planned.job.framework;
   EXPECT_EQ(framework.name, "deepspeed");
   EXPECT_EQ(framework.variant, "ms-swift");
   EXPECT_FALSE(check.fits());
@@ -74,7 +76,7 @@ TEST(Trainers, DeepSpeedSplitsNoTensorsBesideItsThirdStage) {
 }
 
 TEST(Trainers, VerlOnFsdpSplitsNoTensorsAndKeepsNoGradientsWhole) {
-  const JobCheck check = checked(
+  const JobCheckResult check = checked(
       {{"run.sh",
         "python3 -m verl.trainer.main_ppo data.train_batch_size=256 data.max_prompt_length=4096 "
         "data.max_response_length=4096 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
@@ -88,7 +90,7 @@ TEST(Trainers, VerlOnFsdpSplitsNoTensorsAndKeepsNoGradientsWhole) {
 }
 
 TEST(Trainers, AxolotlOnDeepSpeedSplitsNoExperts) {
-  const JobCheck check = checked(
+  const JobCheckResult check = checked(
       {{"c.yml",
         "base_model: mistralai/Mixtral-8x7B-v0.1\nload_in_4bit: true\nadapter: qlora\nlora_r: 16\n"
         "lora_alpha: 32\nlora_target_modules: [q_proj, v_proj]\nsequence_len: 4096\n"
@@ -114,27 +116,28 @@ TEST(Trainers, TheFirstFsdpSplitsNeitherTensorsNorSequences) {
       "flash_attention: true\ndatasets: [{path: d, type: alpaca}]\n"
       "fsdp_config: {reshard_after_forward: true, auto_wrap_policy: TRANSFORMER_BASED_WRAP}\n";
   for (const char* version : {"", "fsdp_version: 1\n"}) {
-    const JobCheck check = checked({{"c.yml", training + version}});
+    const JobCheckResult check = checked({{"c.yml", training + version}});
     EXPECT_THAT(proposals(check), Each(Not(HasSubstr("parallel.")))) << version;
   }
-  const JobCheck second = checked({{"c.yml", training + "fsdp_version: 2\n"}});
+  const JobCheckResult second = checked({{"c.yml", training + "fsdp_version: 2\n"}});
   EXPECT_THAT(second.imported.planned.job.space.context, IsEmpty());
 }
 
 TEST(Trainers, AProposalGoesNoFurtherThanTheFileDoesAlready) {
   // Ulysses, which LLaMA-Factory's table has not, stays; nothing else that it has not comes.
-  const JobCheck check = checked({{"c.yaml",
-                                   "model: Qwen/Qwen3-0.6B\ntrain_dataset: data.yaml\n"
-                                   "output_dir: out\nmicro_batch_size: 1\nglobal_batch_size: 64\n"
-                                   "cutoff_len: 2048\nbf16: true\ndist_config:\n  name: fsdp2\n"
-                                   "  dcp_path: null\n  cp_mode: ulysses\n  cp_size: 2\n"}});
+  const JobCheckResult check =
+      checked({{"c.yaml",
+                "model: Qwen/Qwen3-0.6B\ntrain_dataset: data.yaml\n"
+                "output_dir: out\nmicro_batch_size: 1\nglobal_batch_size: 64\n"
+                "cutoff_len: 2048\nbf16: true\ndist_config:\n  name: fsdp2\n"
+                "  dcp_path: null\n  cp_mode: ulysses\n  cp_size: 2\n"}});
   EXPECT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_THAT(proposals(check), Each(Not(HasSubstr("parallel.tensor"))));
 }
 
 /// All frameworks with their variants.
-std::vector<plan::Framework> all_trainers() {
-  std::vector<plan::Framework> all;
+std::vector<plan::TrainingFramework> all_trainers() {
+  std::vector<plan::TrainingFramework> all;
   for (const std::string_view name : plan::kFrameworkNames) {
     for (const std::string_view variant : plan::framework_variant_names(name)) {
       all.push_back({.name = std::string(name), .version = "", .variant = std::string(variant)});
@@ -148,7 +151,7 @@ std::optional<plan::Plan> first_plan(const plan::Job& job) {
   plan::Plan plan;
   plan.parallel.data = job.cluster.devices();
   plan.recompute.kind = plan::RecomputeKind::kFull;
-  plan.sharding = plan::sharding_of("GGG").value();
+  plan.sharding = plan::sharding_named_by_word("GGG").value();
   plan::Job whole = job;
   whole.sequences = std::max(job.sequences, plan.parallel.data);
   return plan::nearest_runnable_plan(job.framework, whole, plan);
@@ -157,7 +160,7 @@ std::optional<plan::Plan> first_plan(const plan::Job& job) {
 TEST(Trainers, EveryProposalIsOneThatTheTrainerRuns) {
   int proposed = 0;
   std::uint64_t seed = 0;
-  for (const plan::Framework& framework : all_trainers()) {
+  for (const plan::TrainingFramework& framework : all_trainers()) {
     SCOPED_TRACE(framework.name + " " + framework.variant);
     const plan::FrameworkSupport law(framework);
     for (int tried = 0; tried < 3; ++tried) {
@@ -168,11 +171,12 @@ TEST(Trainers, EveryProposalIsOneThatTheTrainerRuns) {
       job.use_all = true;
       const std::optional<plan::Plan> own = first_plan(job);
       if (!own || plan::find_plan_rejection(job, *own)) continue;
-      const auto result = tune::search_job_of_plan({job, *own}, {.threads = 1, .top = 1});
+      const auto result = tune::search_best_plans_for_job_of({job, *own}, {.threads = 1, .top = 1});
       if (!result) continue;
       const tune::UserPlanComparison way = tune::compare_user_plan(*result, *own, {.threads = 1});
       for (const tune::PlanChange& change : way.changes) {
-        EXPECT_TRUE(law.runs(result->job, change.reached.plan)) << plan::shown(change.reached.plan);
+        EXPECT_TRUE(law.supports_plan(result->job, change.reached.plan))
+            << plan::shown(change.reached.plan);
         ++proposed;
       }
     }

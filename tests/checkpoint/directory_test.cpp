@@ -48,8 +48,8 @@ TEST(Shards, AnyPartIsAssembled) {
   checkpoint::CheckpointShardReader reader(committed(folder.path(), 1));
   std::vector<double> values(3);
   const std::vector<checkpoint::StridedShardPiece> pieces{{6, 1, 0, 1}, {1, 2, 0, 1}};
-  reader.read(*reader.find("t"), checkpoint::kWeightsStateName, pieces,
-              std::as_writable_bytes(std::span(values)));
+  reader.read_tensor_state(*reader.find("t"), checkpoint::kCheckpointWeightsName, pieces,
+                           std::as_writable_bytes(std::span(values)));
   EXPECT_THAT(values, ElementsAre(6, 1, 2));
   EXPECT_EQ(reader.find("other"), nullptr);
 }

@@ -7,24 +7,22 @@ namespace {
 
 TEST(Pieces, ColumnsOfAMatrixAreOnePiece) {
   std::vector<checkpoint::StridedShardPiece> pieces;
-  for (std::int64_t row = 0; row < 5; ++row)
-    checkpoint::append_run_to_pieces(pieces, row * 8 + 2, 3);
+  for (std::int64_t row = 0; row < 5; ++row) checkpoint::append_element_run(pieces, row * 8 + 2, 3);
   EXPECT_EQ(pieces, (std::vector<checkpoint::StridedShardPiece>{{2, 3, 8, 5}}));
   EXPECT_EQ(checkpoint::pieces_element_count(pieces), 15);
 }
 
 TEST(Pieces, RowsThatTouchAreOneRun) {
   std::vector<checkpoint::StridedShardPiece> pieces;
-  for (std::int64_t row = 4; row < 7; ++row) checkpoint::append_run_to_pieces(pieces, row * 8, 8);
+  for (std::int64_t row = 4; row < 7; ++row) checkpoint::append_element_run(pieces, row * 8, 8);
   EXPECT_EQ(pieces, (std::vector<checkpoint::StridedShardPiece>{{32, 24, 0, 1}}));
 }
 
 TEST(Pieces, ACutInsideARowStandsByItself) {
   std::vector<checkpoint::StridedShardPiece> pieces;
-  checkpoint::append_run_to_pieces(pieces, 5, 1);
-  for (std::int64_t row = 1; row < 4; ++row)
-    checkpoint::append_run_to_pieces(pieces, row * 8 + 2, 4);
-  checkpoint::append_run_to_pieces(pieces, 34, 2);
+  checkpoint::append_element_run(pieces, 5, 1);
+  for (std::int64_t row = 1; row < 4; ++row) checkpoint::append_element_run(pieces, row * 8 + 2, 4);
+  checkpoint::append_element_run(pieces, 34, 2);
   EXPECT_EQ(pieces, (std::vector<checkpoint::StridedShardPiece>{
                         {5, 1, 0, 1}, {10, 4, 8, 3}, {34, 2, 0, 1}}));
 }
@@ -32,7 +30,7 @@ TEST(Pieces, ACutInsideARowStandsByItself) {
 TEST(Pieces, RunsStandOneAfterTheOther) {
   std::vector<stepwright::checkpoint::StoredElementRun> runs;
   const std::vector<checkpoint::StridedShardPiece> pieces{{2, 3, 8, 2}, {40, 1, 0, 1}};
-  checkpoint::append_runs_of_pieces(runs, pieces, 7);
+  checkpoint::append_element_runs_of_pieces(runs, pieces, 7);
   ASSERT_EQ(runs.size(), 3U);
   EXPECT_EQ(runs[1].begin, 10);
   EXPECT_EQ(runs[1].at, 3);

@@ -17,7 +17,8 @@ using testing::Contains;
 using testing::ElementsAre;
 
 Cluster round_trip(const Cluster& cluster) {
-  const Document document = Document::parse(inline_cluster_mapping(cluster).dump(), "inline");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(inline_cluster_mapping(cluster).dump(), "inline");
   return read_job_cluster(document.root(), {});
 }
 
@@ -36,7 +37,7 @@ TEST(Catalog, NamesEveryProfileAsItsFile) {
 
 TEST(Catalog, NamesEveryDeviceAsItsFile) {
   for (const std::string_view name : built_in_device_names()) {
-    const Document document = Document::parse(
+    const YamlJsonDocument document = YamlJsonDocument::parse(
         "name: x\nnodes: 1\ndevices_per_node: 1\ndevice: " + std::string(name), "x.yaml");
     EXPECT_EQ(read_job_cluster(document.root(), {}).device.name, name);
   }
@@ -81,7 +82,7 @@ TEST(Catalog, HoldsPlausibleRates) {
     // Nothing inside a node is slower than the way out of it.
     const double share = cluster.nic_bytes_per_s * static_cast<double>(cluster.nics_per_node) /
                          static_cast<double>(cluster.devices_per_node);
-    for (const FabricLevel& level : cluster.levels) {
+    for (const NetworkLevel& level : cluster.levels) {
       if (level.network) continue;
       EXPECT_GT(level.uplink_bytes_per_s, share) << name << ": " << level.name;
     }
@@ -95,16 +96,16 @@ TEST(Catalog, DescribesADgxH100) {
   EXPECT_EQ(cluster.device.peak_flops.at(DType::kBf16), 989.4e12);
   EXPECT_EQ(cluster.nic_of_device, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   ASSERT_EQ(cluster.levels.size(), 2U);
-  EXPECT_EQ(cluster.levels[0], (FabricLevel{.name = "nvlink",
-                                            .size = 8,
-                                            .uplink_bytes_per_s = 450e9,
-                                            .latency_s = 2.5e-6,
-                                            .links = LinkTechnology::kNvlink}));
-  EXPECT_EQ(cluster.levels[1], (FabricLevel{.name = "network",
-                                            .size = 32,
-                                            .uplink_bytes_per_s = 400e9,
-                                            .latency_s = 5e-6,
-                                            .network = true}));
+  EXPECT_EQ(cluster.levels[0], (NetworkLevel{.name = "nvlink",
+                                             .size = 8,
+                                             .uplink_bytes_per_s = 450e9,
+                                             .latency_s = 2.5e-6,
+                                             .links = LinkTechnology::kNvlink}));
+  EXPECT_EQ(cluster.levels[1], (NetworkLevel{.name = "network",
+                                             .size = 32,
+                                             .uplink_bytes_per_s = 400e9,
+                                             .latency_s = 5e-6,
+                                             .network = true}));
 }
 
 TEST(Catalog, SharesFewNicsAmongBlocksOfDevices) {
@@ -118,8 +119,8 @@ TEST(Catalog, SharesFewNicsAmongBlocksOfDevices) {
 TEST(Catalog, MakesARackOneNode) {
   const Cluster cluster = *built_in_cluster("gb200-nvl72", 2);
   EXPECT_EQ(cluster.devices(), 144);
-  EXPECT_EQ(strided_group_layout(cluster, 72, 1).span, 0);
-  EXPECT_EQ(strided_group_layout(cluster, 64, 1).span, 1);  // 64-127 straddles the racks
+  EXPECT_EQ(network_layout_of_strided_group(cluster, 72, 1).span, 0);
+  EXPECT_EQ(network_layout_of_strided_group(cluster, 64, 1).span, 1);  // 64-127 straddles the racks
 }
 
 TEST(Catalog, AppliesOversubscriptionAboveAPod) {

@@ -20,7 +20,8 @@ void require(bool holds) {
 }
 
 void check_layout(const cluster::Cluster& cluster, std::int64_t size, std::int64_t stride) {
-  const cluster::GroupLayout layout = cluster::strided_group_layout(cluster, size, stride);
+  const cluster::GroupLayout layout =
+      cluster::network_layout_of_strided_group(cluster, size, stride);
   std::int64_t lower = 1;
   for (int i = 0; i < layout.levels; ++i) {
     require(layout.members[i] >= lower && layout.members[i] <= size);
@@ -31,7 +32,8 @@ void check_layout(const cluster::Cluster& cluster, std::int64_t size, std::int64
 }
 
 void check_cluster(const cluster::Cluster& cluster, std::uint8_t first, std::uint8_t second) {
-  const Document again = Document::parse(cluster::inline_cluster_mapping(cluster).dump(), "inline");
+  const YamlJsonDocument again =
+      YamlJsonDocument::parse(cluster::inline_cluster_mapping(cluster).dump(), "inline");
   require(cluster::read_job_cluster(again.root(), {}) == cluster);
   const std::int64_t size = 1 + first;
   const std::int64_t stride = 1 + second;
@@ -47,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
   if (text.find('/') != std::string_view::npos) return 0;  // no files outside the folder
   try {
-    const Document document = Document::parse(text, "fuzz.yaml");
+    const YamlJsonDocument document = YamlJsonDocument::parse(text, "fuzz.yaml");
     check_cluster(cluster::read_job_cluster(document.root(), "no-such-folder"), data[0], data[1]);
   } catch (const Error&) {
     // A refusal is an answer.

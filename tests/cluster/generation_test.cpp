@@ -31,7 +31,7 @@ source: "a datasheet"
 )";
 
 DeviceGeneration generation_in(std::string_view text) {
-  const Document document = Document::parse(text, "x1.yaml");
+  const YamlJsonDocument document = YamlJsonDocument::parse(text, "x1.yaml");
   return read_device_generation(document.root());
 }
 
@@ -99,8 +99,8 @@ TEST(Generations, ADeviceThatStatesNoneHasThatOfItsPeak) {
   EXPECT_EQ(name(756e12), "H100");
   EXPECT_EQ(name(989.4e12), "H100");
   EXPECT_EQ(name(2500e12), "B200");
-  EXPECT_EQ(name(1307e12), kFallbackGenerationName);
-  EXPECT_EQ(name(10e12), kFallbackGenerationName);
+  EXPECT_EQ(name(1307e12), kFallbackDeviceGenerationName);
+  EXPECT_EQ(name(10e12), kFallbackDeviceGenerationName);
   EXPECT_EQ(dense_sixteen_bit_peak_flops(device_of_peak(10e12)), 10e12);
 }
 
@@ -134,7 +134,7 @@ TEST(Generations, WhatAFileLacksIsNamed) {
 }
 
 TEST(Generations, AnUnknownOneIsRefusedWithTheNearest) {
-  const Document document = Document::parse("generation: H10", "device.yaml");
+  const YamlJsonDocument document = YamlJsonDocument::parse("generation: H10", "device.yaml");
   try {
     find_device_generation("H10", document.root().get("generation"));
     FAIL();

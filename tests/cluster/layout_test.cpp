@@ -56,28 +56,28 @@ GroupLayout counted_layout(const Cluster& cluster, std::int64_t size, std::int64
 }
 
 TEST(StridedLayout, KeepsATensorGroupInsideTheNode) {
-  const GroupLayout layout = strided_group_layout(leaf_and_spine(64), 8, 1);
+  const GroupLayout layout = network_layout_of_strided_group(leaf_and_spine(64), 8, 1);
   EXPECT_EQ(layout.span, 0);
   EXPECT_EQ(front(layout.members, 3), (std::vector<std::int64_t>{8, 8, 8}));
   EXPECT_EQ(front(layout.sharers, 3), (std::vector<std::int64_t>{1, 0, 0}));
 }
 
 TEST(StridedLayout, SharesTheNodeAmongEightDataGroups) {
-  const GroupLayout layout = strided_group_layout(leaf_and_spine(64), 4, 8);
+  const GroupLayout layout = network_layout_of_strided_group(leaf_and_spine(64), 4, 8);
   EXPECT_EQ(layout.span, 1);
   EXPECT_EQ(front(layout.members, 3), (std::vector<std::int64_t>{1, 4, 4}));
   EXPECT_EQ(front(layout.sharers, 3), (std::vector<std::int64_t>{1, 8, 0}));
 }
 
 TEST(StridedLayout, LeavesANodeOnceWithEightMembers) {
-  const GroupLayout layout = strided_group_layout(leaf_and_spine(64), 16, 1);
+  const GroupLayout layout = network_layout_of_strided_group(leaf_and_spine(64), 16, 1);
   EXPECT_EQ(layout.span, 1);
   EXPECT_EQ(front(layout.members, 3), (std::vector<std::int64_t>{8, 16, 16}));
   EXPECT_EQ(front(layout.sharers, 3), (std::vector<std::int64_t>{1, 1, 0}));
 }
 
 TEST(StridedLayout, CountsGroupsThatPassThroughALeafOnTheirWay) {
-  const GroupLayout layout = strided_group_layout(leaf_and_spine(64), 2, 32);
+  const GroupLayout layout = network_layout_of_strided_group(leaf_and_spine(64), 2, 32);
   EXPECT_EQ(layout.span, 2);
   EXPECT_EQ(front(layout.members, 3), (std::vector<std::int64_t>{1, 1, 2}));
   EXPECT_EQ(front(layout.sharers, 3), (std::vector<std::int64_t>{1, 8, 32}));
@@ -85,27 +85,28 @@ TEST(StridedLayout, CountsGroupsThatPassThroughALeafOnTheirWay) {
 
 TEST(StridedLayout, TakesTheWorstNodeWhenGroupsStraddle) {
   // Groups of six: 0-5 | 6-11 | 12-17 | 18-23; the node 8-15 is left by two of them.
-  const GroupLayout layout = strided_group_layout(cluster_of(24, {8, 24}), 6, 1);
+  const GroupLayout layout = network_layout_of_strided_group(cluster_of(24, {8, 24}), 6, 1);
   EXPECT_EQ(layout.span, 1);
   EXPECT_EQ(front(layout.members, 2), (std::vector<std::int64_t>{6, 6}));
   EXPECT_EQ(front(layout.sharers, 2), (std::vector<std::int64_t>{1, 2}));
 }
 
 TEST(StridedLayout, GivesAGroupOfOneNothingToCross) {
-  const GroupLayout layout = strided_group_layout(leaf_and_spine(64), 1, 999);
+  const GroupLayout layout = network_layout_of_strided_group(leaf_and_spine(64), 1, 999);
   EXPECT_EQ(layout.span, -1);
   EXPECT_EQ(front(layout.members, 3), (std::vector<std::int64_t>{1, 1, 1}));
   EXPECT_EQ(front(layout.sharers, 3), (std::vector<std::int64_t>{0, 0, 0}));
 }
 
 TEST(StridedLayout, LeavesLevelsBeyondASmallClusterIdle) {
-  const GroupLayout layout = strided_group_layout(cluster_of(4, {8, 256, 256}), 4, 1);
+  const GroupLayout layout = network_layout_of_strided_group(cluster_of(4, {8, 256, 256}), 4, 1);
   EXPECT_EQ(layout.span, 0);
   EXPECT_EQ(layout, counted_layout(cluster_of(4, {8, 256, 256}), 4, 1));
 }
 
 TEST(StridedLayout, HandlesAMillionDevices) {
-  const GroupLayout layout = strided_group_layout(cluster_of(1 << 20, {8, 1 << 20}), 1 << 17, 8);
+  const GroupLayout layout =
+      network_layout_of_strided_group(cluster_of(1 << 20, {8, 1 << 20}), 1 << 17, 8);
   EXPECT_EQ(layout.sharers[1], 8);
   EXPECT_EQ(layout.members[1], 1 << 17);
 }
@@ -115,7 +116,8 @@ TEST(StridedLayout, RejectsWhatDoesNotFit) {
   const std::int64_t huge = std::int64_t{1} << 62;
   for (const auto& [size, stride] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {0, 1}, {1, 0}, {-4, 1}, {2, 33}, {65, 1}, {huge, huge}, {huge, 1}, {2, huge}}) {
-    EXPECT_THROW(strided_group_layout(cluster, size, stride), Error) << size << " x " << stride;
+    EXPECT_THROW(network_layout_of_strided_group(cluster, size, stride), Error)
+        << size << " x " << stride;
   }
 }
 
@@ -139,7 +141,8 @@ TEST(StridedLayout, EqualsACountOfEveryRank) {
       while (devices % size != 0) size = below(devices);
     }
     const std::int64_t stride = below(devices / size);
-    ASSERT_EQ(strided_group_layout(cluster, size, stride), counted_layout(cluster, size, stride))
+    ASSERT_EQ(network_layout_of_strided_group(cluster, size, stride),
+              counted_layout(cluster, size, stride))
         << devices << " devices, first unit " << sizes[0] << ", group " << size << " x " << stride;
   }
 }
@@ -148,7 +151,7 @@ TEST(StridedLayout, EqualsACountOfEveryRank) {
 void expect_counted(const Cluster& cluster, std::int64_t block) {
   for (std::int64_t size = 1; size <= block; ++size) {
     if (block % size != 0) continue;
-    ASSERT_EQ(strided_group_layout(cluster, size, block / size),
+    ASSERT_EQ(network_layout_of_strided_group(cluster, size, block / size),
               counted_layout(cluster, size, block / size))
         << cluster.devices() << " devices, group " << size << " in " << block;
   }

@@ -18,13 +18,14 @@ namespace {
 using testing::ElementsAre;
 
 Cluster read(std::string_view text, const std::filesystem::path& directory = {}) {
-  const Document document = Document::parse(text, "job.yaml");
+  const YamlJsonDocument document = YamlJsonDocument::parse(text, "job.yaml");
   return read_job_cluster(document.root(), directory);
 }
 
 Cluster what_if(const Cluster& cluster, std::string_view path, std::string_view value) {
-  const Document document =
-      Document::parse(inline_cluster_mapping(cluster).dump(), "inline").with(path, value);
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(inline_cluster_mapping(cluster).dump(), "inline")
+          .copy_with_replaced_scalar(path, value);
   return read_job_cluster(document.root(), {});
 }
 
@@ -56,13 +57,14 @@ TEST(ReadCluster, ReadsAWholeClusterInline) {
 
 TEST(ReadCluster, ReadsBackWhatIsWrittenInline) {
   const Cluster cluster = read(kInline);
-  const Document document = Document::parse(inline_cluster_mapping(cluster).dump(), "inline");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(inline_cluster_mapping(cluster).dump(), "inline");
   EXPECT_EQ(read_job_cluster(document.root(), {}), cluster);
 }
 
 TEST(ReadCluster, ReadsAWordAsAProfileWithItsNodes) {
   const auto read = [](const std::string& word) {
-    const Document document = Document::parse("cluster: " + word, "job.yaml");
+    const YamlJsonDocument document = YamlJsonDocument::parse("cluster: " + word, "job.yaml");
     return read_job_cluster(document.root().get("cluster"), {});
   };
   EXPECT_EQ(read("dgx-h100").name, "dgx-h100");
@@ -77,7 +79,7 @@ TEST(ReadCluster, ReadsAWordAsAProfileWithItsNodes) {
 
 TEST(ReadCluster, TakesTheNameOfADeviceForAProfileOfIt) {
   const auto read = [](const std::string& word) {
-    const Document document = Document::parse("cluster: " + word, "job.yaml");
+    const YamlJsonDocument document = YamlJsonDocument::parse("cluster: " + word, "job.yaml");
     return read_job_cluster(document.root().get("cluster"), {});
   };
   for (const auto& [word, profile] : {std::pair{"a10g", "aws-g5-a10g"},
@@ -164,7 +166,8 @@ TEST(ReadCluster, AMeshLosesTheLinksToDevicesThatAreCut) {
   const Cluster pair = read("profile: perlmutter-a100\ndevices: 2");
   EXPECT_EQ(pair.levels[0].size, 2);
   EXPECT_DOUBLE_EQ(pair.levels[0].uplink_bytes_per_s, 100e9);
-  const Document document = Document::parse(inline_cluster_mapping(pair).dump(), "inline");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(inline_cluster_mapping(pair).dump(), "inline");
   EXPECT_EQ(read_job_cluster(document.root(), {}), pair);
 }
 
@@ -181,7 +184,8 @@ TEST(ReadCluster, CutsANodeToFewerDevices) {
   EXPECT_EQ(one.devices(), 1);
   EXPECT_EQ(one.levels.size(), 1U);
   for (const Cluster& cluster : {four, three, one}) {
-    const Document document = Document::parse(inline_cluster_mapping(cluster).dump(), "inline");
+    const YamlJsonDocument document =
+        YamlJsonDocument::parse(inline_cluster_mapping(cluster).dump(), "inline");
     EXPECT_EQ(read_job_cluster(document.root(), {}), cluster);
   }
 }
@@ -190,7 +194,8 @@ TEST(ReadCluster, NeedsNoNetworkForOneNode) {
   const Cluster cluster = read("name: desk\ndevice: a40\nnodes: 1\ndevices_per_node: 1");
   EXPECT_EQ(cluster.nic_bytes_per_s, 0);
   EXPECT_TRUE(cluster.levels.empty());
-  const Document document = Document::parse(inline_cluster_mapping(cluster).dump(), "inline");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(inline_cluster_mapping(cluster).dump(), "inline");
   EXPECT_EQ(read_job_cluster(document.root(), {}), cluster);
 }
 

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 /// Returns the error for a mapping.
-std::string refusal(const Document& document) {
+std::string refusal(const YamlJsonDocument& document) {
   try {
     read_job_cluster(document.root(), {});
   } catch (const Error& error) {
@@ -24,11 +24,14 @@ std::string refusal(const Document& document) {
   return "accepted";
 }
 
-std::string refusal(std::string_view text) { return refusal(Document::parse(text, "job.yaml")); }
+std::string refusal(std::string_view text) {
+  return refusal(YamlJsonDocument::parse(text, "job.yaml"));
+}
 
 /// Returns the error for `kInline` with one value changed.
 std::string refusal(std::string_view path, std::string_view value) {
-  return refusal(Document::parse(kInline, "job.yaml").with(path, value));
+  return refusal(
+      YamlJsonDocument::parse(kInline, "job.yaml").copy_with_replaced_scalar(path, value));
 }
 
 TEST(RejectCluster, NamesTheNearestProfileAndDevice) {
@@ -45,11 +48,11 @@ TEST(RejectCluster, SaysWhichKeyAnotherWordStandsFor) {
 }
 
 TEST(ClusterUnits, AreTakenEverywhere) {
-  const Document bare = Document::parse(
+  const YamlJsonDocument bare = YamlJsonDocument::parse(
       "profile: dgx-h100\nnodes: 2\nnic: 25e9\nlevels: [{name: nvlink, size: 8, bandwidth: 450e9, "
       "latency: 1.5e-6}]",
       "job.yaml");
-  const Document units = Document::parse(
+  const YamlJsonDocument units = YamlJsonDocument::parse(
       "profile: dgx-h100\nnodes: 2\nnic: 200 Gbit/s\nlevels: [{name: nvlink, size: 8, bandwidth: "
       "450 GB/s, latency: 1.5 us}]",
       "job.yaml");
@@ -58,7 +61,8 @@ TEST(ClusterUnits, AreTakenEverywhere) {
 
 TEST(UnlikelyFigures, AreNumbersInAnotherUnit) {
   const auto of = [](const std::string& keys) {
-    const Document document = Document::parse("profile: dgx-h100\nnodes: 2\n" + keys, "job.yaml");
+    const YamlJsonDocument document =
+        YamlJsonDocument::parse("profile: dgx-h100\nnodes: 2\n" + keys, "job.yaml");
     return implausible_cluster_notes(read_job_cluster(document.root(), {}));
   };
   EXPECT_THAT(of("nic: 200"), testing::ElementsAre(testing::StartsWith(

@@ -23,8 +23,9 @@ TEST(MaxMinFairRates, GivesOthersWhatAFullLinkKeepsAFlowFromUsing) {
   // third; the fourth shares device 0's way out with one of them and has the rest.
   const cluster::Cluster cluster = switched(8, 1, 1, 6);
   LinkMap links(cluster, true);
-  const std::vector<LinkPath> paths = {links.path(0, 1), links.path(2, 1), links.path(3, 1),
-                                       links.path(0, 4)};
+  const std::vector<LinkPath> paths = {
+      links.links_between_devices(0, 1), links.links_between_devices(2, 1),
+      links.links_between_devices(3, 1), links.links_between_devices(0, 4)};
   const double whole = 6 * kTestNic;
   const std::vector<double> flow_rates = rates_of(links, paths);
   for (int i = 0; i < 3; ++i) EXPECT_DOUBLE_EQ(flow_rates[i], whole / 3);
@@ -40,7 +41,7 @@ TEST(MaxMinFairRates, IsMaxMinFairForAnyFlows) {
     while (paths.size() < 1 + random() % 40) {
       const auto from = static_cast<std::int64_t>(random() % 16);
       const auto to = static_cast<std::int64_t>(random() % 16);
-      if (from != to) paths.push_back(links.path(from, to));
+      if (from != to) paths.push_back(links.links_between_devices(from, to));
     }
     const std::vector<double> flow_rates = rates_of(links, paths);
     std::vector<double> used(links.size());

@@ -41,17 +41,18 @@ cluster::Cluster four_levels() {
   return cluster;
 }
 
-ScheduleBytes bytes_of(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
-  return schedule_bytes(generate(spec), cluster, kDivisible);
+ScheduleBytes bytes_of(const CollectiveScheduleSpec& spec, const cluster::Cluster& cluster) {
+  return schedule_bytes(generate_collective_schedule(spec), cluster, kDivisible);
 }
 
 /// Expects the least possible bytes: with n nodes, m ranks each and full buffer V, (n-1)/n V per
 /// node and (m-1)/m V per rank inside; twice that for an all-reduce.
-void expect_least(Algorithm method, std::int32_t m, std::int32_t n, std::int32_t nics) {
+void expect_least(CollectiveAlgorithm method, std::int32_t m, std::int32_t n, std::int32_t nics) {
   const cluster::Cluster cluster = nodes_of_devices(m, n, nics);
-  for (const Collective collective :
-       {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
-    const double passes = collective == Collective::kAllReduce ? 2 : 1;
+  for (const CollectiveOperation collective :
+       {CollectiveOperation::kAllGather, CollectiveOperation::kReduceScatter,
+        CollectiveOperation::kAllReduce}) {
+    const double passes = collective == CollectiveOperation::kAllReduce ? 2 : 1;
     const ScheduleBytes bytes = bytes_of({method, collective, {m, n}, 3}, cluster);
     EXPECT_NEAR(bytes.links.nics.busiest_bytes, passes * (n - 1) * kDivisible / (n * nics), 1e-6);
     EXPECT_NEAR(bytes.links.nics.mean_bytes, bytes.links.nics.busiest_bytes, 1e-6);
@@ -65,9 +66,9 @@ TEST(LinkByteCounter, OfTwoLevelsAreTheLeastPossible) {
   for (const std::int32_t n : {1, 2, 3, 5, 8}) {
     for (const std::int32_t m : {1, 2, 3, 8}) {
       for (const std::int32_t nics : {1, m}) {
-        expect_least(Algorithm::kHoRing, m, n, nics);
-        expect_least(Algorithm::kTwoLevel, m, n, nics);
-        if (n != 3 && n != 5) expect_least(Algorithm::kRailHalving, m, n, nics);
+        expect_least(CollectiveAlgorithm::kHoRing, m, n, nics);
+        expect_least(CollectiveAlgorithm::kTwoLevel, m, n, nics);
+        if (n != 3 && n != 5) expect_least(CollectiveAlgorithm::kRailHalving, m, n, nics);
       }
     }
   }
@@ -77,8 +78,8 @@ TEST(LinkByteCounter, OfTwoLevelsAreTheLeastPossible) {
 /// schedules.
 TEST(LinkByteCounter, OfRingsAndGroupsAreThoseOfLevelLoads) {
   const cluster::Cluster cluster = four_levels();
-  const cluster::GroupLayout layout = cluster::strided_group_layout(cluster, 32, 1);
-  const auto compare = [&](Algorithm algorithm, Collective collective) {
+  const cluster::GroupLayout layout = cluster::network_layout_of_strided_group(cluster, 32, 1);
+  const auto compare = [&](CollectiveAlgorithm algorithm, CollectiveOperation collective) {
     const ScheduleBytes bytes =
         bytes_of({algorithm, collective, {8, 4}, 2, IntraGroupPattern::kRing}, cluster);
     const LevelLoads loads = network_level_loads(collective, algorithm, kDivisible, layout, 2);
@@ -87,23 +88,26 @@ TEST(LinkByteCounter, OfRingsAndGroupsAreThoseOfLevelLoads) {
           << name_of(kCollectiveAlgorithmNames, algorithm) << " level " << cluster.levels[i].name;
     }
   };
-  for (const Collective collective :
-       {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
-    compare(Algorithm::kRing, collective);
-    compare(Algorithm::kTwoLevel, collective);
-    compare(Algorithm::kHoRing, collective);
+  for (const CollectiveOperation collective :
+       {CollectiveOperation::kAllGather, CollectiveOperation::kReduceScatter,
+        CollectiveOperation::kAllReduce}) {
+    compare(CollectiveAlgorithm::kRing, collective);
+    compare(CollectiveAlgorithm::kTwoLevel, collective);
+    compare(CollectiveAlgorithm::kHoRing, collective);
   }
 }
 
 TEST(LinkByteCounter, OfAnExchangeAreThoseOfLevelLoads) {
   const cluster::Cluster cluster = nodes_of_devices(8, 4, 8);
-  const LevelLoads loads = network_level_loads(Collective::kAllToAll, Algorithm::kRing, kDivisible,
-                                               cluster::strided_group_layout(cluster, 32, 1), 1);
+  const LevelLoads loads =
+      network_level_loads(CollectiveOperation::kAllToAll, CollectiveAlgorithm::kRing, kDivisible,
+                          cluster::network_layout_of_strided_group(cluster, 32, 1), 1);
   const ScheduleBytes direct =
-      bytes_of({Algorithm::kDirect, Collective::kAllToAll, {8, 4}}, cluster);
+      bytes_of({CollectiveAlgorithm::kDirect, CollectiveOperation::kAllToAll, {8, 4}}, cluster);
   EXPECT_NEAR(direct.links.levels[0].busiest_bytes, loads[0].bytes - 24 * kDivisible / 32, 1e-6);
   EXPECT_NEAR(direct.links.levels[1].busiest_bytes, loads[1].bytes, 1e-6);
-  const ScheduleBytes relay = bytes_of({Algorithm::kRelay, Collective::kAllToAll, {8, 4}}, cluster);
+  const ScheduleBytes relay =
+      bytes_of({CollectiveAlgorithm::kRelay, CollectiveOperation::kAllToAll, {8, 4}}, cluster);
   EXPECT_NEAR(relay.links.levels[1].busiest_bytes, loads[1].bytes, 1e-6);
   EXPECT_NEAR(relay.links.levels[0].busiest_bytes, 7.0 / 8 * kDivisible, 1e-6);
 }
@@ -111,22 +115,26 @@ TEST(LinkByteCounter, OfAnExchangeAreThoseOfLevelLoads) {
 /// Between nodes, a flat ring and other flat schedules send more; trees enter each node once.
 TEST(LinkByteCounter, OfFlatSchedulesAreAsDocumented) {
   const cluster::Cluster cluster = nodes_of_devices(4, 4, 1);
-  const auto nic = [&](Algorithm method, Collective collective) {
+  const auto nic = [&](CollectiveAlgorithm method, CollectiveOperation collective) {
     return bytes_of({method, collective, {4, 4}}, cluster).links.nics.busiest_bytes / kDivisible;
   };
-  EXPECT_NEAR(nic(Algorithm::kRing, Collective::kAllGather), 15.0 / 16, 1e-12);
-  EXPECT_NEAR(nic(Algorithm::kDirect, Collective::kAllGather), 4 * 12.0 / 16, 1e-12);
-  EXPECT_NEAR(nic(Algorithm::kHalvingDoubling, Collective::kReduceScatter), 4 * 12.0 / 16, 1e-12);
-  EXPECT_NEAR(nic(Algorithm::kHalvingDoubling, Collective::kAllReduce), 8 * 12.0 / 16, 1e-12);
-  EXPECT_NEAR(nic(Algorithm::kTree, Collective::kBroadcast), 2, 1e-12);  // The root's.
-  EXPECT_NEAR(nic(Algorithm::kTree, Collective::kReduce), 1, 1e-12);
+  EXPECT_NEAR(nic(CollectiveAlgorithm::kRing, CollectiveOperation::kAllGather), 15.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(CollectiveAlgorithm::kDirect, CollectiveOperation::kAllGather), 4 * 12.0 / 16,
+              1e-12);
+  EXPECT_NEAR(nic(CollectiveAlgorithm::kHalvingDoubling, CollectiveOperation::kReduceScatter),
+              4 * 12.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(CollectiveAlgorithm::kHalvingDoubling, CollectiveOperation::kAllReduce),
+              8 * 12.0 / 16, 1e-12);
+  EXPECT_NEAR(nic(CollectiveAlgorithm::kTree, CollectiveOperation::kBroadcast), 2,
+              1e-12);  // The root's.
+  EXPECT_NEAR(nic(CollectiveAlgorithm::kTree, CollectiveOperation::kReduce), 1, 1e-12);
 }
 
 /// Each of m rings leaves a node through a different NIC.
 TEST(LinkByteCounter, OfRingsAreSpreadOverTheNics) {
   const cluster::Cluster cluster = nodes_of_devices(4, 4, 4);
   const ScheduleBytes bytes =
-      bytes_of({Algorithm::kRings, Collective::kAllReduce, {4, 4}, 2}, cluster);
+      bytes_of({CollectiveAlgorithm::kRings, CollectiveOperation::kAllReduce, {4, 4}, 2}, cluster);
   EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * 15.0 / 64 * kDivisible, 1e-6);
   EXPECT_NEAR(bytes.links.nics.mean_bytes, bytes.links.nics.busiest_bytes, 1e-6);
   EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, 2 * 3.0 / 4 * 15.0 / 16 * kDivisible, 1e-6);
@@ -140,14 +148,15 @@ TEST(LinkByteCounter, OfThreeTiersFallWithEachTier) {
                     {.name = "node", .size = 8},
                     {.name = "network", .size = 24, .network = true}};
   const ScheduleBytes bytes =
-      bytes_of({Algorithm::kHoRing, Collective::kAllGather, {2, 4, 3}}, cluster);
+      bytes_of({CollectiveAlgorithm::kHoRing, CollectiveOperation::kAllGather, {2, 4, 3}}, cluster);
   EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * kDivisible / 24, 1e-6);
   EXPECT_NEAR(bytes.links.levels[1].busiest_bytes, 2 * 9 * kDivisible / 24, 1e-6);  // Of a pair.
   EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, (12 + 9) * kDivisible / 24, 1e-6);
 }
 
 TEST(LinkByteCounter, RefuseAClusterThatIsTooSmall) {
-  const CollectiveSchedule schedule = generate({Algorithm::kRing, Collective::kAllGather, {9}});
+  const CollectiveSchedule schedule = generate_collective_schedule(
+      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllGather, {9}});
   EXPECT_THROW(schedule_bytes(schedule, nodes_of_devices(4, 2, 1), kDivisible), Error);
 }
 

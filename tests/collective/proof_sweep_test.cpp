@@ -8,11 +8,12 @@
 namespace stepwright::collective {
 namespace {
 
-constexpr Collective kProved[] = {Collective::kAllReduce,     Collective::kAllGather,
-                                  Collective::kReduceScatter, Collective::kAllToAll,
-                                  Collective::kBroadcast,     Collective::kReduce};
+constexpr CollectiveOperation kProved[] = {
+    CollectiveOperation::kAllReduce,     CollectiveOperation::kAllGather,
+    CollectiveOperation::kReduceScatter, CollectiveOperation::kAllToAll,
+    CollectiveOperation::kBroadcast,     CollectiveOperation::kReduce};
 
-std::string text_of(const ScheduleSpec& spec) {
+std::string text_of(const CollectiveScheduleSpec& spec) {
   std::string text(name_of(kCollectiveAlgorithmNames, spec.method));
   text += " op " + std::to_string(static_cast<int>(spec.collective)) + " tiers";
   for (const std::int32_t size : spec.tiers) text += " " + std::to_string(size);
@@ -21,12 +22,12 @@ std::string text_of(const ScheduleSpec& spec) {
 }
 
 /// Proves every operation that the spec's method covers; returns how many.
-int prove_all(ScheduleSpec spec) {
+int prove_all(CollectiveScheduleSpec spec) {
   int proven = 0;
-  for (const Collective collective : kProved) {
+  for (const CollectiveOperation collective : kProved) {
     spec.collective = collective;
-    if (no_schedule_reason(spec)) continue;
-    const auto defect = find_collective_schedule_defect(generate(spec));
+    if (reason_no_collective_schedule_exists(spec)) continue;
+    const auto defect = find_collective_schedule_defect(generate_collective_schedule(spec));
     EXPECT_FALSE(defect.has_value())
         << text_of(spec) << ": rank " << defect->rank << " channel " << defect->at.channel
         << " step " << defect->at.step << " " << defect->text;
@@ -43,7 +44,9 @@ TEST_P(AllSmall, TwoTierSchedulesAreProven) {
   int proven = 0;
   for (std::int32_t n = 1; n <= 8; ++n) {
     for (std::int32_t m = 1; m <= 8; ++m) {
-      for (const Algorithm method : {Algorithm::kTwoLevel, Algorithm::kHoRing, Algorithm::kRelay}) {
+      for (const CollectiveAlgorithm method :
+           {CollectiveAlgorithm::kTwoLevel, CollectiveAlgorithm::kHoRing,
+            CollectiveAlgorithm::kRelay}) {
         proven += prove_all({.method = method, .tiers = {m, n}, .chunks = GetParam()});
         if (testing::Test::HasFailure()) return;
       }
@@ -57,7 +60,8 @@ TEST_P(AllSmall, RailsOfRingsAndHalvesAreProven) {
   int proven = 0;
   for (std::int32_t n = 1; n <= 8; ++n) {
     for (std::int32_t m = 1; m <= 8; ++m) {
-      for (const Algorithm method : {Algorithm::kRings, Algorithm::kRailHalving}) {
+      for (const CollectiveAlgorithm method :
+           {CollectiveAlgorithm::kRings, CollectiveAlgorithm::kRailHalving}) {
         proven += prove_all({.method = method, .tiers = {m, n}, .chunks = GetParam()});
         if (testing::Test::HasFailure()) return;
       }
@@ -70,7 +74,8 @@ TEST_P(AllSmall, TwoTierSchedulesWithInnerRingsAreProven) {
   if (GetParam() > 3) return;
   for (std::int32_t n = 1; n <= 8; ++n) {
     for (std::int32_t m = 1; m <= 8; ++m) {
-      for (const Algorithm method : {Algorithm::kTwoLevel, Algorithm::kHoRing}) {
+      for (const CollectiveAlgorithm method :
+           {CollectiveAlgorithm::kTwoLevel, CollectiveAlgorithm::kHoRing}) {
         prove_all({.method = method,
                    .tiers = {m, n},
                    .chunks = GetParam(),
@@ -83,8 +88,9 @@ TEST_P(AllSmall, TwoTierSchedulesWithInnerRingsAreProven) {
 
 TEST_P(AllSmall, FlatSchedulesAreProven) {
   for (std::int32_t ranks = 1; ranks <= 64; ranks += ranks < 12 ? 1 : 13) {
-    for (const Algorithm method :
-         {Algorithm::kRing, Algorithm::kHalvingDoubling, Algorithm::kTree, Algorithm::kDirect}) {
+    for (const CollectiveAlgorithm method :
+         {CollectiveAlgorithm::kRing, CollectiveAlgorithm::kHalvingDoubling,
+          CollectiveAlgorithm::kTree, CollectiveAlgorithm::kDirect}) {
       prove_all({.method = method, .tiers = {ranks}, .chunks = GetParam()});
       if (testing::Test::HasFailure()) return;
     }
@@ -93,7 +99,9 @@ TEST_P(AllSmall, FlatSchedulesAreProven) {
 
 void prove_tiers(const std::vector<std::int32_t>& tiers, std::int32_t chunks) {
   for (const IntraGroupPattern inner : {IntraGroupPattern::kDirect, IntraGroupPattern::kRing}) {
-    for (const Algorithm method : {Algorithm::kTwoLevel, Algorithm::kHoRing, Algorithm::kDirect}) {
+    for (const CollectiveAlgorithm method :
+         {CollectiveAlgorithm::kTwoLevel, CollectiveAlgorithm::kHoRing,
+          CollectiveAlgorithm::kDirect}) {
       prove_all({method, {}, tiers, chunks, inner});
     }
   }
@@ -114,30 +122,32 @@ TEST_P(AllSmall, ThreeTierSchedulesAreProven) {
 INSTANTIATE_TEST_SUITE_P(Chunks, AllSmall, testing::Range(1, 9));
 
 TEST(Proof, HoldsForManyRanks) {
-  const std::vector<ScheduleSpec> specs = {
-      {.method = Algorithm::kHoRing, .tiers = {8, 16}, .chunks = 2},
-      {.method = Algorithm::kHoRing, .tiers = {8, 4, 8}},
-      {.method = Algorithm::kHoRing, .tiers = {16, 32}},
-      {.method = Algorithm::kTwoLevel, .tiers = {8, 32}},
-      {.method = Algorithm::kRing, .tiers = {256}},
-      {.method = Algorithm::kRings, .tiers = {8, 8}, .chunks = 2},
-      {.method = Algorithm::kRailHalving, .tiers = {8, 32}},
-      {.method = Algorithm::kRelay, .tiers = {8, 32}},
-      {.method = Algorithm::kHalvingDoubling, .tiers = {512}},
-      {.method = Algorithm::kTree, .tiers = {4096}, .chunks = 4},
-      {.method = Algorithm::kTree, .tiers = {3000}, .chunks = 3}};
-  for (const ScheduleSpec& spec : specs) prove_all(spec);
+  const std::vector<CollectiveScheduleSpec> specs = {
+      {.method = CollectiveAlgorithm::kHoRing, .tiers = {8, 16}, .chunks = 2},
+      {.method = CollectiveAlgorithm::kHoRing, .tiers = {8, 4, 8}},
+      {.method = CollectiveAlgorithm::kHoRing, .tiers = {16, 32}},
+      {.method = CollectiveAlgorithm::kTwoLevel, .tiers = {8, 32}},
+      {.method = CollectiveAlgorithm::kRing, .tiers = {256}},
+      {.method = CollectiveAlgorithm::kRings, .tiers = {8, 8}, .chunks = 2},
+      {.method = CollectiveAlgorithm::kRailHalving, .tiers = {8, 32}},
+      {.method = CollectiveAlgorithm::kRelay, .tiers = {8, 32}},
+      {.method = CollectiveAlgorithm::kHalvingDoubling, .tiers = {512}},
+      {.method = CollectiveAlgorithm::kTree, .tiers = {4096}, .chunks = 4},
+      {.method = CollectiveAlgorithm::kTree, .tiers = {3000}, .chunks = 3}};
+  for (const CollectiveScheduleSpec& spec : specs) prove_all(spec);
 }
 
 /// Proves each rank separately, because proving all together would take too long.
 TEST(Proof, HoldsRankByRankAt4096) {
-  for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kTwoLevel, Algorithm::kRing,
-                                 Algorithm::kDirect, Algorithm::kRelay, Algorithm::kHalvingDoubling,
-                                 Algorithm::kRings, Algorithm::kRailHalving}) {
-    for (const Collective collective : kProved) {
-      const ScheduleSpec spec{method, collective, {8, 512}};
-      if (no_schedule_reason(spec)) continue;
-      const CollectiveSchedule frame = schedule_without_ranks(spec);
+  for (const CollectiveAlgorithm method :
+       {CollectiveAlgorithm::kHoRing, CollectiveAlgorithm::kTwoLevel, CollectiveAlgorithm::kRing,
+        CollectiveAlgorithm::kDirect, CollectiveAlgorithm::kRelay,
+        CollectiveAlgorithm::kHalvingDoubling, CollectiveAlgorithm::kRings,
+        CollectiveAlgorithm::kRailHalving}) {
+    for (const CollectiveOperation collective : kProved) {
+      const CollectiveScheduleSpec spec{method, collective, {8, 512}};
+      if (reason_no_collective_schedule_exists(spec)) continue;
+      const CollectiveSchedule frame = empty_collective_schedule(spec);
       for (const std::int32_t rank : {0, 1, 2047, 4095}) {
         const auto defect =
             find_rank_schedule_defect(frame, generate_rank_schedule(spec, rank), rank, 4096);

@@ -18,7 +18,8 @@ constexpr std::size_t kRailSends = 2;
 constexpr std::size_t kRailReceives = 3;
 
 CollectiveSchedule all_reduce(std::int32_t chunks = 2) {
-  return generate({Algorithm::kHoRing, Collective::kAllReduce, {3, 4}, chunks});
+  return generate_collective_schedule(
+      {CollectiveAlgorithm::kHoRing, CollectiveOperation::kAllReduce, {3, 4}, chunks});
 }
 
 RankStepSequence& channel(CollectiveSchedule& schedule, std::size_t rank, std::size_t number) {
@@ -44,31 +45,35 @@ TEST(Proof, FindsPiecesAndPeersThatDoNotExist) {
   EXPECT_EQ(found(all_reduce(),
                   [](CollectiveSchedule& s) { channel(s, 1, kRailSends).steps[0].pieces = 99; }),
             CollectiveScheduleDefectKind::kMalformed);
-  EXPECT_EQ(
-      found(all_reduce(),
-            [](CollectiveSchedule& s) { channel(s, 1, kRailReceives).steps[0].target = input(0); }),
-      CollectiveScheduleDefectKind::kMalformed);
+  EXPECT_EQ(found(all_reduce(),
+                  [](CollectiveSchedule& s) {
+                    channel(s, 1, kRailReceives).steps[0].target = input_piece(0);
+                  }),
+            CollectiveScheduleDefectKind::kMalformed);
   EXPECT_EQ(found(all_reduce(),
                   [](CollectiveSchedule& s) { channel(s, 1, kRailSends).waits[0].on = {9, 0}; }),
             CollectiveScheduleDefectKind::kMalformed);
 }
 
 TEST(Proof, FindsASendThatNobodyReceives) {
-  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
+  EXPECT_EQ(found(generate_collective_schedule(
+                      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 2, 1).steps.pop_back(); }),
             CollectiveScheduleDefectKind::kDeadlock);
 }
 
 TEST(Proof, FindsWaitsInACircle) {
-  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
+  EXPECT_EQ(found(generate_collective_schedule(
+                      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 2, 1).waits.push_back({0, {0, 1}}); }),
             CollectiveScheduleDefectKind::kDeadlock);
 }
 
 /// All ranks send before they receive, which works only with buffers, and none are promised.
 TEST(Proof, FindsARingOfSendsOnOneChannel) {
-  CollectiveSchedule ring = generate({Algorithm::kRing, Collective::kAllGather, {4}});
-  for (RankSchedule& rank : ring.ranks) {
+  CollectiveSchedule ring = generate_collective_schedule(
+      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllGather, {4}});
+  for (RankCollectiveSchedule& rank : ring.ranks) {
     RankStepSequence both;
     for (std::size_t i = 0; i < rank.channels[0].steps.size(); ++i) {
       both.steps.push_back(rank.channels[0].steps[i]);
@@ -80,16 +85,17 @@ TEST(Proof, FindsARingOfSendsOnOneChannel) {
 }
 
 TEST(Proof, FindsEndsOfUnlikeLength) {
-  const CollectiveSchedule tree =
-      generate({Algorithm::kHalvingDoubling, Collective::kAllGather, {4}});
+  const CollectiveSchedule tree = generate_collective_schedule(
+      {CollectiveAlgorithm::kHalvingDoubling, CollectiveOperation::kAllGather, {4}});
   EXPECT_EQ(found(tree, [](CollectiveSchedule& s) { channel(s, 1, 1).steps[1].pieces = 1; }),
             CollectiveScheduleDefectKind::kMismatch);
 }
 
 TEST(Proof, FindsMessagesWithoutOrder) {
-  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
+  EXPECT_EQ(found(generate_collective_schedule(
+                      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllGather, {4}}),
                   [](CollectiveSchedule& s) {
-                    RankSchedule& rank = s.ranks[0];
+                    RankCollectiveSchedule& rank = s.ranks[0];
                     rank.channels.push_back({.lane = 0, .steps = {rank.channels[1].steps.back()}});
                     rank.channels[1].steps.pop_back();
                     rank.channels.back().steps[0].peer = rank.channels[1].steps[0].peer;
@@ -105,7 +111,8 @@ TEST(Proof, FindsReadsOfNothing) {
 }
 
 TEST(Proof, FindsASumThatIsOverwrittenWhileItIsSent) {
-  const CollectiveSchedule sound = generate({Algorithm::kHoRing, Collective::kAllReduce, {3, 6}});
+  const CollectiveSchedule sound = generate_collective_schedule(
+      {CollectiveAlgorithm::kHoRing, CollectiveOperation::kAllReduce, {3, 6}});
   const auto& receives = sound.ranks[0].channels[kInsideSends + 1];
   ASSERT_FALSE(receives.waits.empty());  // Scratch is used again after four stages.
   EXPECT_EQ(
@@ -114,22 +121,25 @@ TEST(Proof, FindsASumThatIsOverwrittenWhileItIsSent) {
 }
 
 TEST(Proof, FindsAReadThatDoesNotWait) {
-  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
+  EXPECT_EQ(found(generate_collective_schedule(
+                      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 0, 0).waits.clear(); }),
             CollectiveScheduleDefectKind::kUnwritten);
 }
 
 TEST(Proof, FindsAContributionThatCountsTwice) {
-  EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllReduce, {4}}),
+  EXPECT_EQ(found(generate_collective_schedule(
+                      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllReduce, {4}}),
                   [](CollectiveSchedule& s) {
                     CollectiveScheduleStep& added = channel(s, 0, 1).steps[1];
-                    added.source = input(added.source.piece + 1);
+                    added.source = input_piece(added.source.piece + 1);
                   }),
             CollectiveScheduleDefectKind::kTwice);
 }
 
 TEST(Proof, FindsBlocksThatChangePlaces) {
-  EXPECT_EQ(found(generate({Algorithm::kDirect, Collective::kAllToAll, {4}}),
+  EXPECT_EQ(found(generate_collective_schedule(
+                      {CollectiveAlgorithm::kDirect, CollectiveOperation::kAllToAll, {4}}),
                   [](CollectiveSchedule& s) {
                     std::swap(channel(s, 0, 1).steps[1].target, channel(s, 0, 1).steps[2].target);
                   }),
@@ -138,7 +148,7 @@ TEST(Proof, FindsBlocksThatChangePlaces) {
 
 /// True if a change of rank 1's step at `at` is detected.
 template <class Body>
-bool change_is_found(const CollectiveSchedule& sound, ScheduleStepReference at, Body body) {
+bool change_is_found(const CollectiveSchedule& sound, CollectiveStepReference at, Body body) {
   return found(sound,
                [&](CollectiveSchedule& s) {
                  body(channel(s, 1, static_cast<std::size_t>(at.channel)).steps, at.step);
@@ -146,7 +156,7 @@ bool change_is_found(const CollectiveSchedule& sound, ScheduleStepReference at, 
       .has_value();
 }
 
-void expect_changes_found(const CollectiveSchedule& sound, ScheduleStepReference at,
+void expect_changes_found(const CollectiveSchedule& sound, CollectiveStepReference at,
                           const CollectiveScheduleStep& step) {
   EXPECT_TRUE(step.peer == 0 || change_is_found(sound, at, [](auto& steps, std::int32_t i) {
                 steps[static_cast<std::size_t>(i)].peer = 0;
@@ -157,7 +167,7 @@ void expect_changes_found(const CollectiveSchedule& sound, ScheduleStepReference
                                     steps[static_cast<std::size_t>(i)];
                                 PieceRunStart& place =
                                     reads(changed) ? changed.source : changed.target;
-                                place.piece = (place.piece + 1) & kMaxPieceCount;
+                                place.piece = (place.piece + 1) & kMaxSchedulePiecesPerBuffer;
                               }))
       << "channel " << at.channel << " step " << at.step;
   EXPECT_TRUE(change_is_found(sound, at,
@@ -166,9 +176,11 @@ void expect_changes_found(const CollectiveSchedule& sound, ScheduleStepReference
 
 /// Every field of every step matters, and omitting any step is detected.
 TEST(Proof, FindsEveryChangeOfOneStep) {
-  for (const Algorithm method :
-       {Algorithm::kHoRing, Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kRings}) {
-    const CollectiveSchedule sound = generate({method, Collective::kAllReduce, {2, 3}, 2});
+  for (const CollectiveAlgorithm method :
+       {CollectiveAlgorithm::kHoRing, CollectiveAlgorithm::kRing, CollectiveAlgorithm::kTwoLevel,
+        CollectiveAlgorithm::kRings}) {
+    const CollectiveSchedule sound =
+        generate_collective_schedule({method, CollectiveOperation::kAllReduce, {2, 3}, 2});
     const auto& channels = sound.ranks[1].channels;
     for (std::int32_t c = 0; c < std::ssize(channels); ++c) {
       const auto& steps = channels[static_cast<std::size_t>(c)].steps;
@@ -199,36 +211,50 @@ void expect_no_idle_wait(const CollectiveSchedule& sound) {
 
 /// None of these waits is superfluous.
 TEST(Proof, FindsEveryWaitThatIsLeftOut) {
-  for (const Collective collective :
-       {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
-    expect_no_idle_wait(generate({Algorithm::kHoRing, collective, {3, 5}, 2}));
-    expect_no_idle_wait(generate({Algorithm::kRailHalving, collective, {3, 4}, 2}));
+  for (const CollectiveOperation collective :
+       {CollectiveOperation::kAllGather, CollectiveOperation::kReduceScatter,
+        CollectiveOperation::kAllReduce}) {
+    expect_no_idle_wait(
+        generate_collective_schedule({CollectiveAlgorithm::kHoRing, collective, {3, 5}, 2}));
+    expect_no_idle_wait(
+        generate_collective_schedule({CollectiveAlgorithm::kRailHalving, collective, {3, 4}, 2}));
   }
 }
 
 TEST(Generate, SaysWhyThereIsNoSchedule) {
-  EXPECT_TRUE(no_schedule_reason({Algorithm::kHalvingDoubling, Collective::kAllReduce, {6}}));
-  EXPECT_TRUE(no_schedule_reason({Algorithm::kRelay, Collective::kAllReduce, {2, 2}}));
-  EXPECT_TRUE(no_schedule_reason({Algorithm::kRailHalving, Collective::kAllReduce, {2, 6}}));
-  EXPECT_FALSE(no_schedule_reason({Algorithm::kRailHalving, Collective::kAllReduce, {6, 2}}));
-  EXPECT_TRUE(no_schedule_reason({Algorithm::kRings, Collective::kAllReduce, {256, 2}}));
-  EXPECT_TRUE(no_schedule_reason({Algorithm::kRings, Collective::kAllReduce, {8, 1 << 25}}));
-  EXPECT_FALSE(no_schedule_reason({Algorithm::kRings, Collective::kAllReduce, {8, 1 << 20}}));
-  EXPECT_TRUE(no_schedule_reason({Algorithm::kRing, Collective::kAllReduce, {4}, 0}));
-  EXPECT_TRUE(no_schedule_reason({Algorithm::kRing, Collective::kAllReduce, {0}}));
-  EXPECT_TRUE(no_schedule_reason({Algorithm::kRing, Collective::kAllReduce, {1 << 20, 1 << 20}}));
-  EXPECT_FALSE(no_schedule_reason({Algorithm::kRing, Collective::kAllReduce, {1}}));
+  EXPECT_TRUE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kHalvingDoubling, CollectiveOperation::kAllReduce, {6}}));
+  EXPECT_TRUE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRelay, CollectiveOperation::kAllReduce, {2, 2}}));
+  EXPECT_TRUE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRailHalving, CollectiveOperation::kAllReduce, {2, 6}}));
+  EXPECT_FALSE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRailHalving, CollectiveOperation::kAllReduce, {6, 2}}));
+  EXPECT_TRUE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRings, CollectiveOperation::kAllReduce, {256, 2}}));
+  EXPECT_TRUE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRings, CollectiveOperation::kAllReduce, {8, 1 << 25}}));
+  EXPECT_FALSE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRings, CollectiveOperation::kAllReduce, {8, 1 << 20}}));
+  EXPECT_TRUE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllReduce, {4}, 0}));
+  EXPECT_TRUE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllReduce, {0}}));
+  EXPECT_TRUE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllReduce, {1 << 20, 1 << 20}}));
+  EXPECT_FALSE(reason_no_collective_schedule_exists(
+      {CollectiveAlgorithm::kRing, CollectiveOperation::kAllReduce, {1}}));
 }
 
 TEST(Algorithms, RowsStandInTheOrderOfTheEnumerators) {
   for (std::size_t i = 0; i < std::size(kAlgorithmRows); ++i) {
     const auto& [algorithm, name, definition] = kAlgorithmRows[i];
-    EXPECT_EQ(algorithm, static_cast<Algorithm>(i)) << name;
+    EXPECT_EQ(algorithm, static_cast<CollectiveAlgorithm>(i)) << name;
     EXPECT_FALSE(definition->text.empty()) << name;
-    const bool generated =
-        std::ranges::find(kGeneratedAlgorithmNames, algorithm, &Named<Algorithm>::value) !=
-        std::end(kGeneratedAlgorithmNames);
-    EXPECT_EQ(has_generated_schedule(algorithm), generated) << name;
+    const bool generated = std::ranges::find(kGeneratedCollectiveAlgorithmNames, algorithm,
+                                             &Named<CollectiveAlgorithm>::value) !=
+                           std::end(kGeneratedCollectiveAlgorithmNames);
+    EXPECT_EQ(algorithm_has_generated_schedule(algorithm), generated) << name;
     EXPECT_EQ(definition->seconds != nullptr, generated) << name;
   }
 }

@@ -89,21 +89,22 @@ void expect_loads(const LevelLoads& loads, const Traffic& traffic, double times 
 }
 
 TEST(Wire, SentBytesAreThoseOfTheBandwidthOptimalAlgorithms) {
-  EXPECT_DOUBLE_EQ(sent_bytes(Collective::kAllReduce, 800, 8), 1400);
-  EXPECT_DOUBLE_EQ(sent_bytes(Collective::kAllGather, 800, 8), 700);
-  EXPECT_DOUBLE_EQ(sent_bytes(Collective::kReduceScatter, 800, 8), 700);
-  EXPECT_DOUBLE_EQ(sent_bytes(Collective::kAllToAll, 800, 8), 700);
-  EXPECT_DOUBLE_EQ(sent_bytes(Collective::kPointToPoint, 800, 8), 800);
+  EXPECT_DOUBLE_EQ(bytes_sent_by_each_rank(CollectiveOperation::kAllReduce, 800, 8), 1400);
+  EXPECT_DOUBLE_EQ(bytes_sent_by_each_rank(CollectiveOperation::kAllGather, 800, 8), 700);
+  EXPECT_DOUBLE_EQ(bytes_sent_by_each_rank(CollectiveOperation::kReduceScatter, 800, 8), 700);
+  EXPECT_DOUBLE_EQ(bytes_sent_by_each_rank(CollectiveOperation::kAllToAll, 800, 8), 700);
+  EXPECT_DOUBLE_EQ(bytes_sent_by_each_rank(CollectiveOperation::kPointToPoint, 800, 8), 800);
 }
 
 TEST(Wire, AGroupOfOneSendsNothing) {
-  const cluster::GroupLayout alone = cluster::strided_group_layout(small_cluster(), 1, 1);
-  for (const auto collective :
-       {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter,
-        Collective::kAllToAll, Collective::kPointToPoint}) {
-    EXPECT_EQ(sent_bytes(collective, 800, 1), 0);
+  const cluster::GroupLayout alone =
+      cluster::network_layout_of_strided_group(small_cluster(), 1, 1);
+  for (const auto collective : {CollectiveOperation::kAllReduce, CollectiveOperation::kAllGather,
+                                CollectiveOperation::kReduceScatter, CollectiveOperation::kAllToAll,
+                                CollectiveOperation::kPointToPoint}) {
+    EXPECT_EQ(bytes_sent_by_each_rank(collective, 800, 1), 0);
     for (const NetworkLevelLoad& load :
-         network_level_loads(collective, Algorithm::kRing, 800, alone)) {
+         network_level_loads(collective, CollectiveAlgorithm::kRing, 800, alone)) {
       EXPECT_EQ(load.bytes, 0);
       EXPECT_EQ(load.messages, 0);
     }
@@ -113,8 +114,8 @@ TEST(Wire, AGroupOfOneSendsNothing) {
 TEST(Wire, ARingOverTwoNodesLeavesEachNodeOnce) {
   const cluster::Cluster cluster = small_cluster();
   const LevelLoads loads =
-      network_level_loads(Collective::kAllReduce, Algorithm::kRing, 1600,
-                          cluster::strided_group_layout(cluster, 16, 1), kNodeLevels);
+      network_level_loads(CollectiveOperation::kAllReduce, CollectiveAlgorithm::kRing, 1600,
+                          cluster::network_layout_of_strided_group(cluster, 16, 1), kNodeLevels);
   EXPECT_DOUBLE_EQ(loads[0].bytes, 3000);  // 2 * 15/16 * 1600
   EXPECT_DOUBLE_EQ(loads[2].bytes, 3000);
   EXPECT_EQ(loads[3].bytes, 0);
@@ -131,13 +132,14 @@ TEST(Wire, RingsMatchAWalkBlockByBlock) {
     Traffic traffic(cluster);
     walk_ring(traffic, first_group(group), kPayload);
     const cluster::GroupLayout layout =
-        cluster::strided_group_layout(cluster, group.size, group.stride);
-    const auto loads = [&](Collective collective) {
-      return network_level_loads(collective, Algorithm::kRing, kPayload, layout, kNodeLevels);
+        cluster::network_layout_of_strided_group(cluster, group.size, group.stride);
+    const auto loads = [&](CollectiveOperation collective) {
+      return network_level_loads(collective, CollectiveAlgorithm::kRing, kPayload, layout,
+                                 kNodeLevels);
     };
-    expect_loads(loads(Collective::kAllGather), traffic);
-    expect_loads(loads(Collective::kReduceScatter), traffic);
-    expect_loads(loads(Collective::kAllReduce), traffic, 2);
+    expect_loads(loads(CollectiveOperation::kAllGather), traffic);
+    expect_loads(loads(CollectiveOperation::kReduceScatter), traffic);
+    expect_loads(loads(CollectiveOperation::kAllReduce), traffic, 2);
   }
 }
 
@@ -152,8 +154,8 @@ TEST(Wire, ABlockTakesAllHopsOfTheRingButAnInnermostOne) {
     }
     --*std::find_if(hops.begin(), hops.end(), [](double count) { return count > 0; });
     const LevelLoads loads = network_level_loads(
-        Collective::kAllGather, Algorithm::kRing, kPayload,
-        cluster::strided_group_layout(cluster, group.size, group.stride), kNodeLevels);
+        CollectiveOperation::kAllGather, CollectiveAlgorithm::kRing, kPayload,
+        cluster::network_layout_of_strided_group(cluster, group.size, group.stride), kNodeLevels);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(loads[i].messages, hops[i]) << "level " << i;
   }
 }
@@ -175,8 +177,8 @@ TEST(Wire, TwoLevelCollectivesMatchAWalkAlongRailsAndInsideNodes) {
       walk_ring(inside, {ranks.begin() + node, ranks.begin() + node + rails}, kPayload);
     }
     const LevelLoads loads = network_level_loads(
-        Collective::kAllGather, Algorithm::kTwoLevel, kPayload,
-        cluster::strided_group_layout(cluster, group.size, group.stride), kNodeLevels);
+        CollectiveOperation::kAllGather, CollectiveAlgorithm::kTwoLevel, kPayload,
+        cluster::network_layout_of_strided_group(cluster, group.size, group.stride), kNodeLevels);
     for (int i = 0; i < 4; ++i) {
       const Traffic& walked = i < kNodeLevels ? inside : traffic;
       EXPECT_DOUBLE_EQ(loads[i].bytes, walked.largest_out(i)) << "level " << i;
@@ -186,32 +188,36 @@ TEST(Wire, TwoLevelCollectivesMatchAWalkAlongRailsAndInsideNodes) {
 
 TEST(Wire, TwoLevelAtomsAreThoseOfPaRO) {
   // n = 4 nodes, m = 8: inside f_a X, a NIC of each of the 8 devices f_e X / m.
-  const cluster::GroupLayout layout = cluster::strided_group_layout(small_cluster(), 32, 1);
-  const LevelLoads gather =
-      network_level_loads(Collective::kAllGather, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
+  const cluster::GroupLayout layout =
+      cluster::network_layout_of_strided_group(small_cluster(), 32, 1);
+  const LevelLoads gather = network_level_loads(
+      CollectiveOperation::kAllGather, CollectiveAlgorithm::kTwoLevel, 3200, layout, kNodeLevels);
   EXPECT_DOUBLE_EQ(gather[0].bytes, 7.0 / 8 * 3200);
   EXPECT_DOUBLE_EQ(gather[2].bytes / 8, 3.0 / 4 * 3200 / 8);
   EXPECT_EQ(gather[2].messages + gather[3].messages, 3);
   EXPECT_EQ(gather[0].messages + gather[1].messages, 7);
-  const LevelLoads reduce =
-      network_level_loads(Collective::kAllReduce, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
+  const LevelLoads reduce = network_level_loads(
+      CollectiveOperation::kAllReduce, CollectiveAlgorithm::kTwoLevel, 3200, layout, kNodeLevels);
   EXPECT_DOUBLE_EQ(reduce[2].bytes / 8, 2 * 3.0 / 4 * 3200 / 8);
   // Bytes inside and outside of nodes together are the sent bytes: F = f_a + f_e / m.
   EXPECT_DOUBLE_EQ(gather[0].bytes + gather[2].bytes / 8,
-                   sent_bytes(Collective::kAllGather, 3200, 32));
+                   bytes_sent_by_each_rank(CollectiveOperation::kAllGather, 3200, 32));
 }
 
 TEST(Wire, WithOneMemberPerNodeOrOneNodeTwoLevelIsTheRing) {
   const cluster::Cluster cluster = small_cluster();
   for (const Strided group : {Strided{4, 8}, Strided{8, 1}}) {
     const cluster::GroupLayout layout =
-        cluster::strided_group_layout(cluster, group.size, group.stride);
-    const auto loads = [&](Algorithm algorithm) {
-      return network_level_loads(Collective::kAllReduce, algorithm, kPayload, layout, kNodeLevels);
+        cluster::network_layout_of_strided_group(cluster, group.size, group.stride);
+    const auto loads = [&](CollectiveAlgorithm algorithm) {
+      return network_level_loads(CollectiveOperation::kAllReduce, algorithm, kPayload, layout,
+                                 kNodeLevels);
     };
     for (int i = 0; i < 4; ++i) {
-      EXPECT_EQ(loads(Algorithm::kTwoLevel)[i].bytes, loads(Algorithm::kRing)[i].bytes);
-      EXPECT_EQ(loads(Algorithm::kTwoLevel)[i].messages, loads(Algorithm::kRing)[i].messages);
+      EXPECT_EQ(loads(CollectiveAlgorithm::kTwoLevel)[i].bytes,
+                loads(CollectiveAlgorithm::kRing)[i].bytes);
+      EXPECT_EQ(loads(CollectiveAlgorithm::kTwoLevel)[i].messages,
+                loads(CollectiveAlgorithm::kRing)[i].messages);
     }
   }
 }
@@ -228,8 +234,8 @@ TEST(Wire, AnAllToAllMatchesTheSumOverAllPairs) {
       }
     }
     const LevelLoads loads = network_level_loads(
-        Collective::kAllToAll, Algorithm::kRing, kPayload,
-        cluster::strided_group_layout(cluster, group.size, group.stride), kNodeLevels);
+        CollectiveOperation::kAllToAll, CollectiveAlgorithm::kRing, kPayload,
+        cluster::network_layout_of_strided_group(cluster, group.size, group.stride), kNodeLevels);
     expect_loads(loads, traffic);
     double peers = 0;
     for (const NetworkLevelLoad& load : loads) peers += load.messages;
@@ -249,8 +255,8 @@ TEST(Wire, PointToPointOneMessageLeavesEachUnitAndTheSlowestPairCrossesTheSpan) 
       farthest = std::max(farthest, level_of(cluster, ranks[i], ranks[i + 1]));
     }
     const LevelLoads loads = network_level_loads(
-        Collective::kPointToPoint, Algorithm::kRing, kPayload,
-        cluster::strided_group_layout(cluster, group.size, group.stride), kNodeLevels);
+        CollectiveOperation::kPointToPoint, CollectiveAlgorithm::kRing, kPayload,
+        cluster::network_layout_of_strided_group(cluster, group.size, group.stride), kNodeLevels);
     expect_loads(loads, traffic);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(loads[i].messages, i == farthest ? 1 : 0);
   }
@@ -259,11 +265,11 @@ TEST(Wire, PointToPointOneMessageLeavesEachUnitAndTheSlowestPairCrossesTheSpan) 
 TEST(Wire, CountsMembersOfANodeAndNodesOfAGroup) {
   const cluster::Cluster cluster = small_cluster();
   EXPECT_EQ(intra_node_level_count(cluster), 2);
-  EXPECT_EQ(group_members_per_node(cluster::strided_group_layout(cluster, 16, 2), 2), 4);
-  EXPECT_EQ(group_node_count(cluster::strided_group_layout(cluster, 16, 2), 2), 4);
-  EXPECT_EQ(group_members_per_node(cluster::strided_group_layout(cluster, 4, 1), 2), 4);
-  EXPECT_EQ(group_node_count(cluster::strided_group_layout(cluster, 4, 1), 2), 1);
-  EXPECT_EQ(group_members_per_node(cluster::strided_group_layout(cluster, 2, 8), 0), 1);
+  EXPECT_EQ(group_members_per_node(cluster::network_layout_of_strided_group(cluster, 16, 2), 2), 4);
+  EXPECT_EQ(group_node_count(cluster::network_layout_of_strided_group(cluster, 16, 2), 2), 4);
+  EXPECT_EQ(group_members_per_node(cluster::network_layout_of_strided_group(cluster, 4, 1), 2), 4);
+  EXPECT_EQ(group_node_count(cluster::network_layout_of_strided_group(cluster, 4, 1), 2), 1);
+  EXPECT_EQ(group_members_per_node(cluster::network_layout_of_strided_group(cluster, 2, 8), 0), 1);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ bool place_of(pugi::xml_node node, const char* buffer, const char* offset,
   require(letter != std::string_view::npos, "no such buffer");
   place.buffer = static_cast<collective::RankBufferKind>(letter);
   const std::int32_t piece = int_of(node, offset);
-  place.piece = static_cast<std::uint32_t>(piece) & collective::kMaxPieceCount;
+  place.piece = static_cast<std::uint32_t>(piece) & collective::kMaxSchedulePiecesPerBuffer;
   return piece >= 0;
 }
 
@@ -150,13 +150,13 @@ void check(const MscclFile& file) {
   require(out == in, "a connection with one end");
 }
 
-collective::ScheduleStepOperation kind_of(const std::string& type) {
-  if (type == "s") return collective::ScheduleStepOperation::kSend;
-  if (type == "r") return collective::ScheduleStepOperation::kReceive;
-  if (type == "rrc") return collective::ScheduleStepOperation::kReceiveReduce;
-  if (type == "cpy") return collective::ScheduleStepOperation::kCopy;
+collective::CollectiveStepOperation kind_of(const std::string& type) {
+  if (type == "s") return collective::CollectiveStepOperation::kSend;
+  if (type == "r") return collective::CollectiveStepOperation::kReceive;
+  if (type == "rrc") return collective::CollectiveStepOperation::kReceiveReduce;
+  if (type == "cpy") return collective::CollectiveStepOperation::kCopy;
   require(type == "re", "a schedule has no " + type);
-  return collective::ScheduleStepOperation::kReduce;
+  return collective::CollectiveStepOperation::kReduce;
 }
 
 /// Returns the steps of a thread block without its nops; `places`: new index of each old step.
@@ -166,12 +166,12 @@ collective::RankStepSequence channel_of(const MscclBlock& block) {
     const auto next = static_cast<std::int32_t>(std::ssize(channel.steps));
     if (step.on.exists()) channel.waits.push_back({next, step.on});
     if (step.type == "nop") continue;
-    const collective::ScheduleStepOperation kind = kind_of(step.type);
+    const collective::CollectiveStepOperation kind = kind_of(step.type);
     collective::CollectiveScheduleStep own{.pieces = step.count, .kind = kind};
-    if (kind == collective::ScheduleStepOperation::kSend) own.peer = block.send;
+    if (kind == collective::CollectiveStepOperation::kSend) own.peer = block.send;
     if (step.receives()) own.peer = block.receive;
-    if (kind != collective::ScheduleStepOperation::kReceive) own.source = step.source;
-    if (kind != collective::ScheduleStepOperation::kSend) own.target = step.target;
+    if (kind != collective::CollectiveStepOperation::kReceive) own.source = step.source;
+    if (kind != collective::CollectiveStepOperation::kSend) own.target = step.target;
     channel.steps.push_back(own);
   }
   return channel;
@@ -213,7 +213,7 @@ MscclFile read_msccl(const std::string& text) {
 }
 
 collective::CollectiveSchedule schedule_of(const MscclFile& file,
-                                           collective::Collective collective) {
+                                           collective::CollectiveOperation collective) {
   collective::CollectiveSchedule schedule{
       .collective = collective,
       .pieces = file.pieces,
@@ -221,10 +221,10 @@ collective::CollectiveSchedule schedule_of(const MscclFile& file,
       .output_pieces = static_cast<std::int32_t>(file.gpus.front().pieces[1]),
       .scratch_pieces = static_cast<std::int32_t>(file.gpus.front().pieces[2])};
   for (const MscclGpu& gpu : file.gpus) {
-    collective::RankSchedule& rank = schedule.ranks.emplace_back();
+    collective::RankCollectiveSchedule& rank = schedule.ranks.emplace_back();
     for (const MscclBlock& block : gpu.blocks) {
       rank.channels.push_back(channel_of(block));
-      for (collective::ScheduleStepDependency& wait : rank.channels.back().waits) {
+      for (collective::CollectiveStepDependency& wait : rank.channels.back().waits) {
         wait.on.step =
             steps_before(gpu.blocks[static_cast<std::size_t>(wait.on.channel)], wait.on.step);
       }

@@ -17,7 +17,7 @@ struct MscclStep {
   bool has_source = false;  ///< True if the step's source offset is not -1.
   bool has_target = false;
   std::int32_t count = 0;
-  collective::ScheduleStepReference on;  ///< Thread block and step for which it waits.
+  collective::CollectiveStepReference on;  ///< Thread block and step for which it waits.
   bool awaited = false;
 
   [[nodiscard]] bool sends() const { return type == "s" || type.ends_with('s'); }
@@ -58,6 +58,6 @@ MscclFile read_msccl(const std::string& text);
 /// Converts a file without combined receive-and-send steps into a schedule, so that it can be
 /// proved: thread blocks become channels, channels become lanes, dependences become waits.
 collective::CollectiveSchedule schedule_of(const MscclFile& file,
-                                           collective::Collective collective);
+                                           collective::CollectiveOperation collective);
 
 }  // namespace stepwright::collective_files

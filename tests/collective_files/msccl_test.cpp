@@ -16,19 +16,19 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<collective::Collective> kAllCollectives = {
-    collective::Collective::kAllGather, collective::Collective::kReduceScatter,
-    collective::Collective::kAllReduce, collective::Collective::kAllToAll,
-    collective::Collective::kBroadcast, collective::Collective::kReduce};
+const std::vector<collective::CollectiveOperation> kAllCollectives = {
+    collective::CollectiveOperation::kAllGather, collective::CollectiveOperation::kReduceScatter,
+    collective::CollectiveOperation::kAllReduce, collective::CollectiveOperation::kAllToAll,
+    collective::CollectiveOperation::kBroadcast, collective::CollectiveOperation::kReduce};
 
 /// Limits that are large enough for all schedules of these tests.
 MscclLoaderLimits roomy() {
   return {.name = "test", .most_steps = 10000, .most_thread_blocks = 10000};
 }
 
-std::string refusal(const collective::ScheduleSpec& spec) {
+std::string refusal(const collective::CollectiveScheduleSpec& spec) {
   try {
-    msccl_xml(collective::generate(spec), {.name = "test"});
+    msccl_xml(collective::generate_collective_schedule(spec), {.name = "test"});
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
     return error.what();
@@ -37,8 +37,8 @@ std::string refusal(const collective::ScheduleSpec& spec) {
 }
 
 TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
-  for (const collective::ScheduleSpec& spec : small_specs(kAllCollectives)) {
-    const collective::CollectiveSchedule schedule = collective::generate(spec);
+  for (const collective::CollectiveScheduleSpec& spec : small_specs(kAllCollectives)) {
+    const collective::CollectiveSchedule schedule = collective::generate_collective_schedule(spec);
     const Pieces inputs = inputs_of(schedule);
     const MscclFile file = read_msccl(msccl_xml(schedule, roomy()));
     for (const std::uint32_t seed : {1U, 2U, 3U, 4U}) {
@@ -50,8 +50,9 @@ TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
 
 /// Files are right whatever the timing, even if a connection holds no message.
 TEST(Msccl, FilesOfAllSchedulesAreProvenAsTheyAreWritten) {
-  for (const collective::ScheduleSpec& spec : small_specs(kAllCollectives)) {
-    const MscclFile file = read_msccl(msccl_xml(collective::generate(spec), roomy()));
+  for (const collective::CollectiveScheduleSpec& spec : small_specs(kAllCollectives)) {
+    const MscclFile file =
+        read_msccl(msccl_xml(collective::generate_collective_schedule(spec), roomy()));
     const auto defect =
         collective::find_collective_schedule_defect(schedule_of(file, spec.collective));
     ASSERT_FALSE(defect.has_value())
@@ -61,7 +62,9 @@ TEST(Msccl, FilesOfAllSchedulesAreProvenAsTheyAreWritten) {
 
 TEST(Msccl, SaysWhatItsLoadersAskFor) {
   const std::string text = msccl_xml(
-      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllGather, {3}}),
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kRing,
+                                                collective::CollectiveOperation::kAllGather,
+                                                {3}}),
       {.name = "ring", .min_bytes = 1024, .max_bytes = 4096});
   EXPECT_TRUE(text.starts_with("<algo name=\"ring\" proto=\"Simple\" "));
   EXPECT_THAT(text, Not(HasSubstr("\t")));
@@ -78,7 +81,9 @@ TEST(Msccl, SaysWhatItsLoadersAskFor) {
 /// sum and receives the other sum.
 TEST(Msccl, AnAllReduceOfTwoIsThis) {
   const std::string text = msccl_xml(
-      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllReduce, {2}}),
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kRing,
+                                                collective::CollectiveOperation::kAllReduce,
+                                                {2}}),
       {.name = "two"});
   EXPECT_THAT(text, HasSubstr(R"(
   <gpu id="0" i_chunks="2" o_chunks="2" s_chunks="2">
@@ -97,10 +102,11 @@ TEST(Msccl, AnAllReduceOfTwoIsThis) {
 /// A rank of four sends to three ranks and receives from three: six connections, none of which
 /// waits.
 TEST(Msccl, SplitsAChannelThatTalksToSeveral) {
-  const MscclFile file = read_msccl(
-      msccl_xml(collective::generate(
-                    {collective::Algorithm::kDirect, collective::Collective::kAllGather, {4}}),
-                {.name = "direct"}));
+  const MscclFile file = read_msccl(msccl_xml(
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kDirect,
+                                                collective::CollectiveOperation::kAllGather,
+                                                {4}}),
+      {.name = "direct"}));
   EXPECT_EQ(file.channels, 1);
   int talking = 0;
   for (const MscclBlock& block : file.gpus[0].blocks) {
@@ -112,10 +118,11 @@ TEST(Msccl, SplitsAChannelThatTalksToSeveral) {
 
 /// A sum of four arrives from three ranks, one after the other; its sender waits only for the last.
 TEST(Msccl, LeavesOutDependencesThatOthersImply) {
-  const MscclFile file = read_msccl(
-      msccl_xml(collective::generate(
-                    {collective::Algorithm::kDirect, collective::Collective::kAllReduce, {4}}),
-                {.name = "direct"}));
+  const MscclFile file = read_msccl(msccl_xml(
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kDirect,
+                                                collective::CollectiveOperation::kAllReduce,
+                                                {4}}),
+      {.name = "direct"}));
   for (const MscclBlock& block : file.gpus[0].blocks) {
     for (const MscclStep& step : block.steps) EXPECT_NE(step.type, "nop");
   }
@@ -125,8 +132,9 @@ TEST(Msccl, LeavesOutDependencesThatOthersImply) {
 /// one: a nop waits for one of the two and the step itself for the other.
 TEST(Msccl, WaitsForSeveralInNops) {
   const MscclFile file = read_msccl(msccl_xml(
-      collective::generate(
-          {collective::Algorithm::kHalvingDoubling, collective::Collective::kAllGather, {4}}),
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kHalvingDoubling,
+                                                collective::CollectiveOperation::kAllGather,
+                                                {4}}),
       {.name = "doubling"}));
   std::vector<std::string> awaited;
   for (const MscclBlock& block : file.gpus[0].blocks) {
@@ -163,9 +171,11 @@ TEST(FlowChannels, HoldSoManyPeers) {
 }
 
 TEST(Msccl, CutsLongMessages) {
-  const collective::ScheduleSpec spec{
-      collective::Algorithm::kHalvingDoubling, collective::Collective::kAllGather, {4}, 48};
-  const collective::CollectiveSchedule schedule = collective::generate(spec);
+  const collective::CollectiveScheduleSpec spec{collective::CollectiveAlgorithm::kHalvingDoubling,
+                                                collective::CollectiveOperation::kAllGather,
+                                                {4},
+                                                48};
+  const collective::CollectiveSchedule schedule = collective::generate_collective_schedule(spec);
   const Pieces inputs = inputs_of(schedule);
   const std::string text = msccl_xml(schedule, {.name = "long"});
   EXPECT_THAT(text, HasSubstr("cnt=\"71\""));
@@ -176,39 +186,52 @@ TEST(Msccl, CutsLongMessages) {
 }
 
 TEST(Msccl, FitsOnEightNodesOfEight) {
-  for (const collective::Collective collective :
-       {collective::Collective::kAllGather, collective::Collective::kReduceScatter,
-        collective::Collective::kAllReduce}) {
-    EXPECT_EQ(refusal({collective::Algorithm::kHoRing, collective, {8, 8}, 4}), "none");
+  for (const collective::CollectiveOperation collective :
+       {collective::CollectiveOperation::kAllGather,
+        collective::CollectiveOperation::kReduceScatter,
+        collective::CollectiveOperation::kAllReduce}) {
+    EXPECT_EQ(refusal({collective::CollectiveAlgorithm::kHoRing, collective, {8, 8}, 4}), "none");
   }
-  EXPECT_EQ(refusal({collective::Algorithm::kRing, collective::Collective::kAllReduce, {33}}),
+  EXPECT_EQ(refusal({collective::CollectiveAlgorithm::kRing,
+                     collective::CollectiveOperation::kAllReduce,
+                     {33}}),
             "none");
-  EXPECT_EQ(refusal({collective::Algorithm::kDirect, collective::Collective::kAllToAll, {54}}),
+  EXPECT_EQ(refusal({collective::CollectiveAlgorithm::kDirect,
+                     collective::CollectiveOperation::kAllToAll,
+                     {54}}),
             "none");
 }
 
 TEST(Msccl, RefusesWhatItsLoadersHaveNoRoomFor) {
-  EXPECT_EQ(refusal({collective::Algorithm::kRing, collective::Collective::kAllReduce, {34}}),
+  EXPECT_EQ(refusal({collective::CollectiveAlgorithm::kRing,
+                     collective::CollectiveOperation::kAllReduce,
+                     {34}}),
             "rank 0 needs 66 steps in a thread block, MSCCL has room for 64: take fewer chunks or "
             "ranks");
-  EXPECT_THAT(refusal({collective::Algorithm::kDirect, collective::Collective::kAllToAll, {64}}),
+  EXPECT_THAT(refusal({collective::CollectiveAlgorithm::kDirect,
+                       collective::CollectiveOperation::kAllToAll,
+                       {64}}),
               HasSubstr("rank 0 needs 126 thread blocks, MSCCL has room for 108"));
-  EXPECT_THAT(
-      refusal({collective::Algorithm::kRing, collective::Collective::kAllGather, {4}, 8193}),
-      HasSubstr("32772 pieces of a buffer, MSCCL has room for 32768"));
+  EXPECT_THAT(refusal({collective::CollectiveAlgorithm::kRing,
+                       collective::CollectiveOperation::kAllGather,
+                       {4},
+                       8193}),
+              HasSubstr("32772 pieces of a buffer, MSCCL has room for 32768"));
 }
 
 /// The interpreter detects a missing dependence.
 TEST(Msccl, WithoutADependenceIsNotProven) {
-  const collective::CollectiveSchedule schedule = collective::generate(
-      {collective::Algorithm::kHoRing, collective::Collective::kAllReduce, {2, 2}});
+  const collective::CollectiveSchedule schedule =
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kHoRing,
+                                                collective::CollectiveOperation::kAllReduce,
+                                                {2, 2}});
   const Pieces inputs = inputs_of(schedule);
   const MscclFile file = read_msccl(msccl_xml(schedule, {.name = "broken"}));
   int dependences = 0;
   for (std::size_t b = 0; b < file.gpus[0].blocks.size(); ++b) {
     for (std::size_t s = 0; s < file.gpus[0].blocks[b].steps.size(); ++s) {
       MscclFile broken = file;
-      collective::ScheduleStepReference& on = broken.gpus[0].blocks[b].steps[s].on;
+      collective::CollectiveStepReference& on = broken.gpus[0].blocks[b].steps[s].on;
       if (!on.exists()) continue;
       on = {};
       ++dependences;
@@ -222,8 +245,8 @@ TEST(Msccl, WithoutADependenceIsNotProven) {
 }
 
 TEST(Msccl, WithoutItsDependencesGivesOtherNumbers) {
-  const collective::CollectiveSchedule schedule =
-      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllReduce, {4}});
+  const collective::CollectiveSchedule schedule = collective::generate_collective_schedule(
+      {collective::CollectiveAlgorithm::kRing, collective::CollectiveOperation::kAllReduce, {4}});
   const Pieces inputs = inputs_of(schedule);
   MscclFile file = read_msccl(msccl_xml(schedule, {.name = "broken"}));
   const Pieces right = run_msccl(file, inputs, 1, 2);
@@ -241,7 +264,9 @@ TEST(Msccl, WithoutItsDependencesGivesOtherNumbers) {
 
 TEST(Msccl, WithoutAnAttributeIsNotRead) {
   std::string text = msccl_xml(
-      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllGather, {2}}),
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kRing,
+                                                collective::CollectiveOperation::kAllGather,
+                                                {2}}),
       {.name = "x"});
   EXPECT_NO_THROW(read_msccl(text));
   const std::string attribute = " outofplace=\"1\"";

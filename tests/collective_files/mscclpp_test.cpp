@@ -13,11 +13,12 @@ namespace stepwright::collective_files {
 namespace {
 
 TEST(Mscclpp, PlansOfAllSchedulesGiveTheRightNumbers) {
-  for (const collective::ScheduleSpec& spec :
-       small_specs({collective::Collective::kAllGather, collective::Collective::kReduceScatter,
-                    collective::Collective::kAllReduce, collective::Collective::kAllToAll,
-                    collective::Collective::kBroadcast})) {
-    const collective::CollectiveSchedule schedule = collective::generate(spec);
+  for (const collective::CollectiveScheduleSpec& spec : small_specs(
+           {collective::CollectiveOperation::kAllGather,
+            collective::CollectiveOperation::kReduceScatter,
+            collective::CollectiveOperation::kAllReduce, collective::CollectiveOperation::kAllToAll,
+            collective::CollectiveOperation::kBroadcast})) {
+    const collective::CollectiveSchedule schedule = collective::generate_collective_schedule(spec);
     const Pieces inputs = inputs_of(schedule);
     const auto plan = mscclpp_execution_plan(
         schedule, {.name = "test", .ranks_per_node = spec.tiers.front(), .most_operations = 10000});
@@ -30,8 +31,9 @@ TEST(Mscclpp, PlansOfAllSchedulesGiveTheRightNumbers) {
 
 TEST(Mscclpp, ReachesRanksOfOtherNodesByPort) {
   const auto plan = mscclpp_execution_plan(
-      collective::generate(
-          {collective::Algorithm::kHoRing, collective::Collective::kAllGather, {2, 2}}),
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kHoRing,
+                                                collective::CollectiveOperation::kAllGather,
+                                                {2, 2}}),
       {.name = "ho-ring", .ranks_per_node = 2});
   const auto& channels = plan.at("gpus").at(0).at("channels");
   ASSERT_EQ(channels.size(), 2U);
@@ -44,20 +46,22 @@ TEST(Mscclpp, ReachesRanksOfOtherNodesByPort) {
 TEST(Mscclpp, HasRoomForTwoNodesOfEight) {
   const MscclppPlanSetting setting{.name = "ho-ring", .ranks_per_node = 8};
   EXPECT_NO_THROW(mscclpp_execution_plan(
-      collective::generate(
-          {collective::Algorithm::kHoRing, collective::Collective::kAllGather, {8, 2}}),
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kHoRing,
+                                                collective::CollectiveOperation::kAllGather,
+                                                {8, 2}}),
       setting));
-  EXPECT_THROW(mscclpp_execution_plan(collective::generate({collective::Algorithm::kHoRing,
-                                                            collective::Collective::kAllGather,
-                                                            {8, 4}}),
+  EXPECT_THROW(mscclpp_execution_plan(collective::generate_collective_schedule(
+                                          {collective::CollectiveAlgorithm::kHoRing,
+                                           collective::CollectiveOperation::kAllGather,
+                                           {8, 4}}),
                                       setting),
                Error);
 }
 
 /// The interpreter detects missing signals.
 TEST(Mscclpp, WithoutItsSignalsIsNotRun) {
-  const collective::CollectiveSchedule schedule =
-      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllReduce, {3}});
+  const collective::CollectiveSchedule schedule = collective::generate_collective_schedule(
+      {collective::CollectiveAlgorithm::kRing, collective::CollectiveOperation::kAllReduce, {3}});
   auto plan = mscclpp_execution_plan(schedule, {.name = "broken"});
   for (auto& op : plan.at("gpus").at(1).at("threadblocks").at(0).at("ops")) {
     if (op.at("name") == "signal") op = {{"name", "nop"}};
@@ -66,10 +70,11 @@ TEST(Mscclpp, WithoutItsSignalsIsNotRun) {
 }
 
 TEST(Mscclpp, HasNoWordForAReduceToOne) {
-  EXPECT_THROW(mscclpp_execution_plan(
-                   collective::generate(
-                       {collective::Algorithm::kTree, collective::Collective::kReduce, {4}}),
-                   {.name = "x"}),
+  EXPECT_THROW(mscclpp_execution_plan(collective::generate_collective_schedule(
+                                          {collective::CollectiveAlgorithm::kTree,
+                                           collective::CollectiveOperation::kReduce,
+                                           {4}}),
+                                      {.name = "x"}),
                Error);
 }
 

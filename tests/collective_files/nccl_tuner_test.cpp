@@ -21,10 +21,10 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
-const std::map<std::string, collective::Collective> kTuned = {
-    {"allreduce", collective::Collective::kAllReduce},
-    {"allgather", collective::Collective::kAllGather},
-    {"reducescatter", collective::Collective::kReduceScatter}};
+const std::map<std::string, collective::CollectiveOperation> kTuned = {
+    {"allreduce", collective::CollectiveOperation::kAllReduce},
+    {"allgather", collective::CollectiveOperation::kAllGather},
+    {"reducescatter", collective::CollectiveOperation::kReduceScatter}};
 
 std::vector<PluginLine> lines_of(const cluster::Cluster& cluster,
                                  const std::vector<TunerCommunicatorKind>& groups) {
@@ -35,22 +35,24 @@ std::vector<PluginLine> lines_of(const cluster::Cluster& cluster,
 /// Prices a collective of a group for any buffer size.
 struct Priced {
   const cost::MessageCostModel& cost;
-  collective::Collective collective{};
+  collective::CollectiveOperation collective{};
   const TunerCommunicatorKind& group;
 
-  [[nodiscard]] double seconds(std::uint64_t bytes, collective::Algorithm algorithm,
+  [[nodiscard]] double seconds(std::uint64_t bytes, collective::CollectiveAlgorithm algorithm,
                                cost::CollectiveProtocol protocol) const {
-    const cost::MessageRouteTimes routes = cost.link_line_rates().routes(
-        {collective, static_cast<double>(bytes), group.layout, collective::Algorithm::kLibrary});
+    const cost::MessageRouteTimes routes = cost.link_line_rates().message_times_by_route(
+        {collective, static_cast<double>(bytes), group.layout,
+         collective::CollectiveAlgorithm::kLibrary});
     const cost::CollectiveOperationConstants& constants = cost.constants().of(collective);
-    const auto times = cost::message_time_parts(routes, constants, algorithm, protocol);
-    return times ? std::sqrt(times->squared_seconds(constants.fill)) : INFINITY;
+    const auto times =
+        cost::message_start_and_transfer_times(routes, constants, algorithm, protocol);
+    return times ? std::sqrt(times->squared_message_seconds(constants.fill)) : INFINITY;
   }
 
   /// Returns the least seconds over all algorithms and protocols.
   [[nodiscard]] double least_seconds(std::uint64_t bytes) const {
     double least = INFINITY;
-    for (const collective::Algorithm algorithm : cost::kLibraryAlgorithms) {
+    for (const collective::CollectiveAlgorithm algorithm : cost::kCollectiveLibraryAlgorithms) {
       for (const cost::CollectiveProtocol protocol :
            {cost::CollectiveProtocol::kLowLatency, cost::CollectiveProtocol::kLowLatency128,
             cost::CollectiveProtocol::kFull}) {
@@ -61,11 +63,11 @@ struct Priced {
   }
 
   [[nodiscard]] double seconds_of(const PluginLine& line, std::uint64_t bytes) const {
-    const std::map<std::string, collective::Algorithm> ways = {
-        {"ring", collective::Algorithm::kRing},
-        {"tree", collective::Algorithm::kTree},
-        {"nvls", collective::Algorithm::kNvls},
-        {"nvls_tree", collective::Algorithm::kNvls}};
+    const std::map<std::string, collective::CollectiveAlgorithm> ways = {
+        {"ring", collective::CollectiveAlgorithm::kRing},
+        {"tree", collective::CollectiveAlgorithm::kTree},
+        {"nvls", collective::CollectiveAlgorithm::kNvls},
+        {"nvls_tree", collective::CollectiveAlgorithm::kNvls}};
     const std::map<std::string, cost::CollectiveProtocol> protocols = {
         {"ll", cost::CollectiveProtocol::kLowLatency},
         {"ll128", cost::CollectiveProtocol::kLowLatency128},
@@ -136,20 +138,20 @@ TEST(NcclTuner, ChangesWhereTheTimesAreEqual) {
   cluster::Cluster cluster = cluster::load_cluster("dgx-a100-80g", 1);
   cost::MachineCollectiveConstants constants;
   cost::CollectiveOperationConstants& gather =
-      constants.operations[static_cast<std::size_t>(collective::Collective::kAllGather)];
+      constants.operations[static_cast<std::size_t>(collective::CollectiveOperation::kAllGather)];
   gather.protocols[0] = {.start_us = 10, .rate = 0.5};
   gather.protocols[1] = {.start_us = 1000, .rate = 1};
   gather.protocols[2] = {.start_us = 30, .rate = 1};
-  const cluster::GroupLayout layout = cluster::strided_group_layout(cluster, 2, 1);
+  const cluster::GroupLayout layout = cluster::network_layout_of_strided_group(cluster, 2, 1);
   // Half of the buffer leaves each of the two: 40e3 bytes at 1e9 bytes/s take 20 and 40 us.
   cluster.levels.front().uplink_bytes_per_s = 1e9;
-  EXPECT_THAT(
-      tuner_message_size_ranges(cost::MessageCostModel(cluster, constants),
-                                collective::Collective::kAllGather, layout),
-      ElementsAre(TunerMessageSizeRange{0, 40000, collective::Algorithm::kRing,
-                                        cost::CollectiveProtocol::kLowLatency},
-                  TunerMessageSizeRange{40001, kMaxTunerMessageBytes, collective::Algorithm::kRing,
-                                        cost::CollectiveProtocol::kFull}));
+  EXPECT_THAT(tuner_message_size_ranges(cost::MessageCostModel(cluster, constants),
+                                        collective::CollectiveOperation::kAllGather, layout),
+              ElementsAre(TunerMessageSizeRange{0, 40000, collective::CollectiveAlgorithm::kRing,
+                                                cost::CollectiveProtocol::kLowLatency},
+                          TunerMessageSizeRange{40001, kMaxTunerMessageBytes,
+                                                collective::CollectiveAlgorithm::kRing,
+                                                cost::CollectiveProtocol::kFull}));
 }
 
 TEST(NcclTuner, KnowsSwitchesThatAddInOneNodeAndInSeveral) {
@@ -205,7 +207,7 @@ TEST(NcclTuner, PlanGroupsAreItsCommunicators) {
 
 TEST(NcclTuner, PlanGroupsAreOfExpertsWhereThereAreAny) {
   plan::PlannedJob planned = planned_on_four_nodes();
-  planned.job.model.experts = model::Experts{.count = 8, .top_k = 2};
+  planned.job.model.experts = model::MixtureOfExperts{.count = 8, .top_k = 2};
   EXPECT_THAT(plan_tuner_communicators(planned), Contains(is_group(2, 2, "expert, ")));
 }
 
@@ -218,7 +220,8 @@ TEST(NcclTuner, OfGroupsThatLieDifferentlyTheFirstCounts) {
   const std::vector<TunerCommunicatorKind> groups = plan_tuner_communicators(planned);
   EXPECT_THAT(groups, Contains(is_group(1, 2, "tensor")));
   EXPECT_THAT(groups.front().others, HasSubstr("data-context"));
-  EXPECT_EQ(groups.front().layout, cluster::strided_group_layout(planned.job.cluster, 2, 1));
+  EXPECT_EQ(groups.front().layout,
+            cluster::network_layout_of_strided_group(planned.job.cluster, 2, 1));
 }
 
 TEST(NcclTuner, NamesOfPeopleStayInTheirComment) {

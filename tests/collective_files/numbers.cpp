@@ -5,14 +5,14 @@
 namespace stepwright::collective_files {
 namespace {
 
-void add_small(collective::Algorithm method, collective::Collective collective,
-               std::vector<collective::ScheduleSpec>& specs) {
+void add_small(collective::CollectiveAlgorithm method, collective::CollectiveOperation collective,
+               std::vector<collective::CollectiveScheduleSpec>& specs) {
   for (const std::vector<std::int32_t>& tiers :
        {std::vector<std::int32_t>{2, 2}, {3, 3}, {4, 1}, {1, 4}, {2, 4}}) {
     for (const collective::IntraGroupPattern inner :
          {collective::IntraGroupPattern::kDirect, collective::IntraGroupPattern::kRing}) {
-      const collective::ScheduleSpec spec{method, collective, tiers, 2, inner};
-      if (!collective::no_schedule_reason(spec)) specs.push_back(spec);
+      const collective::CollectiveScheduleSpec spec{method, collective, tiers, 2, inner};
+      if (!collective::reason_no_collective_schedule_exists(spec)) specs.push_back(spec);
     }
   }
 }
@@ -34,11 +34,11 @@ std::int64_t expected(const collective::CollectiveSchedule& schedule, const Piec
   const std::size_t block = static_cast<std::size_t>(schedule.pieces) / inputs.size();
   std::int64_t sum = 0;
   switch (schedule.collective) {
-    case collective::Collective::kAllGather: return inputs[piece / block][piece % block];
-    case collective::Collective::kAllToAll:
+    case collective::CollectiveOperation::kAllGather: return inputs[piece / block][piece % block];
+    case collective::CollectiveOperation::kAllToAll:
       return inputs[piece / block][rank * block + piece % block];
-    case collective::Collective::kBroadcast: return inputs[0][piece];
-    case collective::Collective::kReduceScatter: piece += rank * block; break;
+    case collective::CollectiveOperation::kBroadcast: return inputs[0][piece];
+    case collective::CollectiveOperation::kReduceScatter: piece += rank * block; break;
     default: break;
   }
   for (const auto& input : inputs) sum += input[piece];
@@ -47,7 +47,7 @@ std::int64_t expected(const collective::CollectiveSchedule& schedule, const Piec
 
 void expect_outputs(const collective::CollectiveSchedule& schedule, const Pieces& inputs,
                     const Pieces& outputs) {
-  const bool to_one = schedule.collective == collective::Collective::kReduce;
+  const bool to_one = schedule.collective == collective::CollectiveOperation::kReduce;
   for (std::size_t rank = 0; rank < (to_one ? 1 : outputs.size()); ++rank) {
     for (std::size_t piece = 0; piece < outputs[rank].size(); ++piece) {
       ASSERT_EQ(outputs[rank][piece], expected(schedule, inputs, rank, piece))
@@ -56,11 +56,11 @@ void expect_outputs(const collective::CollectiveSchedule& schedule, const Pieces
   }
 }
 
-std::vector<collective::ScheduleSpec> small_specs(
-    const std::vector<collective::Collective>& collectives) {
-  std::vector<collective::ScheduleSpec> specs;
-  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
-    for (const collective::Collective collective : collectives)
+std::vector<collective::CollectiveScheduleSpec> small_specs(
+    const std::vector<collective::CollectiveOperation>& collectives) {
+  std::vector<collective::CollectiveScheduleSpec> specs;
+  for (const auto& [method, name] : collective::kGeneratedCollectiveAlgorithmNames) {
+    for (const collective::CollectiveOperation collective : collectives)
       add_small(method, collective, specs);
   }
   return specs;

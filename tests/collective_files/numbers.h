@@ -23,7 +23,7 @@ void expect_outputs(const collective::CollectiveSchedule& schedule, const Pieces
                     const Pieces& outputs);
 
 /// Returns every schedule that exists for these operations on small groups, with two chunks each.
-std::vector<collective::ScheduleSpec> small_specs(
-    const std::vector<collective::Collective>& collectives);
+std::vector<collective::CollectiveScheduleSpec> small_specs(
+    const std::vector<collective::CollectiveOperation>& collectives);
 
 }  // namespace stepwright::collective_files

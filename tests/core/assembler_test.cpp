@@ -14,23 +14,26 @@ namespace {
 TEST(DocumentTreeAssembler, PutsKeysAndValuesTogether) {
   const std::string file = "f";
   DocumentTreeAssembler assembler(file);
-  assembler.open(Tree::mapping());
+  assembler.begin_container(DocumentTree::make_empty_mapping());
   EXPECT_TRUE(assembler.expects_key());
-  assembler.leaf(Tree("a"));
-  EXPECT_EQ(assembler.key_without_value()->text, "a");
-  assembler.open(Tree::sequence());
-  assembler.leaf(Tree(1));
-  assembler.end_container();
-  assembler.end_container();
-  EXPECT_EQ(assembler.take_document_tree(), Tree::mapping().set("a", Tree::sequence().add(1)));
+  assembler.add_scalar_value(DocumentTree("a"));
+  EXPECT_EQ(assembler.yaml_key_without_value()->text, "a");
+  assembler.begin_container(DocumentTree::make_empty_sequence());
+  assembler.add_scalar_value(DocumentTree(1));
+  assembler.end_document_container();
+  assembler.end_document_container();
+  EXPECT_EQ(
+      assembler.finished_document_tree(),
+      DocumentTree::make_empty_mapping().set("a", DocumentTree::make_empty_sequence().add(1)));
 }
 
 TEST(DocumentTreeAssembler, RejectsTooManyValues) {
   const std::string file = "f";
   DocumentTreeAssembler assembler(file);
-  assembler.open(Tree::sequence());
-  for (std::size_t i = 0; i < kMaxDocumentValues; ++i) assembler.leaf(Tree());
-  EXPECT_EQ(refusal([&] { assembler.leaf(Tree()); }), "f: more than 2000000 values");
+  assembler.begin_container(DocumentTree::make_empty_sequence());
+  for (std::size_t i = 0; i < kMaxYamlOrJsonValues; ++i) assembler.add_scalar_value(DocumentTree());
+  EXPECT_EQ(refusal([&] { assembler.add_scalar_value(DocumentTree()); }),
+            "f: more than 2000000 values");
 }
 
 TEST(DocumentTreeAssembler, CountsLinesAndColumnsFromOne) {

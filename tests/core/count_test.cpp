@@ -8,7 +8,7 @@ namespace stepwright {
 namespace {
 
 std::int64_t count_of(const char* yaml) {
-  const Document document = Document::parse(yaml, "file");
+  const YamlJsonDocument document = YamlJsonDocument::parse(yaml, "file");
   return read_batch_or_sequence_size(document.root().get("n"), 1, 1'000'000'000);
 }
 

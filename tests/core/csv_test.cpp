@@ -82,7 +82,7 @@ TEST(Csv, TitlesHaveNoBlanksAround) {
 TEST(Csv, AColumnThatIsNearlyAMissingOneIsRefused) {
   constexpr std::string_view kKnown[] = {"model", "layers", "tp"};
   const auto check = [&](const char* header) {
-    parse_csv(header, "t.csv").reject_misspelt_columns(kKnown);
+    parse_csv(header, "t.csv").refuse_misspelt_column_titles(kKnown);
   };
   EXPECT_EQ(refusal([&] { check("model,layer,tp"); }),
             "t.csv:1: unknown column 'layer'; did you mean 'layers'? (a column of your own needs a "

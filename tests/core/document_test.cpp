@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 std::string refused(const std::string& text, const std::string& name = "job.yaml") {
-  return refusal([&] { (void)Document::parse(text, name); });
+  return refusal([&] { (void)YamlJsonDocument::parse(text, name); });
 }
 
 std::string repeated(const std::string& part, std::size_t times) {
@@ -29,13 +29,13 @@ std::string repeated(const std::string& part, std::size_t times) {
   return text;
 }
 
-Tree read(const std::string& text) {
-  const Document document = Document::parse(text, "x");
-  return document.root().tree();
+DocumentTree read(const std::string& text) {
+  const YamlJsonDocument document = YamlJsonDocument::parse(text, "x");
+  return document.root().copy_tree();
 }
 
-TEST(Document, ReadsYaml) {
-  const Document job = Document::parse(
+TEST(YamlJsonDocument, ReadsYaml) {
+  const YamlJsonDocument job = YamlJsonDocument::parse(
       "stepwright: job/1\n"
       "batch: {sequences: 512, length: 4096}\n"
       "layers:\n"
@@ -47,8 +47,8 @@ TEST(Document, ReadsYaml) {
   EXPECT_EQ(job.root().get("layers").at(1).integer(), 41);
 }
 
-TEST(Document, ReadsJson) {
-  const Document job = Document::parse(
+TEST(YamlJsonDocument, ReadsJson) {
+  const YamlJsonDocument job = YamlJsonDocument::parse(
       R"( {"batch": {"length": 4096}, "name": "a\u00b5\"", "on": true, "none": null})", "job.json");
   EXPECT_EQ(job.root().get("batch").get("length").integer(), 4096);
   EXPECT_EQ(job.root().get("name").text(), "aµ\"");
@@ -56,57 +56,59 @@ TEST(Document, ReadsJson) {
   EXPECT_TRUE(job.root().get("none").is_null());
 }
 
-TEST(Document, KeepsTheOrderOfTheFile) {
-  const Document document = Document::parse("b: 1\na: 2\n", "x.yaml");
-  const auto members = document.root().members();
+TEST(YamlJsonDocument, KeepsTheOrderOfTheFile) {
+  const YamlJsonDocument document = YamlJsonDocument::parse("b: 1\na: 2\n", "x.yaml");
+  const auto members = document.root().mapping_members();
   ASSERT_EQ(members.size(), 2U);
   EXPECT_EQ(members[0].first, "b");
   EXPECT_EQ(members[1].first, "a");
 }
 
-TEST(Document, ReadsTheTextsOfAList) {
-  const Document document = Document::parse("words: [a, 1, \"b c\"]\nnone: []\none: a\n", "x.yaml");
-  const Node root = document.root();
-  EXPECT_EQ(root.get("words").texts(), (std::vector<std::string>{"a", "1", "b c"}));
-  EXPECT_TRUE(root.get("none").texts().empty());
-  EXPECT_THROW(root.get("one").texts(), Error);
+TEST(YamlJsonDocument, ReadsTheTextsOfAList) {
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse("words: [a, 1, \"b c\"]\nnone: []\none: a\n", "x.yaml");
+  const DocumentNode root = document.root();
+  EXPECT_EQ(root.get("words").as_text_list(), (std::vector<std::string>{"a", "1", "b c"}));
+  EXPECT_TRUE(root.get("none").as_text_list().empty());
+  EXPECT_THROW(root.get("one").as_text_list(), Error);
 }
 
-TEST(Document, KnowsWhereYamlValuesAre) {
-  const Document job = Document::parse("batch:\n  length: 4096\n  none:\nl:\n  - {a: 1}\n", "j");
-  EXPECT_EQ(job.root().where(), "j:1:1");
-  EXPECT_EQ(job.root().get("batch").get("length").where(), "j:2:11: batch.length");
-  EXPECT_EQ(job.root().get("batch").get("none").where(), "j:3:3: batch.none");
-  EXPECT_EQ(job.root().get("l").at(0).get("a").where(), "j:5:9: l.0.a");
+TEST(YamlJsonDocument, KnowsWhereYamlValuesAre) {
+  const YamlJsonDocument job =
+      YamlJsonDocument::parse("batch:\n  length: 4096\n  none:\nl:\n  - {a: 1}\n", "j");
+  EXPECT_EQ(job.root().file_position_text(), "j:1:1");
+  EXPECT_EQ(job.root().get("batch").get("length").file_position_text(), "j:2:11: batch.length");
+  EXPECT_EQ(job.root().get("batch").get("none").file_position_text(), "j:3:3: batch.none");
+  EXPECT_EQ(job.root().get("l").at(0).get("a").file_position_text(), "j:5:9: l.0.a");
 }
 
-TEST(Document, KnowsWhereJsonValuesAre) {
-  const Document job =
-      Document::parse("{\"a]\\\"\": [1, -2e3,\n  {\"b\" : \"x,\"}],\r\n \"c\":false}", "j.json");
-  const Node list = job.root().get("a]\"");
-  EXPECT_EQ(list.where(), "j.json:1:10: a]\"");
-  EXPECT_EQ(list.at(1).where(), "j.json:1:14: a]\".1");
-  EXPECT_EQ(list.at(2).get("b").where(), "j.json:2:10: a]\".2.b");
-  EXPECT_EQ(job.root().get("c").where(), "j.json:3:6: c");
+TEST(YamlJsonDocument, KnowsWhereJsonValuesAre) {
+  const YamlJsonDocument job = YamlJsonDocument::parse(
+      "{\"a]\\\"\": [1, -2e3,\n  {\"b\" : \"x,\"}],\r\n \"c\":false}", "j.json");
+  const DocumentNode list = job.root().get("a]\"");
+  EXPECT_EQ(list.file_position_text(), "j.json:1:10: a]\"");
+  EXPECT_EQ(list.at(1).file_position_text(), "j.json:1:14: a]\".1");
+  EXPECT_EQ(list.at(2).get("b").file_position_text(), "j.json:2:10: a]\".2.b");
+  EXPECT_EQ(job.root().get("c").file_position_text(), "j.json:3:6: c");
 }
 
-TEST(Document, ReadsTheSameWithAByteOrderMark) {
-  const Document yaml = Document::parse(
+TEST(YamlJsonDocument, ReadsTheSameWithAByteOrderMark) {
+  const YamlJsonDocument yaml = YamlJsonDocument::parse(
       "\xEF\xBB\xBF"
       "a: 1",
       "x");
-  const Document json = Document::parse("\xEF\xBB\xBF{\"a\": 1}", "x");
-  EXPECT_EQ(yaml.root().tree(), json.root().tree());
-  EXPECT_EQ(json.root().get("a").where(), "x:1:7: a");
+  const YamlJsonDocument json = YamlJsonDocument::parse("\xEF\xBB\xBF{\"a\": 1}", "x");
+  EXPECT_EQ(yaml.root().copy_tree(), json.root().copy_tree());
+  EXPECT_EQ(json.root().get("a").file_position_text(), "x:1:7: a");
 }
 
-TEST(Document, ReadsAnEmptyFileAsNull) {
+TEST(YamlJsonDocument, ReadsAnEmptyFileAsNull) {
   for (const std::string text : {"", "\n", "# only a comment"}) {
-    EXPECT_TRUE(read(text) == Tree()) << text;
+    EXPECT_TRUE(read(text) == DocumentTree()) << text;
   }
 }
 
-TEST(Document, RejectsMalformedYamlWithItsPosition) {
+TEST(YamlJsonDocument, RejectsMalformedYamlWithItsPosition) {
   EXPECT_EQ(refused("a: [1, 2\nb: 3\n"),
             "job.yaml:2:2: malformed YAML: a list that [ opens is not closed; , or ] is allowed "
             "here; the line is 'b: 3'");
@@ -114,7 +116,7 @@ TEST(Document, RejectsMalformedYamlWithItsPosition) {
   EXPECT_THAT(refused("a: @x"), StartsWith("job.yaml:1:4: malformed YAML: "));
 }
 
-TEST(Document, RejectsWhatIsLeftOpenAtTheEnd) {
+TEST(YamlJsonDocument, RejectsWhatIsLeftOpenAtTheEnd) {
   for (const std::string end : {"", "\n", "\n\n", " # c", "\r\n"}) {
     EXPECT_THAT(refused("a: \"x" + end), HasSubstr("malformed YAML: a quote is opened")) << end;
     EXPECT_THAT(refused("a: '" + end), HasSubstr("malformed YAML: a quote is opened")) << end;
@@ -122,16 +124,16 @@ TEST(Document, RejectsWhatIsLeftOpenAtTheEnd) {
   }
 }
 
-TEST(Document, ReadsBlockTextAlikeWithAndWithoutTheLastLineBreak) {
-  const Tree expected = Tree::mapping().set("a", "x\n");
+TEST(YamlJsonDocument, ReadsBlockTextAlikeWithAndWithoutTheLastLineBreak) {
+  const DocumentTree expected = DocumentTree::make_empty_mapping().set("a", "x\n");
   EXPECT_EQ(read("a: |\n  x"), expected);
   EXPECT_EQ(read("a: |\n  x\n"), expected);
-  EXPECT_EQ(read("a: |+\n  x\n\n"), Tree::mapping().set("a", "x\n\n"));
-  EXPECT_EQ(read("|\n x\n"), Tree("x\n"));
-  EXPECT_EQ(read("a: |\n"), Tree::mapping().set("a", ""));
+  EXPECT_EQ(read("a: |+\n  x\n\n"), DocumentTree::make_empty_mapping().set("a", "x\n\n"));
+  EXPECT_EQ(read("|\n x\n"), DocumentTree("x\n"));
+  EXPECT_EQ(read("a: |\n"), DocumentTree::make_empty_mapping().set("a", ""));
 }
 
-TEST(Document, RejectsMalformedJsonWithItsPosition) {
+TEST(YamlJsonDocument, RejectsMalformedJsonWithItsPosition) {
   EXPECT_THAT(refused("{\"a\": 1,\n \"b\": }"), StartsWith("job.yaml:2:7: malformed JSON: "));
   EXPECT_THAT(refused("[1, 2,]"), StartsWith("job.yaml:1:7: malformed JSON: "));
   EXPECT_THAT(refused("[1] x"), StartsWith("job.yaml:1:5: malformed JSON: "));
@@ -140,20 +142,20 @@ TEST(Document, RejectsMalformedJsonWithItsPosition) {
   EXPECT_THAT(refused(std::string("[1]\0[2]", 7)), StartsWith("job.yaml:1:4: a NUL byte"));
 }
 
-TEST(Document, RejectsNanAndInfinityInJson) {
+TEST(YamlJsonDocument, RejectsNanAndInfinityInJson) {
   EXPECT_THAT(refused("[NaN]"), HasSubstr("malformed JSON"));
   EXPECT_THAT(refused("[-Infinity]"), HasSubstr("malformed JSON"));
   EXPECT_THAT(refused("[1e999]"), HasSubstr("malformed JSON"));
 }
 
-TEST(Document, RejectsAKeyGivenTwice) {
+TEST(YamlJsonDocument, RejectsAKeyGivenTwice) {
   EXPECT_EQ(refused("a:\n  b: 1\n  c: 2\n  'b': 3\n"),
             "job.yaml:4:3: the key 'b' is given twice, first at line 2");
   EXPECT_EQ(refused("{\"a\": 1,\n\"a\": 2}", "j.json"),
             "j.json:2:1: the key 'a' is given twice, first at line 1");
 }
 
-TEST(Document, RejectsKeysThatAreNotText) {
+TEST(YamlJsonDocument, RejectsKeysThatAreNotText) {
   EXPECT_THAT(refused("? [a, b]\n: 1\n"), HasSubstr("a key must be text"));
   EXPECT_THAT(refused("? {a: b}\n: 1\n"), HasSubstr("a key must be text"));
   EXPECT_THAT(refused(": 1\n"), HasSubstr("a key is missing"));
@@ -161,7 +163,7 @@ TEST(Document, RejectsKeysThatAreNotText) {
   EXPECT_THAT(refused(std::string(241, 'k') + ": 1\n"), HasSubstr("longer than 240 bytes"));
 }
 
-TEST(Document, WritesAliasesAndMergeKeysOut) {
+TEST(YamlJsonDocument, WritesAliasesAndMergeKeysOut) {
   EXPECT_EQ(read("a: &x [1, {b: 2}]\nc: *x\n"), read("a: [1, {b: 2}]\nc: [1, {b: 2}]\n"));
   EXPECT_EQ(read("a: &k word\n*k : 1\n"), read("a: word\nword: 1\n"));
   const std::string anchors = "base: &b {x: 1, y: 2}\nmore: &m {y: 3, z: 4}\n";
@@ -174,7 +176,7 @@ TEST(Document, WritesAliasesAndMergeKeysOut) {
   EXPECT_EQ(read("'<<': 1\n").items.size(), 2U);
 }
 
-TEST(Document, RejectsAliasesWithoutAnEnd) {
+TEST(YamlJsonDocument, RejectsAliasesWithoutAnEnd) {
   EXPECT_THAT(refused("a: *x\n"), StartsWith("job.yaml:1:4: malformed YAML"));
   EXPECT_THAT(refused("a: &x [*x]\n"), StartsWith("job.yaml:1:8: an alias inside of its anchor"));
   EXPECT_THAT(refused("<<: 1\n"), StartsWith("job.yaml:1:5: a merge key (<<) takes a mapping"));
@@ -194,28 +196,28 @@ TEST(Document, RejectsAliasesWithoutAnEnd) {
   EXPECT_THAT(refused(anchored + std::string(50, ']') + "\n"), HasSubstr("more than 16 MiB"));
 }
 
-TEST(Document, RejectsTags) {
+TEST(YamlJsonDocument, RejectsTags) {
   EXPECT_THAT(refused("a: !!int \"5\"\n"), StartsWith("job.yaml:1:4: tags"));
   EXPECT_THAT(refused("a: !mine [1]\n"), StartsWith("job.yaml:1:4: tags"));
 }
 
-TEST(Document, RejectsASecondDocument) {
+TEST(YamlJsonDocument, RejectsASecondDocument) {
   EXPECT_THAT(refused("a: 1\n---\nb: 2\n"),
               StartsWith("job.yaml:2:1: a second document begins (---)"));
 }
 
-TEST(Document, RejectsTextThatIsNotUtf8) {
+TEST(YamlJsonDocument, RejectsTextThatIsNotUtf8) {
   EXPECT_THAT(refused("a: 1\nb: \xFF\n"), StartsWith("job.yaml:2:4: byte 0xff is not UTF-8"));
   EXPECT_THAT(refused("[\"\xFF\"]"), StartsWith("job.yaml:1:3: byte 0xff is not UTF-8"));
 }
 
-TEST(Document, RejectsControlCharactersInYaml) {
+TEST(YamlJsonDocument, RejectsControlCharactersInYaml) {
   EXPECT_THAT(refused("a: \x04\nb: 1\n"), StartsWith("job.yaml:1:4: the control character 0x04"));
   EXPECT_THAT(refused(std::string("a\0b: 1", 6)), StartsWith("job.yaml:1:2: a NUL byte"));
 }
 
-TEST(Document, RejectsDeepNesting) {
-  EXPECT_NO_THROW((void)Document::parse(repeated("[", 100) + repeated("]", 100), "x"));
+TEST(YamlJsonDocument, RejectsDeepNesting) {
+  EXPECT_NO_THROW((void)YamlJsonDocument::parse(repeated("[", 100) + repeated("]", 100), "x"));
   EXPECT_EQ(refused(repeated("[", 101)), "job.yaml:1:101: nested deeper than 100 levels");
   EXPECT_THAT(refused(repeated("[", 1'000'000)), HasSubstr("nested deeper than 100 levels"));
   EXPECT_THAT(refused("a:\n" + repeated("- ", 500'000)), HasSubstr("nested deeper"));
@@ -224,31 +226,31 @@ TEST(Document, RejectsDeepNesting) {
   EXPECT_THAT(refused(repeated("? ", 100'000)), StartsWith("job.yaml:"));
 }
 
-TEST(Document, RejectsTextsThatAreTooLarge) {
+TEST(YamlJsonDocument, RejectsTextsThatAreTooLarge) {
   EXPECT_EQ(refused("# " + std::string(std::size_t{4} << 20U, 'x')),
             "job.yaml: larger than 4 MiB, too large for YAML");
   EXPECT_EQ(refused(std::string((std::size_t{64} << 20U) + 1, ' ')),
             "job.yaml: larger than 64 MiB");
 }
 
-TEST(Document, LoadsAFile) {
+TEST(YamlJsonDocument, LoadsAFile) {
   const Folder folder;
   const std::filesystem::path path = folder.path() / "job.yaml";
   std::ofstream(path) << "a: 7\n";
-  const Document job = Document::load(path);
+  const YamlJsonDocument job = YamlJsonDocument::load(path);
   EXPECT_EQ(job.root().get("a").integer(), 7);
-  EXPECT_EQ(job.name(), path.string());
+  EXPECT_EQ(job.document_name(), path.string());
 }
 
-TEST(Document, RefusesToLoadWhatIsNoFile) {
+TEST(YamlJsonDocument, RefusesToLoadWhatIsNoFile) {
   const Folder folder;
   const std::string missing = (folder.path() / "missing.yaml").string();
-  EXPECT_EQ(refusal([&] { (void)Document::load(missing); }), missing + ": no such file");
-  EXPECT_EQ(refusal([&] { (void)Document::load(folder.path()); }),
+  EXPECT_EQ(refusal([&] { (void)YamlJsonDocument::load(missing); }), missing + ": no such file");
+  EXPECT_EQ(refusal([&] { (void)YamlJsonDocument::load(folder.path()); }),
             folder.path().string() + ": is a directory, not a file");
 }
 
-TEST(Document, SaysInItsOwnWordsWhatIsWrongWithYaml) {
+TEST(YamlJsonDocument, SaysInItsOwnWordsWhatIsWrongWithYaml) {
   const std::pair<const char*, const char*> texts[] = {
       {"a: @x\n", "1:4: malformed YAML: a value cannot begin with this character"},
       {"a: b: c\n", "1:5: malformed YAML: a colon makes no key here"},
@@ -266,10 +268,10 @@ TEST(Document, SaysInItsOwnWordsWhatIsWrongWithYaml) {
   EXPECT_THAT(refused("'a' b\n"), StartsWith("job.yaml:1:5: text behind the end of the document"));
 }
 
-TEST(Document, KeepsNodesValidWhenMoved) {
-  Document first = Document::parse("a: 7\n", "x");
-  const Node a = first.root().get("a");
-  const Document second = std::move(first);
+TEST(YamlJsonDocument, KeepsNodesValidWhenMoved) {
+  YamlJsonDocument first = YamlJsonDocument::parse("a: 7\n", "x");
+  const DocumentNode a = first.root().get("a");
+  const YamlJsonDocument second = std::move(first);
   EXPECT_EQ(a.integer(), 7);
 }
 

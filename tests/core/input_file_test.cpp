@@ -38,7 +38,7 @@ std::jthread writer(const fs::path& pipe, std::string text, milliseconds before,
                     milliseconds between) {
   return std::jthread([=] {
     std::this_thread::sleep_for(before);
-    const Descriptor file(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
+    const FileDescriptor file(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
     for (const char c : text) {
       std::this_thread::sleep_for(between);
       EXPECT_EQ(::write(file.get(), &c, 1), 1);
@@ -46,7 +46,7 @@ std::jthread writer(const fs::path& pipe, std::string text, milliseconds before,
   });
 }
 
-TEST(InputFile, ReadsAFileToItsEnd) {
+TEST(InputFileReader, ReadsAFileToItsEnd) {
   const Folder folder;
   std::ofstream(folder / "file") << std::string(kMost, 'x');
   EXPECT_EQ(read_file_or_standard_input(folder / "file", kMost), std::string(kMost, 'x'));
@@ -54,7 +54,7 @@ TEST(InputFile, ReadsAFileToItsEnd) {
               HasSubstr(" R "));  // has no size
 }
 
-TEST(InputFile, OneSentenceSaysWhyEachOtherCannotBeRead) {
+TEST(InputFileReader, OneSentenceSaysWhyEachOtherCannotBeRead) {
   const Folder folder;
   std::ofstream(folder / "large") << std::string(kMost + 1, 'x');
   fs::create_symlink("loop", folder / "loop");
@@ -80,9 +80,9 @@ TEST(InputFile, OneSentenceSaysWhyEachOtherCannotBeRead) {
       at("sparse") + ": larger than 1 MiB");
 }
 
-TEST(InputFile, ADeviceIsReadWhereItIsStandardInput) {
-  const Descriptor kept(::dup(STDIN_FILENO));
-  const Descriptor zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+TEST(InputFileReader, ADeviceIsReadWhereItIsStandardInput) {
+  const FileDescriptor kept(::dup(STDIN_FILENO));
+  const FileDescriptor zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(::dup2(zeros.get(), STDIN_FILENO), STDIN_FILENO);
   const std::string said = refusal([] { (void)read_file_or_standard_input("/dev/stdin", kMost); });
   const std::string other = refusal([] { (void)read_file_or_standard_input("/dev/null", kMost); });
@@ -91,7 +91,7 @@ TEST(InputFile, ADeviceIsReadWhereItIsStandardInput) {
   EXPECT_EQ(other, "/dev/null: is a device, not a file");
 }
 
-TEST(InputFile, AStreamOfTheKernelIsNotWaitedFor) {
+TEST(InputFileReader, AStreamOfTheKernelIsNotWaitedFor) {
   const fs::path messages = "/proc/kmsg";
   if (::access(messages.c_str(), R_OK) != 0)
     GTEST_SKIP() << "only root reads the kernel's messages (sudo make test)";
@@ -100,12 +100,12 @@ TEST(InputFile, AStreamOfTheKernelIsNotWaitedFor) {
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
 }
 
-TEST(InputFile, EveryReaderSaysTheSame) {
+TEST(InputFileReader, EveryReaderSaysTheSame) {
   const Folder folder;
   fs::create_symlink("loop", folder / "loop");
   const std::string loop = (folder / "loop").string();
   const std::string wanted = loop + ": cannot be read: Too many levels of symbolic links";
-  EXPECT_EQ(refusal([&] { (void)Document::load(loop); }), wanted);
+  EXPECT_EQ(refusal([&] { (void)YamlJsonDocument::load(loop); }), wanted);
   EXPECT_EQ(refusal([&] { (void)load_csv(loop); }), wanted);
   EXPECT_EQ(refusal([&] { const MappedFile file(loop); }), wanted);
   EXPECT_EQ(refusal([&] { (void)path_exists(loop); }), wanted);
@@ -113,7 +113,7 @@ TEST(InputFile, EveryReaderSaysTheSame) {
             loop + "/inside: cannot be read: Too many levels of symbolic links");
 }
 
-TEST(InputFile, ATableWithoutAnEndUsesNoMoreMemoryThanItsLimit) {
+TEST(InputFileReader, ATableWithoutAnEndUsesNoMoreMemoryThanItsLimit) {
   rusage before{};
   rusage after{};
   ::getrusage(RUSAGE_SELF, &before);
@@ -121,7 +121,7 @@ TEST(InputFile, ATableWithoutAnEndUsesNoMoreMemoryThanItsLimit) {
   const fs::path pipe = pipe_in(folder);
   const std::jthread endless([&] {
     ::signal(SIGPIPE, SIG_IGN);
-    const Descriptor file(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
+    const FileDescriptor file(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
     const std::string block(1U << 16U, '0');
     while (::write(file.get(), block.data(), block.size()) > 0) {
     }
@@ -131,10 +131,13 @@ TEST(InputFile, ATableWithoutAnEndUsesNoMoreMemoryThanItsLimit) {
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 900 << 10);  // KiB; a text grows by doubling
 }
 
-TEST(InputFile, APipeThatNobodyWritesIsRefused) {
+TEST(InputFileReader, APipeThatNobodyWritesIsRefused) {
   const Folder folder;
   const fs::path pipe = pipe_in(folder);
-  const auto read = [&] { InputFile(pipe, InputFile::Kind::kAny, milliseconds(50)).rest(kMost); };
+  const auto read = [&] {
+    InputFileReader(pipe, InputFileReader::FileKindToOpen::kAny, milliseconds(50))
+        .read_rest_of_file(kMost);
+  };
   EXPECT_EQ(refusal(read), pipe.string() +
                                ": is a pipe into which no program writes; 0.05 s were waited for "
                                "one");
@@ -142,11 +145,12 @@ TEST(InputFile, APipeThatNobodyWritesIsRefused) {
   EXPECT_FALSE(read_regular_file(pipe, kMost));
 }
 
-TEST(InputFile, APipeWithAWriterIsWaitedFor) {
+TEST(InputFileReader, APipeWithAWriterIsWaitedFor) {
   const Folder folder;
   const fs::path pipe = pipe_in(folder);
   const auto text = [&](milliseconds wait) {
-    return InputFile(pipe, InputFile::Kind::kAny, wait).rest(kMost);
+    return InputFileReader(pipe, InputFileReader::FileKindToOpen::kAny, wait)
+        .read_rest_of_file(kMost);
   };
   {
     const auto late = writer(pipe, "late", milliseconds(50), milliseconds(0));
@@ -160,22 +164,22 @@ TEST(InputFile, APipeWithAWriterIsWaitedFor) {
   EXPECT_EQ(text(milliseconds(5000)), "");
 }
 
-TEST(InputFile, AnUnnamedPipeIsReadWhetherOrNotItsWriterHasEnded) {
+TEST(InputFileReader, AnUnnamedPipeIsReadWhetherOrNotItsWriterHasEnded) {
   for (const std::string text : {"text", ""}) {
     Pipe pipe;
     const fs::path name = "/proc/self/fd/" + std::to_string(pipe.read.get());
     ASSERT_EQ(::write(pipe.write.get(), text.data(), text.size()), std::ssize(text));
     pipe.write.close();
-    EXPECT_EQ(InputFile(name).rest(kMost), text);
+    EXPECT_EQ(InputFileReader(name).read_rest_of_file(kMost), text);
   }
 }
 
-TEST(InputFile, APlainFileThatNeedNotBeOneIsNoFailure) {
+TEST(InputFileReader, APlainFileThatNeedNotBeOneIsNoFailure) {
   const Folder folder;
   std::ofstream(folder / "file") << "#!/bin/sh\ntext";
   EXPECT_EQ(read_regular_file(folder / "file", kMost), "#!/bin/sh\ntext");
   EXPECT_EQ(read_regular_file(folder / "file", 3), std::nullopt);
-  EXPECT_EQ(read_regular_file_start(folder / "file", 3), "#!/");
+  EXPECT_EQ(read_first_bytes_of_regular_file(folder / "file", 3), "#!/");
   EXPECT_EQ(read_regular_file("/dev/zero", kMost), std::nullopt);
   EXPECT_EQ(read_regular_file(folder.path(), kMost), std::nullopt);
   EXPECT_TRUE(path_exists(folder / "file"));

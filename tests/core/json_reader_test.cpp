@@ -28,10 +28,11 @@ std::optional<Json> theirs(const std::string& text) {
 }
 
 /// True if a tree equals a JSON value; numbers are compared by spelling.
-bool same(const Tree& tree, const Json& json) {
+bool same(const DocumentTree& tree, const Json& json) {
   if (json.is_string())
-    return tree.kind == Tree::Kind::kScalar && tree.text == json.get<std::string>();
-  if (json.is_null()) return tree.kind == Tree::Kind::kNull;
+    return tree.kind == DocumentTree::TreeValueKind::kScalar &&
+           tree.text == json.get<std::string>();
+  if (json.is_null()) return tree.kind == DocumentTree::TreeValueKind::kNull;
   if (json.is_primitive()) return tree.text == json.dump() || Json::parse(tree.text) == json;
   const std::size_t step = json.is_object() ? 2 : 1;
   if (tree.items.size() != step * json.size()) return false;
@@ -75,7 +76,7 @@ TEST(JsonReader, ReadsAndRefusesWhatAnotherReaderDoes) {
     const bool utf8 = find_bad_utf8(text) == std::string_view::npos;
     ASSERT_EQ(utf8 && find_json_fault(text).text.empty(), expected.has_value()) << text;
     try {
-      const Tree tree = read_json(text, "job.json");
+      const DocumentTree tree = read_json(text, "job.json");
       ASSERT_TRUE(expected && same(tree, *expected)) << text;
       ++read;
     } catch (const Error& error) {
@@ -144,11 +145,11 @@ TEST(JsonReader, SaysWhatIsWrongAndWhatIsAllowed) {
 }
 
 TEST(JsonReader, KnowsWhereEverythingBegins) {
-  const Tree tree = read_json("\xEF\xBB\xBF{\n \"a\": [1,\n  \"x\\\"]\", {}]}", "job.json");
-  const auto place = [](const Tree& part) { return std::pair(part.line, part.column); };
+  const DocumentTree tree = read_json("\xEF\xBB\xBF{\n \"a\": [1,\n  \"x\\\"]\", {}]}", "job.json");
+  const auto place = [](const DocumentTree& part) { return std::pair(part.line, part.column); };
   EXPECT_EQ(place(tree), std::pair(1U, 1U));
   EXPECT_EQ(place(tree.items[0]), std::pair(2U, 2U));
-  const Tree& list = tree.items[1];
+  const DocumentTree& list = tree.items[1];
   EXPECT_EQ(place(list), std::pair(2U, 7U));
   EXPECT_EQ(place(list.items[0]), std::pair(2U, 8U));
   EXPECT_EQ(place(list.items[1]), std::pair(3U, 3U));

@@ -10,8 +10,8 @@ namespace stepwright {
 namespace {
 
 std::string as_json(const std::string& text) {
-  const Document document = Document::parse(text, "file");
-  return json_of(document.root().tree()).dump();
+  const YamlJsonDocument document = YamlJsonDocument::parse(text, "file");
+  return json_from_tree(document.root().copy_tree()).dump();
 }
 
 TEST(JsonWriter, KeepsValuesAndTheirOrder) {

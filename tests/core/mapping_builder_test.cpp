@@ -7,9 +7,9 @@
 namespace stepwright {
 namespace {
 
-TEST(MappingBuilder, MakesWhatSettingKeyByKeyMakes) {
-  Tree tree = Tree::mapping().set("kept", 1).set("replaced", 2);
-  MappingBuilder builder(tree);
+TEST(TreeMappingBuilder, MakesWhatSettingKeyByKeyMakes) {
+  DocumentTree tree = DocumentTree::make_empty_mapping().set("kept", 1).set("replaced", 2);
+  TreeMappingBuilder builder(tree);
   for (const char* key : {"replaced", "new", "12", "new"}) {
     builder.set(key, key);
     tree.set(key, key);
@@ -17,7 +17,7 @@ TEST(MappingBuilder, MakesWhatSettingKeyByKeyMakes) {
   ASSERT_NE(builder.find("new"), nullptr);
   EXPECT_EQ(builder.find("new")->text, "new");
   EXPECT_EQ(builder.find("absent"), nullptr);
-  EXPECT_EQ(builder.take(), tree);
+  EXPECT_EQ(builder.finished_mapping(), tree);
 }
 
 }  // namespace

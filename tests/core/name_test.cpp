@@ -13,7 +13,8 @@ namespace {
 
 /// Returns the error for a name that a file has in double quotes.
 std::string name_refusal(const std::string& literal) {
-  const Document document = Document::parse("model:\n  name: \"" + literal + "\"\n", "job.yaml");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse("model:\n  name: \"" + literal + "\"\n", "job.yaml");
   return refusal([&] { read_name(document.root().get("model").get("name")); });
 }
 

@@ -13,18 +13,19 @@ constexpr std::string_view kKnown[] = {"tensor", "pipeline", "context", "expert"
 
 TEST(KnownWords, AreAllNamedWhereTheyAreFew) {
   constexpr std::string_view kFew[] = {"ring", "tree"};
-  EXPECT_EQ(known_words_text("rinf", kFew, "all"), "; did you mean 'ring'? (allowed: ring, tree)");
+  EXPECT_EQ(unknown_word_hint_text("rinf", kFew, "all"),
+            "; did you mean 'ring'? (allowed: ring, tree)");
 }
 
 TEST(KnownWords, AreTheNearestThreeWhereTheyAreMany) {
   std::vector<std::string> names;
   for (int i = 10; i < 50; ++i) names.push_back("word-" + std::to_string(i));
   const std::vector<std::string_view> many(names.begin(), names.end());
-  EXPECT_EQ(known_words_text("word-1o", many, "list them"),
+  EXPECT_EQ(unknown_word_hint_text("word-1o", many, "list them"),
             "; did you mean 'word-10'? (all 40: list them)");
-  EXPECT_EQ(known_words_text("zzzzz33", many, "list them"),
+  EXPECT_EQ(unknown_word_hint_text("zzzzz33", many, "list them"),
             "; the nearest are word-33, word-13, word-23 (all 40: list them)");
-  EXPECT_EQ(known_words_text("", many, "list them"),
+  EXPECT_EQ(unknown_word_hint_text("", many, "list them"),
             "; the nearest are word-10, word-11, word-12 (all 40: list them)");
 }
 

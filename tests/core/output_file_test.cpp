@@ -133,7 +133,7 @@ TEST(OutputFile, ASignalThatEndsTheProgramLeavesNothing) {
     EXPECT_EXIT(
         {
           ::signal(signal, SIG_DFL);  // a shell ignores some signals for background programs
-          remove_unfinished_at_signals();
+          remove_unfinished_files_at_signals();
           end_while_writing(folder, signal);
         },
         ::testing::KilledBySignal(signal), "");
@@ -147,7 +147,7 @@ TEST(OutputFile, ASignalThatIsIgnoredStaysIgnored) {
   EXPECT_EXIT(
       {
         ::signal(SIGHUP, SIG_IGN);
-        remove_unfinished_at_signals();
+        remove_unfinished_files_at_signals();
         OutputFile file(folder / "file");
         ::raise(SIGHUP);
         file.finish();
@@ -162,7 +162,7 @@ TEST(OutputFile, AChildOfAWriterRemovesNothing) {
   EXPECT_EXIT(
       {
         ::signal(SIGTERM, SIG_DFL);
-        remove_unfinished_at_signals();
+        remove_unfinished_files_at_signals();
         OutputFile file(folder / "file");
         const pid_t child = ::fork();
         if (child == 0) ::raise(SIGTERM);
@@ -236,7 +236,7 @@ TEST(OutputFile, DevicesPipesAndOpenDescriptorsAreWrittenDirectly) {
     reader.join();
     EXPECT_EQ(heard, "through the pipe");
   }
-  const Descriptor open(::open((folder / "log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const FileDescriptor open(::open((folder / "log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_EQ(::write(open.get(), "before ", 7), 7);
   write_file("/dev/fd/" + std::to_string(open.get()), "plan");
   ASSERT_EQ(::write(open.get(), " after", 6), 6);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 /// Returns the reason why a path cannot be written; empty: it can.
 std::string reason_not(const fs::path& path) {
   try {
-    check_writable(path);
+    check_output_file_writable(path);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
     return error.what();

@@ -20,7 +20,7 @@ const char kJob[] =
     "overlap:\n";
 
 std::string with(const std::string& path, const std::string& value) {
-  return Document::parse(kJob, "job.yaml").with(path, value).to_yaml();
+  return YamlJsonDocument::parse(kJob, "job.yaml").copy_with_replaced_scalar(path, value).to_yaml();
 }
 
 std::string refused_change(const std::string& path, const std::string& value) {
@@ -35,11 +35,11 @@ TEST(Override, ReplacesAScalar) {
 }
 
 TEST(Override, LeavesTheOriginalAsItWas) {
-  const Document job = Document::parse(kJob, "job.yaml");
-  const Document changed = job.with("rate", "1");
+  const YamlJsonDocument job = YamlJsonDocument::parse(kJob, "job.yaml");
+  const YamlJsonDocument changed = job.copy_with_replaced_scalar("rate", "1");
   EXPECT_EQ(job.root().get("rate").number(), 0.3);
   EXPECT_EQ(changed.root().get("rate").number(), 1.0);
-  EXPECT_EQ(changed.root().get("rate").where(), "job.yaml: rate");
+  EXPECT_EQ(changed.root().get("rate").file_position_text(), "job.yaml: rate");
 }
 
 TEST(Override, ReadsQuotesAsText) {
@@ -56,16 +56,17 @@ TEST(Override, MultipliesTheNumberThatIsThere) {
 }
 
 TEST(Override, MultipliesLargeIntegersExactly) {
-  const Document big = Document::parse("v: 3074457345618258603", "x");
-  EXPECT_EQ(big.with("v", "3x").to_yaml(), "v: 9223372036854775808\n");
-  const Document odd = Document::parse("v: 4503599627370497", "x");
-  EXPECT_EQ(odd.with("v", "3x").to_yaml(), "v: 13510798882111491\n");
+  const YamlJsonDocument big = YamlJsonDocument::parse("v: 3074457345618258603", "x");
+  EXPECT_EQ(big.copy_with_replaced_scalar("v", "3x").to_yaml(), "v: 9223372036854775808\n");
+  const YamlJsonDocument odd = YamlJsonDocument::parse("v: 4503599627370497", "x");
+  EXPECT_EQ(odd.copy_with_replaced_scalar("v", "3x").to_yaml(), "v: 13510798882111491\n");
 }
 
 TEST(Override, CreatesMissingKeys) {
   EXPECT_THAT(with("sharding.states", "III"), HasSubstr("sharding:\n  states: III\n"));
   EXPECT_THAT(with("overlap.tensor", "true"), HasSubstr("overlap:\n  tensor: true\n"));
-  EXPECT_EQ(Document::parse("", "x").with("a.b", "1").to_yaml(), "a:\n  b: 1\n");
+  EXPECT_EQ(YamlJsonDocument::parse("", "x").copy_with_replaced_scalar("a.b", "1").to_yaml(),
+            "a:\n  b: 1\n");
 }
 
 TEST(Override, RejectsPathsThatLeadNowhere) {

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 double read(const std::string& value, QuantityKind quantity) {
-  const Document document = Document::parse("nic: " + value, "file.yaml");
+  const YamlJsonDocument document = YamlJsonDocument::parse("nic: " + value, "file.yaml");
   return read_quantity(document.root().get("nic"), quantity, 1e-9, 1e18);
 }
 

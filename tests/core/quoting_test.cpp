@@ -13,7 +13,7 @@ namespace {
 
 /// Returns the text that a YAML file has as the value of a key.
 std::string read_yaml_back(const std::string& literal) {
-  const Document document = Document::parse("key: " + literal + "\n", "text.yaml");
+  const YamlJsonDocument document = YamlJsonDocument::parse("key: " + literal + "\n", "text.yaml");
   return document.root().get("key").text();
 }
 

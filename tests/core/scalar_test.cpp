@@ -11,7 +11,7 @@
 namespace stepwright {
 namespace {
 
-using Status = IntegerParseResult::Status;
+using Status = IntegerParseResult::IntegerParseStatus;
 
 TEST(Scalar, AcceptsDecimalNumbersOnly) {
   for (const char* word : {"0", "-7", "+7", "0.5", ".5", "5.", "40e6", "1E-5", "1e+5", "-0"}) {

@@ -32,12 +32,12 @@ int ending_of_shell(std::string script) {
 
 TEST(SignalRecorder, AreTakenInTheirOrderWhicheverThreadGetsThem) {
   const SignalRecorder interrupts;
-  EXPECT_EQ(interrupts.take(), 0);
+  EXPECT_EQ(interrupts.take_oldest_signal(), 0);
   std::thread([] { ::raise(SIGTERM); }).join();
   ::raise(SIGINT);
-  EXPECT_EQ(interrupts.take(), SIGTERM);
-  EXPECT_EQ(interrupts.take(), SIGINT);
-  EXPECT_EQ(interrupts.take(), 0);
+  EXPECT_EQ(interrupts.take_oldest_signal(), SIGTERM);
+  EXPECT_EQ(interrupts.take_oldest_signal(), SIGINT);
+  EXPECT_EQ(interrupts.take_oldest_signal(), 0);
 }
 
 TEST(SignalRecorder, AnIgnoredHangUpStaysIgnored) {
@@ -47,7 +47,7 @@ TEST(SignalRecorder, AnIgnoredHangUpStaysIgnored) {
   {
     const SignalRecorder interrupts;
     ::raise(SIGHUP);
-    EXPECT_EQ(interrupts.take(), 0);
+    EXPECT_EQ(interrupts.take_oldest_signal(), 0);
   }
   ::sigaction(SIGHUP, &before, &after);
   EXPECT_EQ(after.sa_handler, SIG_IGN);
@@ -61,7 +61,7 @@ TEST(SignalRecorder, AProgramThatIsStartedHasItsSignals) {
     EXPECT_TRUE(WIFSIGNALED(status)) << signal;
     EXPECT_EQ(WTERMSIG(status), signal);
   }
-  EXPECT_EQ(interrupts.take(), 0);
+  EXPECT_EQ(interrupts.take_oldest_signal(), 0);
 }
 
 TEST(SignalRecorder, AChildBeforeItsProgramPassesOverThem) {
@@ -74,7 +74,7 @@ TEST(SignalRecorder, AChildBeforeItsProgramPassesOverThem) {
   const int status = ending_of(child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 7);
-  EXPECT_EQ(interrupts.take(), 0);
+  EXPECT_EQ(interrupts.take_oldest_signal(), 0);
 }
 
 TEST(SignalRecorder, AClosedPipeIsAnError) {
@@ -89,7 +89,7 @@ TEST(SignalRecorder, EndBySignalIsSeenByWhoWaits) {
   const pid_t child = ::fork();
   if (child == 0) {
     const SignalRecorder interrupts;
-    end_by_signal(SIGTERM);
+    end_process_by_signal(SIGTERM);
   }
   const int status = ending_of(child);
   EXPECT_TRUE(WIFSIGNALED(status));

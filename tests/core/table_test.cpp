@@ -8,8 +8,8 @@ namespace stepwright {
 namespace {
 
 TEST(Table, AlignsColumns) {
-  const Table table{{{"group", Align::kLeft}, {"time", Align::kRight}},
-                    {{"tensor", "12.5 ms"}, {"data", "3.40 µs"}, {"", "1 s"}}};
+  const TextTable table{{{"group", ColumnAlignment::kLeft}, {"time", ColumnAlignment::kRight}},
+                        {{"tensor", "12.5 ms"}, {"data", "3.40 µs"}, {"", "1 s"}}};
   EXPECT_EQ(format_text_table(table),
             "group      time\n"
             "------  -------\n"
@@ -19,7 +19,7 @@ TEST(Table, AlignsColumns) {
 }
 
 TEST(Table, LeavesNoSpacesAtTheEndOfALine) {
-  const Table table{{{"a"}, {"wide header"}}, {{"1", "x"}, {"2", ""}}};
+  const TextTable table{{{"a"}, {"wide header"}}, {{"1", "x"}, {"2", ""}}};
   EXPECT_EQ(format_text_table(table), "a  wide header\n-  -----------\n1  x\n2\n");
 }
 

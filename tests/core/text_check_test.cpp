@@ -47,7 +47,7 @@ TEST(TextCheck, OneByteOrderMarkIsEnough) {
 TEST(TextCheck, EveryReaderOfDocumentsHasTheRule) {
   for (const std::string text : {"{\"a\":\r1}", "a: 1\rb: 2\r", "a,b\r1,2\r", "\"a\rb\""}) {
     EXPECT_THAT(refusal([&] { (void)parse_csv(text, "f"); }), StartsWith("f:1:"));
-    const std::string said = refusal([&] { (void)Document::parse(text, "f"); });
+    const std::string said = refusal([&] { (void)YamlJsonDocument::parse(text, "f"); });
     EXPECT_THAT(said, ::testing::HasSubstr("carriage return")) << text;
   }
 }

@@ -25,18 +25,18 @@ TEST(Utf8, FindsMalformedCharacters) {
 TEST(Utf8, CountsCharacters) { EXPECT_EQ(count_characters("3.4 µs"), 6U); }
 
 TEST(Utf8, EscapesAndCutsTextForMessages) {
-  EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
-  EXPECT_EQ(printable("a\xe2\x80\xae"), "a\\u202e");
-  EXPECT_EQ(printable("a\xff"), "a\\xff");
-  EXPECT_EQ(printable("abcdef", 4), "abcd...");
-  EXPECT_EQ(printable("abcµ", 4), "abc...");
-  EXPECT_EQ(printable("a\u2028\ufffe"), "a\\u2028\\ufffe");
+  EXPECT_EQ(one_line_printable_text("a\nb\x7f"), "a\\x0ab\\x7f");
+  EXPECT_EQ(one_line_printable_text("a\xe2\x80\xae"), "a\\u202e");
+  EXPECT_EQ(one_line_printable_text("a\xff"), "a\\xff");
+  EXPECT_EQ(one_line_printable_text("abcdef", 4), "abcd...");
+  EXPECT_EQ(one_line_printable_text("abcµ", 4), "abc...");
+  EXPECT_EQ(one_line_printable_text("a\u2028\ufffe"), "a\\u2028\\ufffe");
 }
 
 TEST(Utf8, FindsWhatATerminalObeys) {
   EXPECT_EQ(find_unprintable("Größe € 😀 \u00a0 \ufeff"), kNone);
   for (const char* text : {"a\n", "a\x7f", "a\u0080", "a\u009f", "a\u2029", "a\u2067", "a\xff"}) {
-    EXPECT_EQ(find_unprintable(text), 1U) << printable(text);
+    EXPECT_EQ(find_unprintable(text), 1U) << one_line_printable_text(text);
   }
 }
 

@@ -17,24 +17,26 @@ namespace {
 using testing::HasSubstr;
 
 void expect_round_trip(const std::string& text) {
-  const Document first = Document::parse(text, "first");
+  const YamlJsonDocument first = YamlJsonDocument::parse(text, "first");
   const std::string written = first.to_yaml();
-  const Document second = Document::parse(written, "second");
-  EXPECT_EQ(first.root().tree(), second.root().tree()) << written;
+  const YamlJsonDocument second = YamlJsonDocument::parse(written, "second");
+  EXPECT_EQ(first.root().copy_tree(), second.root().copy_tree()) << written;
   EXPECT_EQ(written, second.to_yaml());
 }
 
 TEST(YamlWriter, WritesAPlanAsAPersonWould) {
-  Tree plan = Tree::mapping();
+  DocumentTree plan = DocumentTree::make_empty_mapping();
   plan.set("stepwright", "plan/1");
-  plan.set("parallel", Tree::flow_mapping().set("tensor", 4).set("pipeline", 2));
-  plan.set("layers", Tree::flow_sequence(std::vector<int>{40, 40}));
+  plan.set("parallel", DocumentTree::empty_flow_mapping().set("tensor", 4).set("pipeline", 2));
+  plan.set("layers", DocumentTree::empty_flow_sequence(std::vector<int>{40, 40}));
   plan.set("sequence_parallel", true);
-  plan.set("framework", Tree::mapping().set("name", "megatron-core").set("version", "0.12"));
+  plan.set("framework",
+           DocumentTree::make_empty_mapping().set("name", "megatron-core").set("version", "0.12"));
   plan.set("factor", 0.5);
-  plan.set("notes", Tree::sequence().add("first").add(Tree::mapping().set("a", 1).set("b", 2)));
-  plan.set("empty", Tree::mapping()).set("nothing", Tree());
-  EXPECT_EQ(Document::from(plan, "plan.yaml").to_yaml(),
+  plan.set("notes", DocumentTree::make_empty_sequence().add("first").add(
+                        DocumentTree::make_empty_mapping().set("a", 1).set("b", 2)));
+  plan.set("empty", DocumentTree::make_empty_mapping()).set("nothing", DocumentTree());
+  EXPECT_EQ(YamlJsonDocument::from_tree(plan, "plan.yaml").to_yaml(),
             "stepwright: plan/1\n"
             "parallel: {tensor: 4, pipeline: 2}\n"
             "layers: [40, 40]\n"
@@ -53,26 +55,28 @@ TEST(YamlWriter, WritesAPlanAsAPersonWould) {
 
 TEST(YamlWriter, KeepsTheLayoutOfAFile) {
   const std::string text = "a: {b: 1, c: [x, z]}\nd:\n  - 1\n  - - 2\n    - 3\n";
-  EXPECT_EQ(Document::parse(text, "x").to_yaml(), text);
+  EXPECT_EQ(YamlJsonDocument::parse(text, "x").to_yaml(), text);
 }
 
 TEST(YamlWriter, QuotesTextThatReadsAsSomethingElse) {
-  Tree list = Tree::flow_sequence();
+  DocumentTree list = DocumentTree::empty_flow_sequence();
   for (const char* word : {"5", "true", "null", "", "yes", ".nan", "0x1f", "a: b", "#", "1f1b"}) {
     list.add(word);
   }
   EXPECT_EQ(
-      write_yaml(Tree::mapping().set("v", list)),
+      write_yaml(DocumentTree::make_empty_mapping().set("v", list)),
       "v: [\"5\", \"true\", \"null\", \"\", \"yes\", \".nan\", \"0x1f\", \"a: b\", \"#\", 1f1b]\n");
 }
 
 TEST(YamlWriter, WritesNumbersThatReadBackExactly) {
   for (const double number : {0.1, 1.0 / 3, 4e7, -1e-300, 123456789.0}) {
-    const Document document = Document::from(Tree::mapping().set("v", number), "x");
-    const Document again = Document::parse(document.to_yaml(), "y");
+    const YamlJsonDocument document =
+        YamlJsonDocument::from_tree(DocumentTree::make_empty_mapping().set("v", number), "x");
+    const YamlJsonDocument again = YamlJsonDocument::parse(document.to_yaml(), "y");
     EXPECT_EQ(again.root().get("v").number(), number);
   }
-  EXPECT_EQ(write_yaml(Tree(std::uint64_t{18446744073709551615U})), "18446744073709551615\n");
+  EXPECT_EQ(write_yaml(DocumentTree(std::uint64_t{18446744073709551615U})),
+            "18446744073709551615\n");
 }
 
 TEST(YamlWriter, ReadsBackAsTheSameTree) {
@@ -91,32 +95,37 @@ TEST(YamlWriter, ReadsBackAsTheSameTree) {
 TEST(YamlWriter, WritesDeepNestingOnOneLine) {
   const std::string deep = std::string(100, '[') + "7" + std::string(100, ']');
   expect_round_trip(deep);
-  EXPECT_LT(Document::parse(deep, "x").to_yaml().size(), 500U);
+  EXPECT_LT(YamlJsonDocument::parse(deep, "x").to_yaml().size(), 500U);
 }
 
-TEST(Tree, ReplacesAMemberThatIsThere) {
-  Tree tree;
+TEST(DocumentTree, ReplacesAMemberThatIsThere) {
+  DocumentTree tree;
   tree.set("a", 1).set("b", 2).set("a", 3);
   EXPECT_EQ(write_yaml(tree), "a: 3\nb: 2\n");
   EXPECT_EQ(tree.find("c"), nullptr);
 }
 
-TEST(Tree, CopiesAPartOfADocument) {
-  const Document job = Document::parse("batch: {length: 4096}\nmodel: x\n", "job.yaml");
-  const Tree plan = Tree::mapping().set("job", job.root().tree());
+TEST(DocumentTree, CopiesAPartOfADocument) {
+  const YamlJsonDocument job =
+      YamlJsonDocument::parse("batch: {length: 4096}\nmodel: x\n", "job.yaml");
+  const DocumentTree plan = DocumentTree::make_empty_mapping().set("job", job.root().copy_tree());
   EXPECT_EQ(write_yaml(plan), "job:\n  batch: {length: 4096}\n  model: x\n");
-  const Document written = Document::from(plan, "plan.yaml");
-  EXPECT_EQ(written.root().get("job").get("model").where(), "plan.yaml: job.model");
+  const YamlJsonDocument written = YamlJsonDocument::from_tree(plan, "plan.yaml");
+  EXPECT_EQ(written.root().get("job").get("model").file_position_text(), "plan.yaml: job.model");
 }
 
-TEST(Tree, RejectsNumbersThatAreNotFinite) {
-  EXPECT_THAT(refusal([] { (void)Tree(std::numeric_limits<double>::infinity()); }),
+TEST(DocumentTree, RejectsNumbersThatAreNotFinite) {
+  EXPECT_THAT(refusal([] { (void)DocumentTree(std::numeric_limits<double>::infinity()); }),
               HasSubstr("finite"));
 }
 
-TEST(Tree, IsRefusedWhenNoFileCouldHoldIt) {
-  EXPECT_THAT(refusal([] { (void)Document::from(Tree("\xFF"), "p"); }), HasSubstr("not UTF-8"));
-  EXPECT_THAT(refusal([] { (void)Document::from(Tree().set(std::string(300, 'k'), 1), "p"); }),
+TEST(DocumentTree, IsRefusedWhenNoFileCouldHoldIt) {
+  EXPECT_THAT(refusal([] { (void)YamlJsonDocument::from_tree(DocumentTree("\xFF"), "p"); }),
+              HasSubstr("not UTF-8"));
+  EXPECT_THAT(refusal([] {
+                (void)YamlJsonDocument::from_tree(DocumentTree().set(std::string(300, 'k'), 1),
+                                                  "p");
+              }),
               HasSubstr("longer than 240 bytes"));
 }
 

@@ -15,8 +15,8 @@ namespace {
 using testing::HasSubstr;
 
 MachineCollectiveConstants read(const std::string& operations) {
-  const Document document =
-      Document::parse(R"([{"library": "nccl", "operations": )" + operations + "}]", "profile.json");
+  const YamlJsonDocument document = YamlJsonDocument::parse(
+      R"([{"library": "nccl", "operations": )" + operations + "}]", "profile.json");
   MachineCollectiveConstants constants = default_collective_constants();
   EXPECT_TRUE(read_collective_constants(document.root(), "nccl", constants));
   return constants;
@@ -34,30 +34,32 @@ std::string refusal(const std::string& operations) {
 TEST(CollectiveProfiles, OverlayWhatTheyState) {
   const MachineCollectiveConstants constants =
       read(R"({"all_gather": {"inside_share": 0.6, "hop": [0.1, 0.2, 0.3]}})");
-  const CollectiveOperationConstants& gather = constants.of(collective::Collective::kAllGather);
+  const CollectiveOperationConstants& gather =
+      constants.of(collective::CollectiveOperation::kAllGather);
   EXPECT_EQ(gather.inside_share, 0.6);
   EXPECT_EQ(gather.protocols[2].hop, 0.3);
-  EXPECT_EQ(
-      gather.protocols[2].start_us,
-      default_collective_constants().of(collective::Collective::kAllGather).protocols[2].start_us);
-  EXPECT_EQ(constants.of(collective::Collective::kAllReduce),
-            default_collective_constants().of(collective::Collective::kAllReduce));
+  EXPECT_EQ(gather.protocols[2].start_us, default_collective_constants()
+                                              .of(collective::CollectiveOperation::kAllGather)
+                                              .protocols[2]
+                                              .start_us);
+  EXPECT_EQ(constants.of(collective::CollectiveOperation::kAllReduce),
+            default_collective_constants().of(collective::CollectiveOperation::kAllReduce));
 }
 
 TEST(CollectiveProfiles, ReadBackWhatTheyWrite) {
   CollectiveOperationConstants written =
-      default_collective_constants().of(collective::Collective::kAllReduce);
+      default_collective_constants().of(collective::CollectiveOperation::kAllReduce);
   written.switch_share = 0.5;
   written.protocols[0].start_us = 1.23456;
   const auto json = collective_constants_json(written, {.network = true, .tree = true});
   const MachineCollectiveConstants constants = read(R"({"all_reduce": )" + json.dump() + "}");
   written.protocols[0].start_us = 1.235;
-  EXPECT_EQ(constants.of(collective::Collective::kAllReduce), written);
+  EXPECT_EQ(constants.of(collective::CollectiveOperation::kAllReduce), written);
 }
 
 TEST(CollectiveProfiles, LeaveOutWhatNoSampleShows) {
   const auto json = collective_constants_json(
-      default_collective_constants().of(collective::Collective::kAllReduce), {});
+      default_collective_constants().of(collective::CollectiveOperation::kAllReduce), {});
   for (const char* key : {"network_share", "tree_share", "network_hop", "switch_share"}) {
     EXPECT_FALSE(json.contains(key)) << key;
   }
@@ -73,21 +75,21 @@ TEST(CollectiveProfiles, RefuseWhatWouldLetTimeFall) {
 }
 
 TEST(CollectiveProfiles, OtherLibrariesAreOtherConstants) {
-  const Document document =
-      Document::parse(R"([{"library": "trtllm", "operations": {}}])", "profile.json");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(R"([{"library": "trtllm", "operations": {}}])", "profile.json");
   MachineCollectiveConstants constants = default_collective_constants();
   EXPECT_FALSE(read_collective_constants(document.root(), "nccl", constants));
 }
 
 TEST(CollectiveProfiles, BuiltInOnesAreAllReadable) {
-  EXPECT_GE(embedded_machines().size(), 18U);
-  for (const EmbeddedFile& file : embedded_machines()) {
-    const Document document = Document::parse(file.text, std::string(file.name));
+  EXPECT_GE(embedded_machine_profiles().size(), 18U);
+  for (const EmbeddedFile& file : embedded_machine_profiles()) {
+    const YamlJsonDocument document = YamlJsonDocument::parse(file.text, std::string(file.name));
     EXPECT_EQ(document.root().get("name").text(), file.name);
     const auto cluster = cluster::built_in_cluster(document.root().get("cluster").text(), 1);
     ASSERT_TRUE(cluster.has_value());
     EXPECT_EQ(document.root().get("device").text(), cluster->device.name);
-    const Node list = document.root().get("collectives");
+    const DocumentNode list = document.root().get("collectives");
     for (std::size_t i = 0; i < list.size(); ++i) {
       MachineCollectiveConstants constants = default_collective_constants();
       EXPECT_TRUE(read_collective_constants(list, list.at(i).get("library").text(), constants));

@@ -40,23 +40,24 @@ step::Operator attention(step::Phase phase, std::int64_t head_dim = 128) {
 TEST(ComputationCostModel, AProductTakesItsFlopsAtTheAttainableRateAndItsStart) {
   const ComputationCostModel cost(a100_job(), {});
   // 2 * 4096^3 = 137.439e9 FLOP at .84 * 312e12: 524.416 us; start 10 us, launch 3 us.
-  EXPECT_NEAR(cost.seconds(linear(4096, 4096, 4096)), 537.416 * kMicro, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(linear(4096, 4096, 4096)), 537.416 * kMicro, kClose);
 }
 
 TEST(ComputationCostModel, AThinProductIsBoundByMemory) {
   const ComputationCostModel cost(a100_job(), {});
   // 2 * (16 * 8192 + 8192^2 + 16 * 8192) bytes at .8 * 2e12: 84.214 us; launch 3 us.
-  EXPECT_NEAR(cost.seconds(linear(16, 8192, 8192)), 87.214 * kMicro, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(linear(16, 8192, 8192)), 87.214 * kMicro, kClose);
 }
 
 TEST(ComputationCostModel, NarrowProductsAreFasterOnDevicesThatHaveThem) {
   const ComputationCostModel cost(h100_job(), {});
   const double flop = 2.0 * 8192 * 8192 * 8192;
-  EXPECT_NEAR(cost.seconds(linear(8192, 8192, 8192)), flop / (0.78 * 990e12) + 9e-6, kClose);
-  EXPECT_NEAR(cost.seconds(linear(8192, 8192, 8192, DType::kFp8)),
-              flop / (1.93 * 0.78 * 990e12) + 9e-6, kClose);
-  EXPECT_NEAR(cost.seconds(linear(8192, 8192, 8192, DType::kFp32)), flop / (0.7 * 67e12) + 9e-6,
+  EXPECT_NEAR(cost.operator_run_seconds(linear(8192, 8192, 8192)), flop / (0.78 * 990e12) + 9e-6,
               kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(linear(8192, 8192, 8192, DType::kFp8)),
+              flop / (1.93 * 0.78 * 990e12) + 9e-6, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(linear(8192, 8192, 8192, DType::kFp32)),
+              flop / (0.7 * 67e12) + 9e-6, kClose);
 }
 
 // 500 W of 700, of which 126 do not follow the clock, for a peak of 990 TFLOP/s where the
@@ -71,11 +72,13 @@ TEST(ComputationCostModel, ABoardOfLessPowerKeepsALowerClockInARunningJob) {
   const ComputationCostModel less(job, {});
   const ComputationCostModel alone(job, {}, DeviceLoad::kIsolated);
   const step::Operator product = linear(8192, 8192, 8192);
-  EXPECT_NEAR((less.seconds(product) - 9e-6) / (usual.seconds(product) - 9e-6), 1 / 0.8068, 1e-4);
-  EXPECT_EQ(alone.seconds(product), usual.seconds(product));
+  EXPECT_NEAR(
+      (less.operator_run_seconds(product) - 9e-6) / (usual.operator_run_seconds(product) - 9e-6),
+      1 / 0.8068, 1e-4);
+  EXPECT_EQ(alone.operator_run_seconds(product), usual.operator_run_seconds(product));
   step::Operator norm = product;
   norm.kind = step::OperatorKind::kNorm;
-  EXPECT_EQ(less.seconds(norm), usual.seconds(norm));
+  EXPECT_EQ(less.operator_run_seconds(norm), usual.operator_run_seconds(norm));
 }
 
 // An H20 has 400 W for 148 TFLOP/s: (274 / 574 * 989 / 148)^(1/2) = 1.79, more than any clock.
@@ -97,7 +100,8 @@ TEST(ComputationCostModel, Tf32IsHalfOf16BitsWhereTheDeviceHasIt) {
     job.cluster.device = cluster::built_in_device(device);
     job.kernels.tf32 = tf32;
     const step::Operator product = linear(16384, 16384, 16384, DType::kFp32);
-    return step::flops(product) / ComputationCostModel(job, {}).seconds(product);
+    return step::operator_flops(product) /
+           ComputationCostModel(job, {}).operator_run_seconds(product);
   };
   EXPECT_NEAR(rate("h100-sxm-80g", true), 0.78 * 989.4e12 / 2, 0.01 * 495e12);
   EXPECT_NEAR(rate("h100-sxm-80g", false), 0.7 * 67e12, 0.01 * 67e12);
@@ -112,9 +116,9 @@ TEST(ComputationCostModel, GradientsInTf32AreSlowerThanTheirForwardOnHopper) {
     job.kernels.tf32 = true;
     const ComputationCostModel cost(job, {});
     step::Operator product = linear(16384, 16384, 16384, type);
-    const double forward_s = cost.seconds(product);
+    const double forward_s = cost.operator_run_seconds(product);
     product.phase = step::Phase::kWeightGradient;
-    return cost.seconds(product) / forward_s;
+    return cost.operator_run_seconds(product) / forward_s;
   };
   EXPECT_NEAR(slowdown("h100-sxm-80g", DType::kFp32), 1 / 0.63, 0.01);
   EXPECT_DOUBLE_EQ(slowdown("h100-sxm-80g", DType::kBf16), 1);
@@ -126,11 +130,11 @@ TEST(ComputationCostModel, ALoopOverExpertsStartsAProductForEach) {
   step::Operator op = linear(4096, 4096, 4096);
   op.kind = step::OperatorKind::kGroupedLinear;
   op.shape.batch = 8;
-  const double grouped_s = ComputationCostModel(job, {}).seconds(op);
+  const double grouped_s = ComputationCostModel(job, {}).operator_run_seconds(op);
   job.kernels.grouped_experts = false;
   const ComputationCostModel looped(job, {});
-  EXPECT_NEAR(looped.seconds(op) - grouped_s, 7 * 13e-6, kClose);  // start and launch
-  EXPECT_EQ(looped.kernels(op), 8);
+  EXPECT_NEAR(looped.operator_run_seconds(op) - grouped_s, 7 * 13e-6, kClose);  // start and launch
+  EXPECT_EQ(looped.kernel_launch_count(op), 8);
 }
 
 // The backward of PyTorch's attention on AMD attains .37 of its forward's rate, others .9.
@@ -148,16 +152,17 @@ TEST(ComputationCostModel, GroupedProductsPadEachExpertsRows) {
   op.kind = step::OperatorKind::kGroupedLinear;
   op.shape.batch = 8;
   // 512 rows an expert and 128 of padding: 524.416 us * 640/512 / .85 = 771.200 us; 13 us.
-  EXPECT_NEAR(cost.seconds(op), 784.200 * kMicro, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(op), 784.200 * kMicro, kClose);
 }
 
 TEST(ComputationCostModel, FusedAttentionIsPricedByItsPairs) {
   const ComputationCostModel cost(a100_job(), {});
   // 4 * 32 * 8390656 * 128 = 137.473e9 FLOP at .62 * 312e12: 710.671 us; 240 keys a query more:
   // * 1.117159 = 793.932 us; start and launch 13 us.
-  EXPECT_NEAR(cost.seconds(attention(step::Phase::kForward)), 806.932 * kMicro, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(attention(step::Phase::kForward)), 806.932 * kMicro,
+              kClose);
   // 2.5 times the FLOPs at .9 of the rate, 550 keys a query more: * 1.268489.
-  EXPECT_NEAR(cost.seconds(attention(step::Phase::kDataGradient)),
+  EXPECT_NEAR(cost.operator_run_seconds(attention(step::Phase::kDataGradient)),
               (710.671 * 1.268489 * 2.5 / 0.9 + 13) * kMicro, 0.02 * kMicro);
 }
 
@@ -165,7 +170,7 @@ TEST(ComputationCostModel, SmallHeadsAreSlowerAndLargeOnesNotFasterThan128) {
   const ComputationCostModel cost(a100_job(), {});
   const auto rate = [&](std::int64_t head_dim) {
     const step::Operator op = attention(step::Phase::kForward, head_dim);
-    return step::flops(op) / (cost.seconds(op) - 13e-6);
+    return step::operator_flops(op) / (cost.operator_run_seconds(op) - 13e-6);
   };
   EXPECT_NEAR(rate(64) / rate(128), 0.9, 0.001);
   EXPECT_DOUBLE_EQ(rate(256), rate(128));
@@ -177,7 +182,8 @@ TEST(ComputationCostModel, TheAttentionKernelSetsTheRate) {
   for (const auto kernel : {cluster::AttentionKernel::kFlash1, cluster::AttentionKernel::kFlash2,
                             cluster::AttentionKernel::kFlash3}) {
     job.kernels.attention = kernel;
-    const double seconds = ComputationCostModel(job, {}).seconds(attention(step::Phase::kForward));
+    const double seconds =
+        ComputationCostModel(job, {}).operator_run_seconds(attention(step::Phase::kForward));
     EXPECT_LT(seconds, last);
     last = seconds;
   }
@@ -190,12 +196,12 @@ TEST(ComputationCostModel, UnfusedAttentionComputesAllScores) {
   step::Operator op = attention(step::Phase::kForward);
   op.kind = step::OperatorKind::kScores;
   // 2 * 32 * 4096^2 * 128 = 137.439e9 FLOP at .36 * 312e12: 1223.638 us; 13 us.
-  EXPECT_NEAR(cost.seconds(op), 1236.638 * kMicro, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(op), 1236.638 * kMicro, kClose);
   op.kind = step::OperatorKind::kAttendValues;
-  EXPECT_NEAR(cost.seconds(op), 1236.638 * kMicro, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(op), 1236.638 * kMicro, kClose);
   op.kind = step::OperatorKind::kSoftmax;
   // 4 bytes of 32 * 4096^2 scores at 1.6e12: 1342.177 us; launch 3 us.
-  EXPECT_NEAR(cost.seconds(op), 1345.177 * kMicro, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(op), 1345.177 * kMicro, kClose);
 }
 
 TEST(ComputationCostModel, VectorOperatorsAreBoundByMemory) {
@@ -214,8 +220,8 @@ TEST(ComputationCostModel, VectorOperatorsAreBoundByMemory) {
   for (const Case& each : cases) {
     SCOPED_TRACE(name_of(step::kOperatorNames, each.kind));
     const double bytes = each.bytes_per_element * 4096 * 8192;
-    EXPECT_NEAR(cost.seconds(vector_operator(each.kind)), bytes / (each.share * 2e12) + 3e-6,
-                kClose);
+    EXPECT_NEAR(cost.operator_run_seconds(vector_operator(each.kind)),
+                bytes / (each.share * 2e12) + 3e-6, kClose);
   }
 }
 
@@ -223,11 +229,11 @@ TEST(ComputationCostModel, UpdateAndGradientNormMoveBytesPerParameter) {
   const ComputationCostModel cost(a100_job(), {});
   const step::Operator update{.kind = step::OperatorKind::kOptimizer,
                               .shape = {.rows = 1'000'000'000, .inner = 30}};
-  EXPECT_NEAR(cost.seconds(update), 30e9 / 1.6e12 + 3e-6, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(update), 30e9 / 1.6e12 + 3e-6, kClose);
   const step::Operator norm{.kind = step::OperatorKind::kNormSquare,
                             .dtype = DType::kFp32,
                             .shape = {.rows = 1'000'000'000}};
-  EXPECT_NEAR(cost.seconds(norm), 4e9 / 1.6e12 + 3e-6, kClose);
+  EXPECT_NEAR(cost.operator_run_seconds(norm), 4e9 / 1.6e12 + 3e-6, kClose);
 }
 
 TEST(ComputationCostModel, UnfusedKernelsMoveMore) {
@@ -236,7 +242,7 @@ TEST(ComputationCostModel, UnfusedKernelsMoveMore) {
   job.kernels.fused_norm = false;
   const ComputationCostModel unfused(job, {});
   const auto ratio = [&](step::Operator op) {
-    return (unfused.seconds(op) - 18e-6) / (fused.seconds(op) - 3e-6);
+    return (unfused.operator_run_seconds(op) - 18e-6) / (fused.operator_run_seconds(op) - 3e-6);
   };
   EXPECT_NEAR(ratio(vector_operator(step::OperatorKind::kNorm)), 4.5, 1e-6);
   EXPECT_NEAR(ratio(vector_operator(step::OperatorKind::kNorm, step::Phase::kDataGradient)), 9.5,
@@ -249,18 +255,19 @@ TEST(ComputationCostModel, UnfusedKernelsMoveMore) {
   EXPECT_NEAR(ratio(gated), 1.8, 1e-6);
   for (const auto kind :
        {step::OperatorKind::kActivation, step::OperatorKind::kAdd, step::OperatorKind::kSoftmax}) {
-    EXPECT_EQ(unfused.seconds(vector_operator(kind)), fused.seconds(vector_operator(kind)));
+    EXPECT_EQ(unfused.operator_run_seconds(vector_operator(kind)),
+              fused.operator_run_seconds(vector_operator(kind)));
   }
 }
 
 TEST(ComputationCostModel, GraphsShortenTheLaunchGap) {
   plan::Job job = a100_job();
   const double gap =
-      ComputationCostModel(job, {}).seconds(vector_operator(step::OperatorKind::kAdd));
+      ComputationCostModel(job, {}).operator_run_seconds(vector_operator(step::OperatorKind::kAdd));
   job.kernels.cuda_graphs.step = true;
-  EXPECT_NEAR(
-      gap - ComputationCostModel(job, {}).seconds(vector_operator(step::OperatorKind::kAdd)),
-      2 * kMicro, kClose);
+  EXPECT_NEAR(gap - ComputationCostModel(job, {}).operator_run_seconds(
+                        vector_operator(step::OperatorKind::kAdd)),
+              2 * kMicro, kClose);
 }
 
 TEST(ComputationCostModel, RoutedWorkCountsTheBusiestRank) {
@@ -268,7 +275,7 @@ TEST(ComputationCostModel, RoutedWorkCountsTheBusiestRank) {
   step::Operator routed = linear(4096, 4096, 4096);
   routed.routed = true;
   routed.busiest = 1.5;
-  EXPECT_EQ(cost.seconds(routed), cost.seconds(linear(6144, 4096, 4096)));
+  EXPECT_EQ(cost.operator_run_seconds(routed), cost.operator_run_seconds(linear(6144, 4096, 4096)));
 }
 
 /// Returns operators of every kind of computation, from tiny to huge shapes.
@@ -310,8 +317,9 @@ TEST(ComputationCostModel, NothingIsFasterThanThePeaks) {
                                    op.kind != step::OperatorKind::kLinear &&
                                    op.kind != step::OperatorKind::kGroupedLinear;
         if (narrow_vector) continue;
-        EXPECT_GE(cost.seconds(op), step::flops(op) / peak);
-        EXPECT_GE(cost.seconds(op), step::memory_bytes(op) / device.memory_bandwidth_bytes_per_s);
+        EXPECT_GE(cost.operator_run_seconds(op), step::operator_flops(op) / peak);
+        EXPECT_GE(cost.operator_run_seconds(op),
+                  step::device_memory_traffic_bytes(op) / device.memory_bandwidth_bytes_per_s);
       }
     }
   }
@@ -326,7 +334,7 @@ TEST(ComputationCostModel, MoreRowsNeverTakeLess) {
       step::Operator op = vector_operator(entry.value);
       op.shape.rows = rows;
       op.shape.batch = 8;
-      const double seconds = cost.seconds(op);
+      const double seconds = cost.operator_run_seconds(op);
       EXPECT_GE(seconds, last) << entry.name << " at " << rows;
       last = seconds;
     }

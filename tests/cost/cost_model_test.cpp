@@ -14,15 +14,15 @@ namespace {
 std::array<cluster::GroupLayout, plan::kGroupKinds> tensor_and_data(
     const cluster::Cluster& cluster) {
   std::array<cluster::GroupLayout, plan::kGroupKinds> layouts;
-  layouts.fill(cluster::strided_group_layout(cluster, 1, 1));
-  layouts[static_cast<std::size_t>(plan::GroupKind::kTensor)] =
-      cluster::strided_group_layout(cluster, 8, 1);
-  layouts[static_cast<std::size_t>(plan::GroupKind::kDataContext)] =
-      cluster::strided_group_layout(cluster, 16, 1);
+  layouts.fill(cluster::network_layout_of_strided_group(cluster, 1, 1));
+  layouts[static_cast<std::size_t>(plan::CommunicatorKind::kTensor)] =
+      cluster::network_layout_of_strided_group(cluster, 8, 1);
+  layouts[static_cast<std::size_t>(plan::CommunicatorKind::kDataContext)] =
+      cluster::network_layout_of_strided_group(cluster, 16, 1);
   return layouts;
 }
 
-step::Operator gather(plan::GroupKind group, step::Scheme scheme) {
+step::Operator gather(plan::CommunicatorKind group, step::ParallelismScheme scheme) {
   return {.kind = step::OperatorKind::kAllGather,
           .scheme = scheme,
           .group = group,
@@ -60,7 +60,7 @@ TEST(CostModel, IntervalsWidenWithTheDistanceOfAKind) {
     if (experts) job.model.experts.emplace();
     const CostModel cost(job, conditions);
     const StepTimeRatioInterval never = cost.step_time_ratio_interval();
-    EXPECT_NEAR(std::pow(1 + cost.stated_error(), 2), never.high / never.low, 1e-9);
+    EXPECT_NEAR(std::pow(1 + cost.step_time_relative_error(), 2), never.high / never.low, 1e-9);
     const StepTimeRatioInterval interval = cost.step_time_ratio_interval(waits);
     EXPECT_NEAR(std::log(interval.low) / std::log(0.9), std::log(interval.high) / std::log(1.2),
                 1e-9);
@@ -81,7 +81,8 @@ TEST(CostModel, IntervalsOfConditionsAreReadAndWritten) {
   TrainingConditions conditions = built_in_training_conditions();
   conditions.intervals = {
       .known = {.low = 0.8, .high = 1.5}, .unknown = 1.25, .experts = 2.5, .waits = 4};
-  const Document written = Document::parse(training_conditions_yaml(conditions), "conditions.yaml");
+  const YamlJsonDocument written =
+      YamlJsonDocument::parse(training_conditions_yaml(conditions), "conditions.yaml");
   const StepTimeRatioUncertainty read = read_conditions(written).intervals;
   EXPECT_DOUBLE_EQ(read.known.low, 0.8);
   EXPECT_DOUBLE_EQ(read.known.high, 1.5);
@@ -99,7 +100,7 @@ TEST(CostModel, NarrowProductsPayForTheirCasts) {
                             .phase = phase,
                             .dtype = DType::kFp8,
                             .shape = {.rows = 4096, .columns = 1024, .inner = 8192}};
-    return cost.compute_s(op) - cost.compute().seconds(op);
+    return cost.compute_s(op) - cost.compute().operator_run_seconds(op);
   };
   const double element_s = 4 / (0.8 * job.cluster.device.memory_bandwidth_bytes_per_s);
   EXPECT_NEAR(cast_s(step::Phase::kForward), 4096.0 * 8192 * element_s, 1e-9);
@@ -112,11 +113,11 @@ TEST(CostModel, NarrowProductsPayForTheirCasts) {
 /// scale for each row.
 TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
   const auto bytes = [](step::Phase phase, plan::LowPrecisionCastScaling casts) {
-    return operand_cast_bytes({.kind = step::OperatorKind::kLinear,
-                               .phase = phase,
-                               .dtype = DType::kFp8,
-                               .shape = {.rows = 4096, .columns = 1024, .inner = 8192}},
-                              casts);
+    return low_precision_cast_bytes({.kind = step::OperatorKind::kLinear,
+                                     .phase = phase,
+                                     .dtype = DType::kFp8,
+                                     .shape = {.rows = 4096, .columns = 1024, .inner = 8192}},
+                                    casts);
   };
   const double input = 4096.0 * 8192;
   const double weight = 8192.0 * 1024;
@@ -144,7 +145,9 @@ TEST(CostModel, AnUpdateGrowsWithItsBytesAndWaitsForTheHostOnce) {
     const step::Operator op{.kind = step::OperatorKind::kOptimizer,
                             .phase = step::Phase::kOptimizer,
                             .shape = {.rows = parameters, .inner = 30}};
-    return CostModel(job, c).price(op, layouts, plan::Collectives{}).seconds;
+    return CostModel(job, c)
+        .price_template_operators(op, layouts, plan::CollectiveAlgorithmChoices{})
+        .seconds;
   };
   for (const std::int64_t parameters : {1'000'000, 1'000'000'000}) {
     EXPECT_NEAR(seconds(conditions, parameters), 0.02 + 3 * seconds({}, parameters), 1e-9);
@@ -165,7 +168,9 @@ TEST(CostModel, AnUpdateOfTheHostIsBoundByItsMemoryOrByTheThreadsOfAProcess) {
     const step::Operator op{.kind = step::OperatorKind::kHostOptimizer,
                             .phase = step::Phase::kOptimizer,
                             .shape = {.rows = 1'000'000'000, .inner = bytes}};
-    return CostModel(job, TrainingConditions{}).price(op, layouts, plan::Collectives{}).seconds;
+    return CostModel(job, TrainingConditions{})
+        .price_template_operators(op, layouts, plan::CollectiveAlgorithmChoices{})
+        .seconds;
   };
   const double by_memory = 28e9 * 8 / (0.43 * 409.6e9);
   EXPECT_NEAR(seconds("", {}), by_memory, 1e-9);
@@ -184,15 +189,15 @@ TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {
   conditions.frameworks = {{.framework = "", .host_us = 1000, .stage_wait = 0.5}};
   const plan::Job job = a100_job();
   const CostModel cost(job, conditions);
-  step::Template piece;
+  step::OperatorTemplate piece;
   piece.operators = {
       {.kind = step::OperatorKind::kLinear, .shape = {.rows = 1, .columns = 1, .inner = 1}}};
   const auto seconds = [&](std::int64_t stride) {
     auto layouts = tensor_and_data(job.cluster);
-    layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)] =
-        cluster::strided_group_layout(job.cluster, 2, stride);
+    layouts[static_cast<std::size_t>(plan::CommunicatorKind::kPipeline)] =
+        cluster::network_layout_of_strided_group(job.cluster, 2, stride);
     std::vector<OperatorTime> times;
-    cost.price(piece, layouts, plan::Collectives{}, times);
+    cost.price_template_operators(piece, layouts, plan::CollectiveAlgorithmChoices{}, times);
     return times.front().seconds;
   };
   EXPECT_NEAR(seconds(1), 1e-3, 1e-12);
@@ -207,18 +212,18 @@ TEST(CostModel, TheHostStandsAloneWhereItWaitsForTheLossOfADocument) {
   const plan::Job job = h100_job();
   const CostModel cost(job, conditions);
   std::array<cluster::GroupLayout, plan::kGroupKinds> layouts;
-  layouts.fill(cluster::strided_group_layout(job.cluster, 1, 1));
+  layouts.fill(cluster::network_layout_of_strided_group(job.cluster, 1, 1));
   const step::Operator loss{.kind = step::OperatorKind::kLossLocal,
                             .dtype = DType::kFp32,
                             .shape = {.rows = 65536, .columns = 128256, .inner = 30},
-                            .purpose = step::Purpose::kDocumentLoss};
-  step::Template piece;
+                            .purpose = step::OperatorPurpose::kDocumentLoss};
+  step::OperatorTemplate piece;
   piece.operators = {loss};
   std::vector<OperatorTime> times;
-  cost.price(piece, layouts, {}, times);
+  cost.price_template_operators(piece, layouts, {}, times);
   EXPECT_NEAR(times[0].seconds, cost.compute_s(loss) + 30e-3, 1e-9);
-  piece.operators[0].purpose = step::Purpose::kPlain;
-  cost.price(piece, layouts, {}, times);
+  piece.operators[0].purpose = step::OperatorPurpose::kPlain;
+  cost.price_template_operators(piece, layouts, {}, times);
   EXPECT_NEAR(times[0].seconds, cost.compute_s(piece.operators[0]), 1e-9);
 }
 
@@ -226,7 +231,7 @@ TEST(CostModel, TheHostStandsAloneWhereItWaitsForTheLossOfADocument) {
 TEST(CostModel, PartsInGraphsCostTheHostNothing) {
   TrainingConditions conditions;
   conditions.frameworks = {{.framework = "", .host_us = 1000}};
-  step::Template piece;
+  step::OperatorTemplate piece;
   for (const step::LayerPart part :
        {step::LayerPart::kAttentionNorm, step::LayerPart::kQkv, step::LayerPart::kMlpNorm,
         step::LayerPart::kFc1, step::LayerPart::kRouter, step::LayerPart::kExpertFc1}) {
@@ -239,7 +244,8 @@ TEST(CostModel, PartsInGraphsCostTheHostNothing) {
     job.kernels.cuda_graphs = graphs;
     std::vector<OperatorTime> times;
     CostModel(job, conditions)
-        .price(piece, tensor_and_data(job.cluster), plan::Collectives{}, times);
+        .price_template_operators(piece, tensor_and_data(job.cluster),
+                                  plan::CollectiveAlgorithmChoices{}, times);
     double sum = 0;
     for (const OperatorTime& time : times) sum += 1e3 * time.seconds;
     return sum;
@@ -258,10 +264,11 @@ TEST(CostModel, RunsElsewhereCorrectOnlyMessagesThatAClusterDidNotMeasure) {
   const auto ratio = [&](const std::string& cluster, step::OperatorKind kind) {
     plan::Job job = a100_job();
     job.cluster.name = cluster;
-    const cluster::GroupLayout group = cluster::strided_group_layout(job.cluster, 16, 1);
+    const cluster::GroupLayout group = cluster::network_layout_of_strided_group(job.cluster, 16, 1);
     const auto seconds = [&](const TrainingConditions& conditions) {
       return CostModel(job, conditions)
-          .message(kind, 1e9, group, collective::Algorithm::kLibrary, step::Scheme::kNone)
+          .message_time(kind, 1e9, group, collective::CollectiveAlgorithm::kLibrary,
+                        step::ParallelismScheme::kNone)
           .seconds;
     };
     return seconds(slower) / seconds({});
@@ -275,12 +282,15 @@ TEST(CostModel, PricesAMessageInItsGroupAndItsElementType) {
   const plan::Job job = a100_job();
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
-  const OperatorTime time = cost.price(gather(plan::GroupKind::kTensor, step::Scheme::kTensor),
-                                       layouts, plan::Collectives{});
-  EXPECT_EQ(time.seconds, cost.message(step::OperatorKind::kAllGather, 200e6,
-                                       cluster::strided_group_layout(job.cluster, 8, 1),
-                                       collective::Algorithm::kLibrary, step::Scheme::kTensor)
-                              .seconds);
+  const OperatorTime time = cost.price_template_operators(
+      gather(plan::CommunicatorKind::kTensor, step::ParallelismScheme::kTensor), layouts,
+      plan::CollectiveAlgorithmChoices{});
+  EXPECT_EQ(
+      time.seconds,
+      cost.message_time(step::OperatorKind::kAllGather, 200e6,
+                        cluster::network_layout_of_strided_group(job.cluster, 8, 1),
+                        collective::CollectiveAlgorithm::kLibrary, step::ParallelismScheme::kTensor)
+          .seconds);
   EXPECT_EQ(time.link, LinkClass::kInside);
 }
 
@@ -288,24 +298,30 @@ TEST(CostModel, OnlyDataParallelMessagesTakeTheDataAlgorithm) {
   const plan::Job job = a100_job();
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
-  const auto seconds = [&](step::Scheme scheme, collective::Algorithm algorithm) {
-    return cost.price(gather(plan::GroupKind::kDataContext, scheme), layouts, {.data = algorithm})
+  const auto seconds = [&](step::ParallelismScheme scheme,
+                           collective::CollectiveAlgorithm algorithm) {
+    return cost
+        .price_template_operators(gather(plan::CommunicatorKind::kDataContext, scheme), layouts,
+                                  {.data = algorithm})
         .seconds;
   };
-  EXPECT_NE(seconds(step::Scheme::kData, collective::Algorithm::kTwoLevel),
-            seconds(step::Scheme::kData, collective::Algorithm::kLibrary));
-  EXPECT_EQ(seconds(step::Scheme::kControl, collective::Algorithm::kTwoLevel),
-            seconds(step::Scheme::kData, collective::Algorithm::kLibrary));
+  EXPECT_NE(seconds(step::ParallelismScheme::kData, collective::CollectiveAlgorithm::kTwoLevel),
+            seconds(step::ParallelismScheme::kData, collective::CollectiveAlgorithm::kLibrary));
+  EXPECT_EQ(seconds(step::ParallelismScheme::kControl, collective::CollectiveAlgorithm::kTwoLevel),
+            seconds(step::ParallelismScheme::kData, collective::CollectiveAlgorithm::kLibrary));
 }
 
 TEST(CostModel, RepeatsAreBackToBack) {
   const plan::Job job = a100_job();
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
-  step::Operator op = gather(plan::GroupKind::kTensor, step::Scheme::kTensor);
-  const double one = cost.price(op, layouts, plan::Collectives{}).seconds;
+  step::Operator op = gather(plan::CommunicatorKind::kTensor, step::ParallelismScheme::kTensor);
+  const double one =
+      cost.price_template_operators(op, layouts, plan::CollectiveAlgorithmChoices{}).seconds;
   op.repeats = 3;
-  EXPECT_DOUBLE_EQ(cost.price(op, layouts, plan::Collectives{}).seconds, 3 * one);
+  EXPECT_DOUBLE_EQ(
+      cost.price_template_operators(op, layouts, plan::CollectiveAlgorithmChoices{}).seconds,
+      3 * one);
 }
 
 TEST(CostModel, RoutedPayloadsCountTheBusiestRank) {
@@ -313,15 +329,17 @@ TEST(CostModel, RoutedPayloadsCountTheBusiestRank) {
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
   step::Operator op{.kind = step::OperatorKind::kAllToAll,
-                    .scheme = step::Scheme::kExpert,
-                    .group = plan::GroupKind::kTensor,
+                    .scheme = step::ParallelismScheme::kExpert,
+                    .group = plan::CommunicatorKind::kTensor,
                     .routed = true,
                     .payload_elements = 100'000'000,
                     .busiest = 1.25};
-  const double routed = cost.price(op, layouts, plan::Collectives{}).seconds;
+  const double routed =
+      cost.price_template_operators(op, layouts, plan::CollectiveAlgorithmChoices{}).seconds;
   op.routed = false;
   op.payload_elements = 125'000'000;
-  EXPECT_EQ(routed, cost.price(op, layouts, plan::Collectives{}).seconds);
+  EXPECT_EQ(routed,
+            cost.price_template_operators(op, layouts, plan::CollectiveAlgorithmChoices{}).seconds);
 }
 
 TEST(CostModel, ComputationKeepsNoLinkBusy) {
@@ -329,17 +347,18 @@ TEST(CostModel, ComputationKeepsNoLinkBusy) {
   const CostModel cost(job);
   const step::Operator op{.kind = step::OperatorKind::kAdd,
                           .shape = {.rows = 4096, .columns = 4096}};
-  const OperatorTime time = cost.price(op, tensor_and_data(job.cluster), plan::Collectives{});
+  const OperatorTime time = cost.price_template_operators(op, tensor_and_data(job.cluster),
+                                                          plan::CollectiveAlgorithmChoices{});
   EXPECT_EQ(time.seconds, cost.compute_s(op));
   EXPECT_EQ(time.link, LinkClass::kNone);
 }
 
 TEST(CostModel, SaysWhatIsFittedAndHowFarOffItMayBe) {
   const CostModel cost(h100_job());
-  EXPECT_THAT(cost.fit(), testing::StartsWith("computation by "));
-  EXPECT_THAT(cost.fit(), testing::EndsWith("messages unfitted"));
-  EXPECT_GE(cost.stated_error(), 0.1);
-  EXPECT_LE(cost.stated_error(), 0.3);
+  EXPECT_THAT(cost.profiles_in_use_text(), testing::StartsWith("computation by "));
+  EXPECT_THAT(cost.profiles_in_use_text(), testing::EndsWith("messages unfitted"));
+  EXPECT_GE(cost.step_time_relative_error(), 0.1);
+  EXPECT_LE(cost.step_time_relative_error(), 0.3);
 }
 
 TEST(CostModel, OverlapIsNeverFree) {
@@ -352,12 +371,14 @@ TEST(CostModel, LaysOutEveryKindOfGroupOfAPlan) {
   const plan::Job job = a100_job();
   plan::Plan plan;
   plan.parallel = {.tensor = 4, .pipeline = 2, .data = 2};
-  const plan::Grid grid(plan);
-  const auto layouts = group_layouts(job.cluster, grid);
-  for (const Named<plan::GroupKind>& entry : plan::kGroupNames) {
+  const plan::RankGrid grid(plan);
+  const auto layouts = rank_group_network_layouts(job.cluster, grid);
+  for (const Named<plan::CommunicatorKind>& entry : plan::kGroupNames) {
     const auto& layout = layouts[static_cast<std::size_t>(entry.value)];
     EXPECT_EQ(layout.size, grid.size(entry.value)) << entry.name;
-    EXPECT_EQ(layout, plan::group_layout(job.cluster, grid.shape(entry.value))) << entry.name;
+    EXPECT_EQ(layout,
+              plan::rank_group_network_layout(job.cluster, grid.communicator_shape(entry.value)))
+        << entry.name;
   }
 }
 
@@ -368,7 +389,7 @@ TEST(CostModel, ExpertsThatFetchTheirParametersCostTheHostMore) {
   job.framework.name = "deepspeed";
   job.kernels.grouped_experts = false;
   const CostModel cost(job, built_in_training_conditions());
-  step::Template piece;
+  step::OperatorTemplate piece;
   piece.operators.push_back({.kind = step::OperatorKind::kGroupedLinear,
                              .phase = step::Phase::kForward,
                              .dtype = DType::kBf16,
@@ -376,7 +397,7 @@ TEST(CostModel, ExpertsThatFetchTheirParametersCostTheHostMore) {
   const auto layouts = tensor_and_data(job.cluster);
   const auto seconds = [&] {
     std::vector<OperatorTime> times;
-    cost.price(piece, layouts, {}, times);
+    cost.price_template_operators(piece, layouts, {}, times);
     return times[0].seconds;
   };
   const double resident_s = seconds();

@@ -37,19 +37,22 @@ TEST(FittedCost, ADeviceHasItsOwnProfileFirst) {
   EXPECT_EQ(profile_of("a100-sxm-80g")->name, "a100_sxm4_80g_perlmutter");
   EXPECT_EQ(profile_of("gh200-96g")->name, "gh200_120g_vista");
   EXPECT_EQ(profile_of("b200-sxm")->name, "b200-sxm");
-  EXPECT_EQ(ComputationCostModel(job_on("a100-sxm-80g")).fit(), "a100_sxm4_80g_perlmutter");
-  EXPECT_THAT(ComputationCostModel(job_on("a40")).fit(),
+  EXPECT_EQ(ComputationCostModel(job_on("a100-sxm-80g")).operator_profile_names(),
+            "a100_sxm4_80g_perlmutter");
+  EXPECT_THAT(ComputationCostModel(job_on("a40")).operator_profile_names(),
               testing::Optional(testing::HasSubstr("scaled")));
-  EXPECT_EQ(ComputationCostModel(job_on("a40"), {}).fit(), std::nullopt);
+  EXPECT_EQ(ComputationCostModel(job_on("a40"), {}).operator_profile_names(), std::nullopt);
 }
 
 TEST(FittedCost, APassIsThePhasesOfItsOperators) {
   const std::vector<const OperatorProfile*> profiles = {profile_of("a100-sxm-80g")};
   const ComputationCostModel cost(job_on("a100-sxm-80g"), profiles, DeviceLoad::kIsolated);
-  const double data = cost.seconds(product(8192, 4096, 1024, step::Phase::kDataGradient));
-  const double weight = cost.seconds(product(8192, 4096, 1024, step::Phase::kWeightGradient));
+  const double data =
+      cost.operator_run_seconds(product(8192, 4096, 1024, step::Phase::kDataGradient));
+  const double weight =
+      cost.operator_run_seconds(product(8192, 4096, 1024, step::Phase::kWeightGradient));
   EXPECT_NE(data, weight);
-  EXPECT_NEAR(cost.operator_pass_seconds(OperatorClass::kProduct, Pass::kBackward,
+  EXPECT_NEAR(cost.operator_pass_seconds(OperatorClass::kProduct, OperatorPass::kBackward,
                                          product(8192, 4096, 1024)),
               data + weight, 1e-12);
 }
@@ -59,7 +62,8 @@ TEST(FittedCost, LongProductsAreSlowerInARunningJob) {
   const ComputationCostModel alone(job_on("a100-sxm-80g"), profiles, DeviceLoad::kIsolated);
   const ComputationCostModel running(job_on("a100-sxm-80g"), profiles);
   const step::Operator large = product(32768, 8192, 8192);
-  EXPECT_NEAR(running.seconds(large) / alone.seconds(large), 1 / 0.88, 0.01);
+  EXPECT_NEAR(running.operator_run_seconds(large) / alone.operator_run_seconds(large), 1 / 0.88,
+              0.01);
 }
 
 TEST(FittedCost, AnotherDeviceTakesTheSharesOfTheNearest) {
@@ -70,8 +74,8 @@ TEST(FittedCost, AnotherDeviceTakesTheSharesOfTheNearest) {
   half.cluster.device.memory_bandwidth_bytes_per_s /= 2;
   const step::Operator add{.kind = step::OperatorKind::kAdd,
                            .shape = {.rows = 32768, .columns = 8192}};
-  EXPECT_NEAR(ComputationCostModel(half, profiles).seconds(add) /
-                  ComputationCostModel(job_on("a100-sxm-80g"), profiles).seconds(add),
+  EXPECT_NEAR(ComputationCostModel(half, profiles).operator_run_seconds(add) /
+                  ComputationCostModel(job_on("a100-sxm-80g"), profiles).operator_run_seconds(add),
               2, 0.05);
 }
 
@@ -122,10 +126,10 @@ TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
       for (const auto& [dtype, peak] : device.peak_flops) {
         if (plan::parameter_storage_type(dtype) != dtype) continue;
         for (const step::Operator& op : many_operators(dtype)) {
-          const double seconds = cost.seconds(op);
-          EXPECT_GE(seconds, kRounding * step::flops(op) / peak) << name;
-          EXPECT_GE(seconds,
-                    kRounding * step::memory_bytes(op) / device.memory_bandwidth_bytes_per_s)
+          const double seconds = cost.operator_run_seconds(op);
+          EXPECT_GE(seconds, kRounding * step::operator_flops(op) / peak) << name;
+          EXPECT_GE(seconds, kRounding * step::device_memory_traffic_bytes(op) /
+                                 device.memory_bandwidth_bytes_per_s)
               << name;
           EXPECT_TRUE(std::isfinite(seconds));
         }
@@ -139,7 +143,7 @@ TEST(FittedCost, TheTableKnowsWhatWasPriced) {
   OperatorTimeCache table(cost);
   for (int again = 0; again < 2; ++again) {
     for (const step::Operator& op : many_operators(DType::kBf16)) {
-      EXPECT_EQ(table.seconds(op), cost.compute_s(op));
+      EXPECT_EQ(table.cached_operator_seconds(op), cost.compute_s(op));
     }
   }
   EXPECT_LE(table.size(), many_operators(DType::kBf16).size());
@@ -151,7 +155,7 @@ TEST(FittedCost, WhatIsReadWhenAskedForIsWhatTheFileSays) {
     const OperatorProfile& later = *profile_of(whole.device);
     EXPECT_EQ(later.name, name);
     for (const Named<OperatorClass>& what : kOperatorClassNames) {
-      for (const Named<Pass>& pass : kPassNames) {
+      for (const Named<OperatorPass>& pass : kPassNames) {
         const auto* expected = whole.find(what.value, pass.value);
         const auto* found = later.find(what.value, pass.value);
         ASSERT_EQ(found == nullptr, expected == nullptr) << name << what.name << pass.name;
@@ -159,7 +163,8 @@ TEST(FittedCost, WhatIsReadWhenAskedForIsWhatTheFileSays) {
         EXPECT_EQ(found->get().what, what.value);
         EXPECT_EQ(found->get().pass, pass.value);
         EXPECT_EQ(found->get().kind, expected->get().kind);
-        EXPECT_EQ(found->get().trees.tree_texts(), expected->get().trees.tree_texts());
+        EXPECT_EQ(found->get().trees.boosted_tree_texts(),
+                  expected->get().trees.boosted_tree_texts());
         EXPECT_EQ(found->get().law.memory_share, expected->get().law.memory_share);
       }
     }
@@ -182,7 +187,7 @@ OperatorProfile profile_of_two_kernels(std::string_view first, std::string_view 
       R"( "peak_flops": 989.4e12, "memory_bandwidth_bytes_per_s": 3.35e12, "multiprocessors": 132},)"
       R"( "operators": [)";
   const std::string text = head + entry(first, 0.5) + ", " + entry(second, 0.25) + "]}";
-  return read_operator_profile(Document::parse(text, "p.json"));
+  return read_operator_profile(YamlJsonDocument::parse(text, "p.json"));
 }
 
 const step::Operator kLongAttention{.kind = step::OperatorKind::kAttention,
@@ -201,7 +206,8 @@ TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
   const auto seconds = [&](cluster::AttentionKernel kernel) {
     plan::Job job = job_on("h100-sxm-80g");
     job.kernels.attention = kernel;
-    return ComputationCostModel(job, profiles, DeviceLoad::kIsolated).seconds(kLongAttention);
+    return ComputationCostModel(job, profiles, DeviceLoad::kIsolated)
+        .operator_run_seconds(kLongAttention);
   };
   const double cudnn = seconds(cluster::AttentionKernel::kCudnn);
   EXPECT_NEAR(seconds(cluster::AttentionKernel::kFlash2) / cudnn, 2, 0.01);
@@ -216,8 +222,8 @@ TEST(FittedCost, AttentionInFp8IsFasterWhereProductsAreNarrow) {
     job.kernels.attention = cluster::AttentionKernel::kCudnn;
     job.kernels.narrow_attention = narrow;
     const ComputationCostModel cost(job);
-    EXPECT_LE(cost.least_operator_seconds(kLongAttention), cost.seconds(kLongAttention));
-    return cost.seconds(kLongAttention);
+    EXPECT_LE(cost.min_operator_seconds(kLongAttention), cost.operator_run_seconds(kLongAttention));
+    return cost.operator_run_seconds(kLongAttention);
   };
   for (const DType precision : {DType::kFp8, DType::kMxfp8}) {
     EXPECT_NEAR(
@@ -236,7 +242,7 @@ TEST(FittedCost, AKernelHasOneFitOfAPass) {
 
 TEST(FittedCost, ABrokenProfileSaysWhere) {
   const auto read = [](const std::string& text) {
-    (void)read_operator_profile(Document::parse(text, "p.json"));
+    (void)read_operator_profile(YamlJsonDocument::parse(text, "p.json"));
   };
   const std::string head =
       R"({"stepwright": "profile/1", "name": "p", "device": {"name": "d", "peak_flops": 1e12,)"

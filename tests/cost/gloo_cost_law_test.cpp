@@ -6,14 +6,16 @@ namespace stepwright::cost {
 namespace {
 
 TEST(GlooMessageLoads, OfARingInOneNodeAreAllOfItsEdges) {
-  const GlooMessageLoads loads = socket_loads(collective::Collective::kAllGather, 4000, {1, 4, 1});
+  const GlooMessageLoads loads =
+      socket_loads(collective::CollectiveOperation::kAllGather, 4000, {1, 4, 1});
   EXPECT_DOUBLE_EQ(loads.inside_bytes(), 4 * 3000);
   EXPECT_DOUBLE_EQ(loads.network_bytes(), 0);
   EXPECT_DOUBLE_EQ(loads.hops, 3);
 }
 
 TEST(GlooMessageLoads, OfSisterGroupsAddUp) {
-  const GlooMessageLoads loads = socket_loads(collective::Collective::kAllReduce, 4000, {4, 1, 4});
+  const GlooMessageLoads loads =
+      socket_loads(collective::CollectiveOperation::kAllReduce, 4000, {4, 1, 4});
   EXPECT_DOUBLE_EQ(loads.network_bytes(), 4 * 2 * 3000);
   EXPECT_DOUBLE_EQ(loads.inside_bytes(), 0);
   EXPECT_DOUBLE_EQ(loads.hops, 6);
@@ -22,8 +24,9 @@ TEST(GlooMessageLoads, OfSisterGroupsAddUp) {
 TEST(GlooMessageLoads, AReduceScatterGoesRoundTwice) {
   const GroupNodePlacement group{4, 4, 1};
   const GlooMessageLoads scatter =
-      socket_loads(collective::Collective::kReduceScatter, 16000, group);
-  const GlooMessageLoads reduce = socket_loads(collective::Collective::kAllReduce, 16000, group);
+      socket_loads(collective::CollectiveOperation::kReduceScatter, 16000, group);
+  const GlooMessageLoads reduce =
+      socket_loads(collective::CollectiveOperation::kAllReduce, 16000, group);
   EXPECT_DOUBLE_EQ(scatter.network_bytes(), reduce.network_bytes());
   EXPECT_DOUBLE_EQ(scatter.network_bytes(), 2 * 15000);
   EXPECT_DOUBLE_EQ(scatter.inside_bytes(), 3 * 2 * 15000);
@@ -31,14 +34,15 @@ TEST(GlooMessageLoads, AReduceScatterGoesRoundTwice) {
 
 TEST(GlooMessageLoads, OfAnExchangeCountEveryPair) {
   // Two nodes of two ranks: a rank sends a quarter to its neighbour and two to the other node.
-  const GlooMessageLoads loads = socket_loads(collective::Collective::kAllToAll, 4000, {2, 2, 1});
+  const GlooMessageLoads loads =
+      socket_loads(collective::CollectiveOperation::kAllToAll, 4000, {2, 2, 1});
   EXPECT_DOUBLE_EQ(loads.inside_bytes(), 2 * 1000);
   EXPECT_DOUBLE_EQ(loads.network_bytes(), 2 * 2 * 1000);
 }
 
 TEST(GlooMessageLoads, OfTransfersAreWhatLeavesANode) {
   const GlooMessageLoads loads =
-      socket_loads(collective::Collective::kPointToPoint, 1000, {4, 1, 4});
+      socket_loads(collective::CollectiveOperation::kPointToPoint, 1000, {4, 1, 4});
   EXPECT_DOUBLE_EQ(loads.network_bytes(), 4 * 1000);
   EXPECT_DOUBLE_EQ(loads.hops, 1);
 }
@@ -76,7 +80,7 @@ TEST(SocketGroups, FollowTheLayout) {
   cluster.levels = {{.name = "bus", .size = 4, .uplink_bytes_per_s = 1},
                     {.name = "network", .size = 16, .uplink_bytes_per_s = 1, .network = true}};
   const GroupNodePlacement data =
-      group_node_placement(cluster::strided_group_layout(cluster, 8, 2), 1, 4);
+      group_node_placement(cluster::network_layout_of_strided_group(cluster, 8, 2), 1, 4);
   EXPECT_EQ(data.nodes, 4);
   EXPECT_EQ(data.members, 2);
   EXPECT_EQ(data.groups, 2);

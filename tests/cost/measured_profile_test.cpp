@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 MeasuredProfile measured_of(const std::string& text) {
-  return read_measured(Document::parse(text, "measured.json"));
+  return read_measured(YamlJsonDocument::parse(text, "measured.json"));
 }
 
 std::string refusal_of_measured(const std::string& text) {
@@ -33,67 +33,73 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
                                         .network_s_per_byte = 8e-8,
                                         .chunk_bytes = 4096};
   const TimeRatioCurve curve{.group = {2, 4, 1}, .factors = {{1e4, 1.25}, {1e6, 0.75}}};
-  const ComputationLaw product{.kind = step::OperatorKind::kLinear,
-                               .phase = step::Phase::kDataGradient,
-                               .dtype = DType::kFp32,
-                               .start_s = 2e-5,
-                               .s_per_flop = 1e-10};
-  const MessageHostOverheadLaw host_overhead{.scheme = step::Scheme::kData,
-                                             .operation = collective::Collective::kAllGather,
-                                             .start_s = 3e-4,
-                                             .s_per_byte = 2e-10};
+  const ComputationTimeLaw product{.kind = step::OperatorKind::kLinear,
+                                   .phase = step::Phase::kDataGradient,
+                                   .dtype = DType::kFp32,
+                                   .start_s = 2e-5,
+                                   .s_per_flop = 1e-10};
+  const MessageHostOverheadLaw host_overhead{
+      .scheme = step::ParallelismScheme::kData,
+      .operation = collective::CollectiveOperation::kAllGather,
+      .start_s = 3e-4,
+      .s_per_byte = 2e-10};
   const nlohmann::ordered_json file = {
       {"stepwright", "measured/1"},
       {"name", "here"},
       {"messages",
-       {message_law_json(collective::Collective::kAllGather, {law, {}}),
-        message_law_json(collective::Algorithm::kHoRing, collective::Collective::kAllReduce,
-                         {schedule, {curve}})}},
+       {message_law_json(collective::CollectiveOperation::kAllGather, {law, {}}),
+        message_law_json(collective::CollectiveAlgorithm::kHoRing,
+                         collective::CollectiveOperation::kAllReduce, {schedule, {curve}})}},
       {"handling", {host_overhead_law_json(host_overhead)}},
-      {"computations", {computation_law_json(product)}}};
+      {"computations", {computation_time_law_json(product)}}};
   const MeasuredProfile profile = measured_of(file.dump());
   const auto& gathered =
-      profile.messages.gloo[static_cast<std::size_t>(collective::Collective::kAllGather)];
+      profile.messages.gloo[static_cast<std::size_t>(collective::CollectiveOperation::kAllGather)];
   ASSERT_TRUE(gathered.has_value());
   EXPECT_DOUBLE_EQ(gathered->law.start_s, 1e-3);
   EXPECT_DOUBLE_EQ(gathered->law.hop_s, 0);
   EXPECT_DOUBLE_EQ(gathered->law.network_hop_s, 2e-4);
   EXPECT_DOUBLE_EQ(gathered->law.network_s_per_byte, 8e-8);
   const GroupNodePlacement group{2, 4, 1};
-  const auto time = [&](collective::Algorithm algorithm, const GroupNodePlacement& of) {
-    return profile.messages.time(
-        scheduled_algorithm(algorithm, collective::Collective::kAllReduce, of),
-        collective::Collective::kAllReduce, 1e5, of);
+  const auto time = [&](collective::CollectiveAlgorithm algorithm, const GroupNodePlacement& of) {
+    return profile.messages.measured_message_time(
+        algorithm_run_as_explicit_schedule(algorithm, collective::CollectiveOperation::kAllReduce,
+                                           of),
+        collective::CollectiveOperation::kAllReduce, 1e5, of);
   };
-  ASSERT_TRUE(time(collective::Algorithm::kHoRing, group).has_value());
+  ASSERT_TRUE(time(collective::CollectiveAlgorithm::kHoRing, group).has_value());
   EXPECT_DOUBLE_EQ(
-      time(collective::Algorithm::kHoRing, group)->seconds,
-      schedule.time(collective::Algorithm::kHoRing, collective::Collective::kAllReduce, 1e5, group)
+      time(collective::CollectiveAlgorithm::kHoRing, group)->seconds,
+      schedule
+          .collective_time_by_schedule(collective::CollectiveAlgorithm::kHoRing,
+                                       collective::CollectiveOperation::kAllReduce, 1e5, group)
           .seconds);
-  EXPECT_FALSE(time(collective::Algorithm::kLibrary, group).has_value())
+  EXPECT_FALSE(time(collective::CollectiveAlgorithm::kLibrary, group).has_value())
       << "no all-reduce of Gloo is known";
-  EXPECT_FALSE(time(collective::Algorithm::kHoRing, {2, 1, 4}).has_value()) << "not two levels";
-  const ComputationLaw* found = profile.find({.kind = step::OperatorKind::kLinear,
-                                              .phase = step::Phase::kDataGradient,
-                                              .dtype = DType::kFp32});
+  EXPECT_FALSE(time(collective::CollectiveAlgorithm::kHoRing, {2, 1, 4}).has_value())
+      << "not two levels";
+  const ComputationTimeLaw* found = profile.find({.kind = step::OperatorKind::kLinear,
+                                                  .phase = step::Phase::kDataGradient,
+                                                  .dtype = DType::kFp32});
   ASSERT_NE(found, nullptr);
   EXPECT_DOUBLE_EQ(found->seconds(1e6, 100), 2e-5 + 1e-4);
   EXPECT_EQ(profile.find({.kind = step::OperatorKind::kLinear, .dtype = DType::kFp32}), nullptr);
   EXPECT_DOUBLE_EQ(
-      profile.message_host_overhead_s(step::Scheme::kData, collective::Collective::kAllGather, 1e6),
+      profile.message_host_overhead_s(step::ParallelismScheme::kData,
+                                      collective::CollectiveOperation::kAllGather, 1e6),
       3e-4 + 2e-4);
-  EXPECT_EQ(profile.message_host_overhead_s(step::Scheme::kTensor,
-                                            collective::Collective::kAllGather, 1e6),
+  EXPECT_EQ(profile.message_host_overhead_s(step::ParallelismScheme::kTensor,
+                                            collective::CollectiveOperation::kAllGather, 1e6),
             0);
-  EXPECT_EQ(
-      profile.message_host_overhead_s(step::Scheme::kData, collective::Collective::kAllReduce, 1e6),
-      0);
+  EXPECT_EQ(profile.message_host_overhead_s(step::ParallelismScheme::kData,
+                                            collective::CollectiveOperation::kAllReduce, 1e6),
+            0);
 }
 
 /// Least squares push the time per byte towards 0 if no time depends on bytes.
 TEST(MeasuredProfiles, LackRatesThatNoComputationShows) {
   const auto json_of = [](double start_s, double s_per_flop, double s_per_byte) {
-    return computation_law_json(
+    return computation_time_law_json(
         {.start_s = start_s, .s_per_flop = s_per_flop, .s_per_byte = s_per_byte});
   };
   const nlohmann::ordered_json law = json_of(3e-6, 1e-25, 1e-19);
@@ -106,9 +112,10 @@ TEST(MeasuredProfiles, LackRatesThatNoComputationShows) {
 
 /// A constant that is not a number must not be read as 0.
 TEST(MeasuredProfiles, HoldNoNumberAsNullWhichIsRefused) {
-  const auto refusal = [](const ComputationLaw& law) {
-    const nlohmann::ordered_json file = {
-        {"stepwright", "measured/1"}, {"name", "n"}, {"computations", {computation_law_json(law)}}};
+  const auto refusal = [](const ComputationTimeLaw& law) {
+    const nlohmann::ordered_json file = {{"stepwright", "measured/1"},
+                                         {"name", "n"},
+                                         {"computations", {computation_time_law_json(law)}}};
     return refusal_of_measured(file.dump());
   };
   EXPECT_THAT(refusal({.start_s = NAN}), HasSubstr("computations.0.start_us"));

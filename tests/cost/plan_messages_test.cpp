@@ -25,13 +25,14 @@ job:
   precision: fp32
 micro_batch: 2
 )" + choices;
-  return plan::read_plan(Document::parse(text, "plan"), {});
+  return plan::read_plan(YamlJsonDocument::parse(text, "plan"), {});
 }
 
 std::vector<MeasurablePlanMessage> messages_of(const plan::PlannedJob& planned) {
-  return measurable_plan_messages(
-      step::build_program(planned.job, planned.plan), CostModel(planned.job),
-      group_layouts(planned.job.cluster, plan::Grid(planned.plan)), planned.plan.collectives);
+  return plan_messages_to_measure(
+      step::build_step_program(planned.job, planned.plan), CostModel(planned.job),
+      rank_group_network_layouts(planned.job.cluster, plan::RankGrid(planned.plan)),
+      planned.plan.collectives);
 }
 
 bool has(const std::vector<MeasurablePlanMessage>& messages, const MeasurablePlanMessage& message) {
@@ -45,22 +46,26 @@ TEST(PlanMessages, OfTensorParallelismAreRowsOfAMicroBatchInsideTheNode) {
   const auto messages =
       messages_of(two_nodes("parallel: {tensor: 4, data: 2}\nsequence_parallel: true\n"));
   const GroupNodePlacement inside{.nodes = 1, .members = 4, .groups = 1};
-  EXPECT_TRUE(has(messages, {{}, collective::Collective::kAllGather, inside, kActivations}));
-  EXPECT_TRUE(has(messages, {{}, collective::Collective::kReduceScatter, inside, kActivations}));
+  EXPECT_TRUE(
+      has(messages, {{}, collective::CollectiveOperation::kAllGather, inside, kActivations}));
+  EXPECT_TRUE(
+      has(messages, {{}, collective::CollectiveOperation::kReduceScatter, inside, kActivations}));
 }
 
 TEST(PlanMessages, NeighboursSendWhatAStageHandsOn) {
   const auto messages = messages_of(two_nodes("parallel: {pipeline: 2, data: 4}\n"));
   const GroupNodePlacement across{.nodes = 2, .members = 1, .groups = 4};
-  EXPECT_TRUE(has(messages, {{}, collective::Collective::kPointToPoint, across, kActivations}));
+  EXPECT_TRUE(
+      has(messages, {{}, collective::CollectiveOperation::kPointToPoint, across, kActivations}));
 }
 
 TEST(PlanMessages, OfASchedulesMethodNameIt) {
   const auto messages = messages_of(
       two_nodes("parallel: {data: 8}\nsharding: NNG\ncollectives: {data: two-level}\n"));
   const auto scheduled = std::ranges::count(
-      messages, collective::Algorithm::kTwoLevel,
-      [](const auto& each) { return each.method.value_or(collective::Algorithm::kLibrary); });
+      messages, collective::CollectiveAlgorithm::kTwoLevel, [](const auto& each) {
+        return each.method.value_or(collective::CollectiveAlgorithm::kLibrary);
+      });
   EXPECT_GT(scheduled, 0);
 }
 
@@ -72,10 +77,14 @@ TEST(PlanMessages, AreDistinctAndThoseThatArePriced) {
     EXPECT_EQ(std::find(messages.begin(), each, *each), each);
   }
   const CostModel cost(planned.job);
-  const auto layouts = group_layouts(planned.job.cluster, plan::Grid(planned.plan));
-  for (const step::Template& piece : step::build_program(planned.job, planned.plan).templates) {
+  const auto layouts =
+      rank_group_network_layouts(planned.job.cluster, plan::RankGrid(planned.plan));
+  for (const step::OperatorTemplate& piece :
+       step::build_step_program(planned.job, planned.plan).templates) {
     for (const step::Operator& op : piece.operators) {
-      if (!step::is_communication(op.kind) || cost.price(op, layouts, {}).seconds == 0) continue;
+      if (!step::is_communication(op.kind) ||
+          cost.price_template_operators(op, layouts, {}).seconds == 0)
+        continue;
       EXPECT_TRUE(std::ranges::any_of(
           messages,
           [&](const MeasurablePlanMessage& each) {

@@ -19,12 +19,13 @@ cluster::Cluster stated(std::string_view profile, std::int64_t nodes, double byt
 double bus(const cluster::Cluster& cluster, std::int64_t ranks) {
   const MessageCostModel cost(cluster);
   const double time_s =
-      cost.message({collective::Collective::kAllReduce, kStatedBandwidthBufferBytes,
-                    cluster::strided_group_layout(cluster, ranks, 1),
-                    collective::Algorithm::kLibrary})
+      cost.priced_message_time({collective::CollectiveOperation::kAllReduce,
+                                kStatedBandwidthBufferBytes,
+                                cluster::network_layout_of_strided_group(cluster, ranks, 1),
+                                collective::CollectiveAlgorithm::kLibrary})
           .seconds;
-  return collective::sent_bytes(collective::Collective::kAllReduce, kStatedBandwidthBufferBytes,
-                                ranks) /
+  return collective::bytes_sent_by_each_rank(collective::CollectiveOperation::kAllReduce,
+                                             kStatedBandwidthBufferBytes, ranks) /
          time_s;
 }
 
@@ -46,8 +47,9 @@ TEST(StatedNetwork, NothingIsMadeFasterThanWithoutACrowd) {
   EXPECT_EQ(bus(stated("dgx-h100", 8, 1e15), 64), bus(plain, 64));
   const cluster::Cluster alone = cluster::load_cluster("dgx-h100", 1);
   EXPECT_EQ(bus(stated("dgx-h100", 1, 1e9), 8), bus(alone, 8));
-  EXPECT_EQ(fit_congestion_to_stated_bandwidth(plain, collective_constants_of(plain)).operations,
-            collective_constants_of(plain).operations);
+  EXPECT_EQ(
+      fit_congestion_to_stated_bandwidth(plain, collective_constants_of_cluster(plain)).operations,
+      collective_constants_of_cluster(plain).operations);
 }
 
 // An eighth of the uncrowded rate over 128 ranks, eight times kUncrowdedRanks: a power of one, so
@@ -57,8 +59,8 @@ TEST(StatedNetwork, SmallerGroupsMeetLessOfACrowd) {
   const double full = bus(plain, 128);
   const cluster::Cluster crowded = stated("dgx-h100", 16, full / 8);
   const double congestion =
-      fit_congestion_to_stated_bandwidth(crowded, collective_constants_of(crowded))
-          .of(collective::Collective::kAllGather)
+      fit_congestion_to_stated_bandwidth(crowded, collective_constants_of_cluster(crowded))
+          .of(collective::CollectiveOperation::kAllGather)
           .congestion;
   EXPECT_NEAR(congestion, 1, 0.05);
   EXPECT_NEAR(bus(crowded, 32) / bus(plain, 32), 0.5, 0.05);

@@ -26,9 +26,9 @@ Diagnosis diagnosed(const std::string& hang, bool log_alone) {
     if (!log_alone || path.ends_with("log.txt")) paths.push_back(path);
   }
   std::ranges::sort(paths);
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   for (const std::string& path : paths) files.emplace_back(std::filesystem::path(path));
-  return diagnose(files);
+  return diagnose_files(files);
 }
 
 class Catalogue : public ::testing::TestWithParam<Hang> {};
@@ -40,7 +40,7 @@ TEST_P(Catalogue, IsDiagnosedFromAllFiles) {
   const Hang& hang = GetParam();
   const Diagnosis found = diagnosed(hang.name, false);
   ASSERT_FALSE(found.findings.empty());
-  const Finding& first = found.findings.front();
+  const FaultFinding& first = found.findings.front();
   EXPECT_EQ(name_of(kFindingKindNames, first.kind), name_of(kFindingKindNames, hang.kind))
       << first.what;
   EXPECT_EQ(first.ranks, hang.ranks) << first.what;

@@ -12,9 +12,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Diagnosis from_log(std::string_view text) {
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   files.emplace_back(text, "job.log");
-  return diagnose(files);
+  return diagnose_files(files);
 }
 
 TEST(Clue, EachRowHasAdviceAndWordsOfItsOwn) {
@@ -23,10 +23,10 @@ TEST(Clue, EachRowHasAdviceAndWordsOfItsOwn) {
     ASSERT_FALSE(kind.lines.empty()) << kind.reason;
     std::string line;
     for (const std::string& word : kind.lines.front()) line += word + " ";
-    ASSERT_NE(match_fault_line(line), nullptr) << line;
-    EXPECT_EQ(match_fault_line(line)->reason, kind.reason) << line;
+    ASSERT_NE(match_log_line_to_fault_pattern(line), nullptr) << line;
+    EXPECT_EQ(match_log_line_to_fault_pattern(line)->reason, kind.reason) << line;
     EXPECT_TRUE(clues.add(line, "job.log", 1, 3));
-    const std::vector<Finding> findings = clues.findings(kind.rank);
+    const std::vector<FaultFinding> findings = clues.findings(kind.rank);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_FALSE(findings.front().causes.empty()) << kind.reason;
     EXPECT_FALSE(findings.front().changes.empty()) << kind.reason;
@@ -35,9 +35,9 @@ TEST(Clue, EachRowHasAdviceAndWordsOfItsOwn) {
 }
 
 TEST(Clue, OrdinaryLinesAreNone) {
-  EXPECT_EQ(match_fault_line("iteration 7/ 100 | lm loss: 2.0"), nullptr);
-  EXPECT_EQ(match_fault_line(""), nullptr);
-  EXPECT_EQ(match_fault_line("the data loader shares memory"), nullptr);
+  EXPECT_EQ(match_log_line_to_fault_pattern("iteration 7/ 100 | lm loss: 2.0"), nullptr);
+  EXPECT_EQ(match_log_line_to_fault_pattern(""), nullptr);
+  EXPECT_EQ(match_log_line_to_fault_pattern("the data loader shares memory"), nullptr);
 }
 
 TEST(Clue, ManyLinesAreOneFinding) {

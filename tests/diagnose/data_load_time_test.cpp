@@ -36,14 +36,14 @@ TEST(StepDataLoadTime, ReadsTheLinesOfEachProgram) {
 
 TEST(StepDataLoadTime, LateDataIsAFindingAndAnUsualShareIsNone) {
   const std::vector<StepDataLoadTime> late = {{1, 1.0, 0.5}, {2, 1.0, 0.1}, {3, 2.0, 0.6}};
-  const std::vector<Finding> findings = slow_data_load_findings(late, "job.log");
+  const std::vector<FaultFinding> findings = slow_input_data_findings(late, "job.log");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, DiagnosedFaultKind::kLateData);
   EXPECT_NEAR(findings[0].lost_s.value(), 0.4, 1e-12);  // 1.2 of 4.0 s
   EXPECT_THAT(findings[0].what, HasSubstr("400 ms of 1.33 s"));
   EXPECT_TRUE(
-      slow_data_load_findings({{1, 1.0, 0.1}, {2, 1.0, 0.1}, {3, 2.0, 0.1}}, "job.log").empty());
-  EXPECT_TRUE(slow_data_load_findings({{1, 1.0, 0.9}}, "job.log").empty());
+      slow_input_data_findings({{1, 1.0, 0.1}, {2, 1.0, 0.1}, {3, 2.0, 0.1}}, "job.log").empty());
+  EXPECT_TRUE(slow_input_data_findings({{1, 1.0, 0.9}}, "job.log").empty());
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::size_t cut = bytes.find('\0');
   try {
-    std::vector<stepwright::logs::ByteSource> files;
+    std::vector<stepwright::logs::FileByteReader> files;
     files.emplace_back(bytes.substr(0, cut), "flight_rank0");
     if (cut != std::string_view::npos) files.emplace_back(bytes.substr(cut + 1), "flight_rank1");
-    stepwright::diagnose::diagnose(files);
+    stepwright::diagnose::diagnose_files(files);
   } catch (const stepwright::Error&) {
     return 0;
   }

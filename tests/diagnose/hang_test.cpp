@@ -42,9 +42,9 @@ std::string dump(const std::vector<Entry>& entries,
 }
 
 Diagnosis diagnosed(const std::vector<std::pair<std::string, std::string>>& texts) {
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   for (const auto& [name, text] : texts) files.emplace_back(text, name);
-  return diagnose(files);
+  return diagnose_files(files);
 }
 
 /// Diagnoses dumps of ranks 0, 1, ...
@@ -62,7 +62,7 @@ TEST(Hang, NamesTheRankWhoseSizeDiffers) {
   };
   const Diagnosis found = of_ranks({rank(262144), rank(262144), rank(1025), rank(262144)});
   ASSERT_EQ(found.findings.size(), 1u);
-  const Finding& finding = found.findings.front();
+  const FaultFinding& finding = found.findings.front();
   EXPECT_EQ(finding.kind, DiagnosedFaultKind::kMismatch);
   EXPECT_THAT(finding.ranks, ElementsAre(2));
   EXPECT_EQ(finding.where.file, "flight_rank_2");

@@ -23,10 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes.remove_prefix(end == bytes.size() ? end : end + 1);
   }
   try {
-    std::vector<logs::ByteSource> files;
+    std::vector<logs::FileByteReader> files;
     for (const std::string& text : texts)
       files.emplace_back(std::string_view(text), "rank" + std::to_string(files.size()) + ".log");
-    const diagnose::Diagnosis found = diagnose::diagnose(files);
+    const diagnose::Diagnosis found = diagnose::diagnose_files(files);
     for (const diagnose::MeasuredMessages& measured : found.messages)
       diagnose::slow_message_findings(measured, kNetwork, found.findings);
   } catch (const Error&) {

@@ -12,14 +12,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Diagnosis of_log(std::string_view text, std::string name = "job.log") {
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   files.emplace_back(text, std::move(name));
-  return diagnose(files);
+  return diagnose_files(files);
 }
 
 TEST(LineOrigin, TakesMarksOfLaunchersOff) {
   const auto origin = [](std::string_view line) {
-    const LogLineOrigin found = parse_line_origin(line);
+    const LogLineOrigin found = strip_log_line_prefix(line);
     return std::pair<std::int64_t, std::string>(found.rank, found.text);
   };
   EXPECT_EQ(origin("[rank12]: ValueError: x"),
@@ -41,7 +41,7 @@ TEST(LineOrigin, ReadsTheRankOfAPath) {
   EXPECT_EQ(rank_in_log_path("slurm-4711.out"), logs::kUnknown);
 }
 
-TEST(JobLog, WatchdogsOfRanksAtDifferentCalls) {
+TEST(JobLogFacts, WatchdogsOfRanksAtDifferentCalls) {
   const Diagnosis found = of_log(
       "[rank0]:[E321 02:07:08.4 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective "
       "operation timeout: "
@@ -68,7 +68,7 @@ TEST(JobLog, WatchdogsOfRanksAtDifferentCalls) {
   EXPECT_THAT(found.findings.front().what, HasSubstr("_ALLGATHER_BASE"));
 }
 
-TEST(JobLog, AWatchdogAfterAnExceptionFollowsFromIt) {
+TEST(JobLogFacts, AWatchdogAfterAnExceptionFollowsFromIt) {
   const Diagnosis found = of_log(
       "[rank3]: Traceback (most recent call last):\n"
       "[rank3]:   File \"/home/me/train.py\", line 12, in load\n"
@@ -88,7 +88,7 @@ TEST(JobLog, AWatchdogAfterAnExceptionFollowsFromIt) {
   EXPECT_THAT(found.findings.front().what, HasSubstr("KeyError: 'tokens', at train.py:12 in load"));
 }
 
-TEST(JobLog, DetailNamesTheMismatch) {
+TEST(JobLogFacts, DetailNamesTheMismatch) {
   const Diagnosis found = of_log(
       "[rank0]: RuntimeError: Detected mismatch between collectives on ranks. Rank 0 is running "
       "collective: "
@@ -100,7 +100,7 @@ TEST(JobLog, DetailNamesTheMismatch) {
   EXPECT_THAT(found.findings.front().ranks, ElementsAre(2));
 }
 
-TEST(JobLog, BarriersNameTheRanksThatDidNotCome) {
+TEST(JobLogFacts, BarriersNameTheRanksThatDidNotCome) {
   const Diagnosis found = of_log(
       "[rank0]:[E x ProcessGroupGloo.cpp:1] [Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier "
       "in 10000 ms\n");
@@ -109,7 +109,7 @@ TEST(JobLog, BarriersNameTheRanksThatDidNotCome) {
   EXPECT_THAT(found.findings.front().ranks, ElementsAre(1, 3));
 }
 
-TEST(JobLog, SchedulersNameTheTaskThatWasKilled) {
+TEST(JobLogFacts, SchedulersNameTheTaskThatWasKilled) {
   const Diagnosis killed =
       of_log("srun: error: node12: task 3: Killed\nsrun: error: node12: tasks 0-2: Terminated\n");
   ASSERT_FALSE(killed.findings.empty());
@@ -122,7 +122,7 @@ TEST(JobLog, SchedulersNameTheTaskThatWasKilled) {
   EXPECT_THAT(mpi.findings.front().what, HasSubstr("signal 11 (Segmentation fault)"));
 }
 
-TEST(JobLog, ALogThatSaysNothingIsNoFinding) {
+TEST(JobLogFacts, ALogThatSaysNothingIsNoFinding) {
   const Diagnosis found = of_log("step 1 loss 3.0\nstep 2 loss 2.9\n");
   EXPECT_TRUE(found.findings.empty());
   EXPECT_THAT(found.notes, Contains(HasSubstr("No line says")));

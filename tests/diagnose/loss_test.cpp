@@ -50,7 +50,7 @@ TEST(Loss, TheFirstThatIsNoNumber) {
   std::vector<LoggedLoss> losses = falling(50);
   losses[30].loss = NAN;
   losses[31].loss = HUGE_VAL;
-  const std::vector<Finding> findings = loss_anomaly_findings(losses, "train.log");
+  const std::vector<FaultFinding> findings = loss_anomaly_findings(losses, "train.log");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings.front().where.line, 31);
   EXPECT_THAT(findings.front().what, HasSubstr("no number at step 30"));
@@ -61,7 +61,7 @@ TEST(Loss, TheFirstThatIsNoNumber) {
 TEST(Loss, ALeapAboveTheLossesBefore) {
   std::vector<LoggedLoss> losses = falling(60);
   losses[40].loss = 5.5;
-  const std::vector<Finding> findings = loss_anomaly_findings(losses, "train.log");
+  const std::vector<FaultFinding> findings = loss_anomaly_findings(losses, "train.log");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings.front().where.line, 41);
   EXPECT_THAT(findings.front().what, HasSubstr("leaps to 5.5 at step 40"));

@@ -34,16 +34,16 @@ constexpr std::string_view kMessage =
     "PyTorch, and 30.00 MiB is reserved by PyTorch but unallocated.\n";
 
 Diagnosis of(std::string_view snapshot, std::string_view log) {
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   files.emplace_back(snapshot, "rank_3.json");
   if (!log.empty()) files.emplace_back(log, "job.log");
-  return diagnose(files);
+  return diagnose_files(files);
 }
 
 TEST(MemorySnapshot, ExplainsTheMessageOfItsRank) {
   const Diagnosis found = of(kSnapshot, kMessage);
   ASSERT_EQ(found.findings.size(), 1u);
-  const Finding& finding = found.findings.front();
+  const FaultFinding& finding = found.findings.front();
   EXPECT_EQ(finding.where.file, "job.log");
   EXPECT_THAT(finding.evidence,
               Contains(HasSubstr("blocks of 70.0 MiB at the peak, in segments of 100 MiB")));
@@ -68,9 +68,9 @@ TEST(MemorySnapshot, SaysByItselfWhatFailed) {
 /// Real dumps of two formats, with a failed allocation.
 TEST(MemorySnapshot, SaysAloneWhatFailed) {
   for (const char* name : {"torch-2.6.pickle", "torch-2.6.json"}) {
-    std::vector<logs::ByteSource> files;
+    std::vector<logs::FileByteReader> files;
     files.emplace_back(std::filesystem::path("tests/snapshot/data") / name);
-    const Diagnosis found = diagnose(files);
+    const Diagnosis found = diagnose_files(files);
     ASSERT_EQ(found.findings.size(), 1u) << name;
     EXPECT_THAT(found.findings.front().what, HasSubstr("asked its device for 1.00 GiB")) << name;
     ASSERT_EQ(found.snapshots.size(), 1u) << name;

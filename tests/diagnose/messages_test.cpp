@@ -43,10 +43,10 @@ std::vector<TimedMessage> messages_in(const std::string& text) {
   std::int64_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at);
-    lines.read(std::string_view(text).substr(at, end - at), ++number);
+    lines.read_message_log_line(std::string_view(text).substr(at, end - at), ++number);
     at = end + 1;
   }
-  return std::move(lines).messages();
+  return std::move(lines).take_timed_messages();
 }
 
 TEST(Messages, ATableOfNcclTestsSaysRanksAndNodes) {
@@ -61,7 +61,7 @@ TEST(Messages, ATableOfNcclTestsSaysRanksAndNodes) {
 /// 2 x 15/16 x 1 GiB in 0.65 s is a bus bandwidth of 3.10 GB/s.
 TEST(Messages, FarBelowTheLawIsASlowLink) {
   const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(0.65))};
-  const std::vector<Finding> findings = slow_message_findings(measured, two_nodes(), {});
+  const std::vector<FaultFinding> findings = slow_message_findings(measured, two_nodes(), {});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, DiagnosedFaultKind::kSlowLink);
   EXPECT_THAT(findings[0].what, HasSubstr("all_reduce of 1.00 GiB over 16 ranks reaches 3.1 GB/s"));
@@ -72,8 +72,11 @@ TEST(Messages, FarBelowTheLawIsASlowLink) {
 
 TEST(Messages, AsFastAsTheLawIsNoFinding) {
   const cost::MessageCostModel cost(two_nodes().cluster);
-  const cluster::GroupLayout whole = cluster::strided_group_layout(two_nodes().cluster, 16, 1);
-  const double law_s = cost.message({collective::Collective::kAllReduce, kLargest, whole}).seconds;
+  const cluster::GroupLayout whole =
+      cluster::network_layout_of_strided_group(two_nodes().cluster, 16, 1);
+  const double law_s =
+      cost.priced_message_time({collective::CollectiveOperation::kAllReduce, kLargest, whole})
+          .seconds;
   for (const double share : {1.0, 1.9}) {
     const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(share * law_s))};
     EXPECT_TRUE(slow_message_findings(measured, two_nodes(), {}).empty()) << share;
@@ -90,10 +93,10 @@ TEST(Messages, ATableWithoutItsProgramIsOfWhatItsRatesSay) {
   };
   const auto all_reduce = without_program(all_reduce_perf(0.65), "3.10");
   ASSERT_EQ(all_reduce.size(), 1u);
-  EXPECT_EQ(all_reduce[0].operation, collective::Collective::kAllReduce);
+  EXPECT_EQ(all_reduce[0].operation, collective::CollectiveOperation::kAllReduce);
   const auto reduce_scatter = without_program(all_reduce_perf(0.65), "1.55");
   ASSERT_EQ(reduce_scatter.size(), 1u);
-  EXPECT_EQ(reduce_scatter[0].operation, collective::Collective::kReduceScatter);
+  EXPECT_EQ(reduce_scatter[0].operation, collective::CollectiveOperation::kReduceScatter);
   EXPECT_TRUE(without_program(all_reduce_perf(0.65), "1.65").empty());
 }
 
@@ -104,11 +107,12 @@ TEST(Messages, RanksThatTheClusterLacksAreLeftOut) {
 }
 
 TEST(Messages, SlowWaysOfTheSameLogAreTheFirstCauses) {
-  const Finding link{.kind = DiagnosedFaultKind::kSlowLink,
-                     .where = {.file = "job.log", .line = 3},
-                     .what = "Messages between nodes go over sockets."};
+  const FaultFinding link{.kind = DiagnosedFaultKind::kSlowLink,
+                          .where = {.file = "job.log", .line = 3},
+                          .what = "Messages between nodes go over sockets."};
   const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(0.65))};
-  const std::vector<Finding> findings = slow_message_findings(measured, two_nodes(), {&link, 1});
+  const std::vector<FaultFinding> findings =
+      slow_message_findings(measured, two_nodes(), {&link, 1});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].causes.front(), "Messages between nodes go over sockets (job.log:3)");
 }
@@ -161,7 +165,7 @@ TEST(Messages, APublicTableOfDeepSpeedHasTimes) {
       "  "
       "      452.85              424.55              \n");
   ASSERT_EQ(messages.size(), 5u);
-  EXPECT_EQ(messages[0].operation, collective::Collective::kAllGather);
+  EXPECT_EQ(messages[0].operation, collective::CollectiveOperation::kAllGather);
   EXPECT_LT(messages[0].payload_bytes, 0);
   EXPECT_NEAR(messages[0].part_bytes, 92.58 * 1024 * 1024, 1);
   EXPECT_NEAR(messages[3].seconds, 12.49e-3, 1e-12);
@@ -180,7 +184,8 @@ TEST(Messages, LinesOfDeepSpeedCountTheirShortestCall) {
   ASSERT_EQ(messages.size(), 1u);
   EXPECT_NEAR(messages[0].seconds, 0.65, 1e-9);
   EXPECT_EQ(messages[0].calls, 3);
-  const std::vector<Finding> findings = slow_message_findings({"log", messages}, two_nodes(), {});
+  const std::vector<FaultFinding> findings =
+      slow_message_findings({"log", messages}, two_nodes(), {});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_THAT(findings[0].evidence, Contains(HasSubstr("does not say where groups lie")));
   EXPECT_THAT(findings[0].causes, Contains(HasSubstr("wait for the slowest rank")));

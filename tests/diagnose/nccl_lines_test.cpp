@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 NcclLogFacts facts_of(const std::vector<std::string>& lines) {
   NcclDebugLogReader nccl;
   std::int64_t number = 0;
-  for (const std::string& line : lines) nccl.read(line, ++number);
+  for (const std::string& line : lines) nccl.read_nccl_log_line(line, ++number);
   return nccl.facts();
 }
 
@@ -22,7 +22,7 @@ TEST(NcclDebugLogReader, SocketsBetweenNodesAreASlowWay) {
                 "n1:7:9 [0] NCCL INFO NET/IB : No device found.",
                 "n1:7:9 [0] NCCL INFO Channel 00/0 : 0[90000] -> 8[1000] [send] via NET/Socket/3",
                 "n1:7:9 [0] NCCL INFO Channel 01/0 : 0[90000] -> 8[1000] [send] via NET/Socket/4"});
-  const std::vector<Finding> findings = slow_link_findings(facts, "job.log");
+  const std::vector<FaultFinding> findings = slow_link_findings(facts, "job.log");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings.front().kind, DiagnosedFaultKind::kSlowLink);
   EXPECT_THAT(findings.front().what, HasSubstr("2 channels"));
@@ -36,7 +36,7 @@ TEST(NcclDebugLogReader, ANodeWithFewerAdapters) {
       facts_of({"n1:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB "
                 "eth0:10.0.0.1<0>",
                 "n2:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.2<0>"});
-  const std::vector<Finding> findings = slow_link_findings(facts, "job.log");
+  const std::vector<FaultFinding> findings = slow_link_findings(facts, "job.log");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_THAT(findings.front().what, HasSubstr("n2 uses 1 adapters, n1 uses 2"));
   EXPECT_THAT(findings.front().evidence.front(), HasSubstr("mlx5_1"));

@@ -82,7 +82,7 @@ TEST(OutOfMemory, HostsAreTold) {
 
 /// The finding names the reason that the figures show; consequences are not reported as findings.
 TEST(OutOfMemory, IsTheFirstFinding) {
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   files.emplace_back(
       std::string_view("[rank1]: Traceback (most recent call last):\n"
                        "[rank1]:   File \"/home/me/train.py\", line 88, in step\n"
@@ -97,9 +97,9 @@ TEST(OutOfMemory, IsTheFirstFinding) {
                        "WorkNCCL(SeqNum=9, OpType=ALLREDUCE, NumelIn=4, "
                        "NumelOut=4, Timeout(ms)=600000) ran for 600060 milliseconds\n"),
       "job.log");
-  const Diagnosis found = diagnose(files);
+  const Diagnosis found = diagnose_files(files);
   ASSERT_FALSE(found.findings.empty());
-  const Finding& finding = found.findings.front();
+  const FaultFinding& finding = found.findings.front();
   EXPECT_EQ(finding.kind, DiagnosedFaultKind::kOutOfMemory);
   EXPECT_THAT(finding.ranks, ElementsAre(1));
   EXPECT_THAT(finding.evidence, Contains(HasSubstr("train.py:88 in step")));

@@ -105,7 +105,7 @@ const std::vector<Report>& reports() {
 std::vector<std::string> first_causes(const Diagnosis& diagnosis) {
   std::vector<std::string> named;
   std::size_t causes = 0;
-  for (const Finding& finding : diagnosis.findings) {
+  for (const FaultFinding& finding : diagnosis.findings) {
     if (causes >= 2) break;
     named.push_back(finding.what);
     for (const std::string& cause : finding.causes) {
@@ -122,10 +122,10 @@ void PrintTo(const Report& report, std::ostream* out) { *out << report.name; }
 
 TEST_P(PublicReport, CauseIsAmongTheFirstTwo) {
   const Report& report = GetParam();
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   files.emplace_back(
       std::filesystem::path(fmt::format("tests/diagnose/data/reports/{}.log", report.name)));
-  const Diagnosis found = diagnose(files);
+  const Diagnosis found = diagnose_files(files);
   ASSERT_FALSE(found.findings.empty()) << report.source;
   EXPECT_THAT(first_causes(found), ::testing::Contains(::testing::HasSubstr(report.cause)))
       << report.source;
@@ -135,9 +135,9 @@ TEST_P(PublicReport, CauseIsAmongTheFirstTwo) {
 /// A single line without a traceback does not show that an evaluation requested the memory
 /// (https://github.com/MAGICS-LAB/DNABERT_2/issues/78); the diagnosis must not invent this.
 TEST(UntoldReport, AnEvaluationThatNoLineNames) {
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   files.emplace_back(std::filesystem::path("tests/diagnose/data/reports/evaluation_alone.log"));
-  const Diagnosis found = diagnose(files);
+  const Diagnosis found = diagnose_files(files);
   ASSERT_EQ(found.findings.size(), 1u);
   EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kOutOfMemory);
   EXPECT_THAT(first_causes(found),

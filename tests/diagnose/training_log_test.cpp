@@ -114,9 +114,9 @@ TEST(TrainingLog, NormsOfPublicLogsThatAreNoNumbers) {
         "0.0040  loss: 2.7682  grad_norm: 2.5099\n10/30 22:19:57 - mmengine - INFO - Epoch(train) "
         "[1][240/735]  time: 2.8874  data_time: 0.0042  loss: 2.5128  grad_norm: nan\n",
         "{'loss': 4.6758, 'grad_norm': nan, 'learning_rate': 0.0001, 'epoch': 0.05}\n"}) {
-    std::vector<logs::ByteSource> files;
+    std::vector<logs::FileByteReader> files;
     files.emplace_back(log, "train.log");
-    const Diagnosis found = diagnose(files);
+    const Diagnosis found = diagnose_files(files);
     ASSERT_EQ(found.findings.size(), 1u) << log;
     EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kLoss);
     EXPECT_THAT(found.findings.front().what, HasSubstr("norm of the gradients is no number"));
@@ -135,9 +135,9 @@ std::string megatron_log(std::int64_t steps, const std::function<double(std::int
 }
 
 Diagnosis of_text(const std::string& text) {
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   files.emplace_back(text, "train.log");
-  return diagnose(files);
+  return diagnose_files(files);
 }
 
 TEST(TrainingLog, SteadyStepsAreNoFinding) {

@@ -30,7 +30,7 @@ TEST(Watchdog, ReadsWhatALineHas) {
 }
 
 TEST(Watchdog, ReadsHowFarARankWas) {
-  const auto progress = read_watchdog_progress(
+  const auto progress = read_rank_progress_from_watchdog_line(
       "[PG ID 0 PG GUID 5(tp) Rank 1] Exception detected by watchdog at work: 808, last enqueued "
       "NCCL work: 811, last completed NCCL work: 807.");
   ASSERT_TRUE(progress);
@@ -38,18 +38,20 @@ TEST(Watchdog, ReadsHowFarARankWas) {
   EXPECT_EQ(progress->group.purpose, "tp");
   EXPECT_EQ(progress->at, 808);
   EXPECT_EQ(progress->enqueued, 811);
-  EXPECT_FALSE(read_watchdog_progress("work: 3"));
+  EXPECT_FALSE(read_rank_progress_from_watchdog_line("work: 3"));
 }
 
 TEST(Watchdog, ReadsRanksThatPyTorchNames) {
   EXPECT_THAT(
-      read_lagging_ranks(
+      read_ranks_blamed_by_pytorch(
           "\t     [2, 5] finished collective #4, but didn't join collective #5 (count from 1)"),
       ElementsAre(2, 5));
-  EXPECT_THAT(read_lagging_ranks("\t - To our best knowledge, ranks [1] are the lagging ranks that "
-                                 "caused this timeout. They never joined any collectives"),
+  EXPECT_THAT(read_ranks_blamed_by_pytorch(
+                  "\t - To our best knowledge, ranks [1] are the lagging ranks that "
+                  "caused this timeout. They never joined any collectives"),
               ElementsAre(1));
-  EXPECT_THAT(read_lagging_ranks("[2] joined but didn't finish collective #4"), IsEmpty());
+  EXPECT_THAT(read_ranks_blamed_by_pytorch("[2] joined but didn't finish collective #4"),
+              IsEmpty());
   EXPECT_THAT(numbers_in_list("[-1, x, 99999999999]"), IsEmpty());
 }
 
@@ -59,9 +61,9 @@ TEST(Watchdog, WorkInFrontOfATimeOutIsTheFirstCause) {
       "[rank1]:[E x] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=900, "
       "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600020 milliseconds\n"
       "***** Running Evaluation *****\n";
-  std::vector<logs::ByteSource> files;
+  std::vector<logs::FileByteReader> files;
   files.emplace_back(kLog, "job.log");
-  const Diagnosis found = diagnose(files);
+  const Diagnosis found = diagnose_files(files);
   ASSERT_FALSE(found.findings.empty());
   EXPECT_THAT(found.findings.front().causes.front(),
               HasSubstr("checkpoint is written by one rank"));
@@ -69,7 +71,7 @@ TEST(Watchdog, WorkInFrontOfATimeOutIsTheFirstCause) {
 
 TEST(LauncherRankEndParser, ReadsExitsOfTorchrunWithoutABlock) {
   LauncherRankEndParser lines;
-  const auto end = lines.read(
+  const auto end = lines.read_launcher_log_line(
       "E1028 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) "
       "local_rank: "
       "2 (pid: 598577) of binary: /opt/conda/bin/python");
@@ -77,8 +79,9 @@ TEST(LauncherRankEndParser, ReadsExitsOfTorchrunWithoutABlock) {
   EXPECT_EQ(end->rank, 2);
   EXPECT_TRUE(end->local);
   EXPECT_EQ(end->what, "signal 9 (SIGKILL)");
-  EXPECT_FALSE(lines.read("failed (exitcode: 1) local_rank: 2 (pid: 7)"));
-  EXPECT_FALSE(lines.read("failed (exitcode: -99999999999999999999) local_rank: x"));
+  EXPECT_FALSE(lines.read_launcher_log_line("failed (exitcode: 1) local_rank: 2 (pid: 7)"));
+  EXPECT_FALSE(
+      lines.read_launcher_log_line("failed (exitcode: -99999999999999999999) local_rank: x"));
 }
 
 }  // namespace

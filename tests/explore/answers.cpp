@@ -19,13 +19,13 @@ void tell(const char* key, const Json& value) {
 
 Json answer(const std::string& question) {
   try {
-    return stepwright::explore::explore(
+    return stepwright::explore::answer_explorer_question(
         Json::parse(question), [](const stepwright::tune::TuneProgress& state) {
           tell("progress",
                {{"simulating", state.simulating}, {"done", state.done}, {"most", state.most}});
         });
   } catch (const std::exception& error) {
-    return stepwright::explore::error_json(error);
+    return stepwright::explore::explorer_error_json(error);
   }
 }
 

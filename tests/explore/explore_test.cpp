@@ -36,11 +36,12 @@ std::string text_of(const std::string& path) {
 }
 
 Json asked(const std::string& ask, const std::string& text, bool settle = false) {
-  return explore({{"ask", ask}, {"text", text}, {"name", "it"}, {"settle", settle}});
+  return answer_explorer_question(
+      {{"ask", ask}, {"text", text}, {"name", "it"}, {"settle", settle}});
 }
 
 plan::PlannedJob read_back(const Json& plan) {
-  return plan::read_plan(Document::parse(plan.dump(), "plan"), {});
+  return plan::read_plan(YamlJsonDocument::parse(plan.dump(), "plan"), {});
 }
 
 /// Returns where a control's value is in a plan file.
@@ -54,7 +55,7 @@ TEST(Explore, SaysOfAPlanWhatPredictSays) {
   const std::string path = "examples/llama-3-70b.plan.yaml";
   const Json answer = asked("predict", text_of(path));
   EXPECT_EQ(answer.at("prediction"),
-            simulate::prediction_json(simulate::predict(plan::load_plan(path))));
+            simulate::prediction_json(simulate::predict_plan(plan::load_plan(path))));
   const double drawn_s = asked("timeline", text_of(path)).at("timeline").at("step_time_s");
   EXPECT_NEAR(drawn_s, answer.at("prediction").at("step_time_s").get<double>(), 1e-9 * drawn_s);
   EXPECT_EQ(read_back(answer.at("plan")).plan, plan::load_plan(path).plan);
@@ -65,7 +66,8 @@ TEST(Explore, SaysOfTheWholeRunWhatRunSays) {
   plan["job"]["run"] = {{"tokens", 2e12}, {"restart", "10min"}};
   const Json answer = asked("predict", plan.dump());
   const plan::PlannedJob planned = read_back(plan);
-  const whole_run::WholeRun run = whole_run::whole_run(simulate::predict(planned), planned.job.run);
+  const whole_run::TrainingRunPrediction run =
+      whole_run::predict_training_run(simulate::predict_plan(planned), planned.job.run);
   EXPECT_EQ(answer.at("whole_run").at("tokens"), 2e12);
   EXPECT_EQ(answer.at("whole_run").at("days"), whole_run::run_summary_json(run).at("days"));
   EXPECT_EQ(asked("predict", kJob).at("whole_run").at("tokens"), 1e12);
@@ -78,9 +80,9 @@ TEST(Explore, AnOrderIsFoundOnce) {
   plan["schedule"] = "auto";
   const Json answer = asked("predict", plan.dump(), true);
   ASSERT_FALSE(answer.contains("refused")) << answer.at("refused");
-  EXPECT_FALSE(schedule::has_decided_order(read_back(answer.at("plan")).plan.schedule));
+  EXPECT_FALSE(schedule::is_schedule_order_decided(read_back(answer.at("plan")).plan.schedule));
   const Json settled = answer.at("settled");
-  EXPECT_TRUE(schedule::has_decided_order(read_back(settled).plan.schedule));
+  EXPECT_TRUE(schedule::is_schedule_order_decided(read_back(settled).plan.schedule));
   const Json again = asked("predict", settled.dump());
   EXPECT_FALSE(again.contains("settled"));
   EXPECT_EQ(again.at("prediction").at("step_time_s"), answer.at("prediction").at("step_time_s"));
@@ -146,25 +148,26 @@ TEST(Explore, WhatDependsOnAMovedDegreeFollows) {
 TEST(Explore, FindsWhatTuneFinds) {
   const Json job = Json::parse(std::string(kJob).insert(1, "\"search\": {\"tensor\": 2}, "));
   int told = 0;
-  const Json answer = explore({{"ask", "tune"}, {"text", job.dump()}, {"name", "it"}},
-                              [&](const tune::TuneProgress&) { ++told; });
+  const Json answer =
+      answer_explorer_question({{"ask", "tune"}, {"text", job.dump()}, {"name", "it"}},
+                               [&](const tune::TuneProgress&) { ++told; });
   const tune::TuneResult result =
-      tune::tune(plan::read_job(Document::parse(job.dump(), "job"), {}), {.threads = 1});
+      tune::tune(plan::read_job(YamlJsonDocument::parse(job.dump(), "job"), {}), {.threads = 1});
   EXPECT_EQ(answer.at("plans").at(0).at("step_time_s"), result.plans.front().step_time_s);
   EXPECT_EQ(read_back(answer.at("plans").at(0).at("plan")).plan, result.plans.front().plan);
   EXPECT_GT(told, 0);
 }
 
 TEST(Explore, EveryChoiceCanBeTaken) {
-  const Json choices = explore({{"ask", "choices"}});
+  const Json choices = answer_explorer_question({{"ask", "choices"}});
   Json job = Json::parse(kJob);
   for (const Json& cluster : choices.at("clusters")) {
     job["cluster"]["profile"] = cluster;
-    EXPECT_NO_THROW(plan::read_job(Document::parse(job.dump(), "job"), {})) << cluster;
+    EXPECT_NO_THROW(plan::read_job(YamlJsonDocument::parse(job.dump(), "job"), {})) << cluster;
   }
   for (const Json& model : choices.at("models")) {
     job["model"] = model;
-    EXPECT_NO_THROW(plan::read_job(Document::parse(job.dump(), "job"), {})) << model;
+    EXPECT_NO_THROW(plan::read_job(YamlJsonDocument::parse(job.dump(), "job"), {})) << model;
   }
   const Json plan = asked("predict", kJob).at("plan");
   for (const Json& control : choices.at("controls")) {
@@ -185,7 +188,7 @@ TEST(Explore, EveryChoiceOfAPlanHasAControl) {
   const Json answer = asked("predict", text_of("examples/mixtral-8x7b.yaml") + "optimizer: muon\n");
   const Json& plan = answer.at("plan");
   std::set<std::string> places;
-  const Json choices = explore({{"ask", "choices"}});
+  const Json choices = answer_explorer_question({{"ask", "choices"}});
   for (const Json& control : choices.at("controls")) {
     const std::string place = control.at("place");
     EXPECT_TRUE(places.insert(place).second) << place;
@@ -198,7 +201,7 @@ TEST(Explore, EveryChoiceOfAPlanHasAControl) {
   plan::each_choice([&](const auto& choice) {
     EXPECT_TRUE(places.contains(std::string(choice.place))) << choice.place;
   });
-  for (const auto& [flag, name] : plan::kKernelFlags) {
+  for (const auto& [flag, name] : plan::kKernelFlagNames) {
     EXPECT_TRUE(places.contains("job.kernels." + std::string(name))) << name;
   }
 }
@@ -214,7 +217,7 @@ TEST(Explore, BadTextFailsWithItsPlace) {
         }
       },
       Error);
-  EXPECT_THROW(explore({{"ask", "anything"}}), Error);
+  EXPECT_THROW(answer_explorer_question({{"ask", "anything"}}), Error);
 }
 
 }  // namespace

@@ -51,16 +51,16 @@ Json sight() {
 }
 
 Json brought(Json files, Json given = Json::object()) {
-  return explore({{"ask", "import"},
-                  {"files", std::move(files)},
-                  {"given", std::move(given)},
-                  {"beside", sight()}});
+  return answer_explorer_question({{"ask", "import"},
+                                   {"files", std::move(files)},
+                                   {"given", std::move(given)},
+                                   {"beside", sight()}});
 }
 
 Json asked(const std::string& ask, const Json& plan, Json more = Json::object()) {
   Json question = {{"ask", ask}, {"text", plan.dump()}, {"name", "it"}};
   question.update(more);
-  return explore(question);
+  return answer_explorer_question(question);
 }
 
 /// Returns a legal plan of Llama 3 70B on 64 GPUs.
@@ -73,9 +73,9 @@ Json legal_plan() {
 /// Returns the error for a question.
 Json failure(const Json& question) {
   try {
-    explore(question);
+    answer_explorer_question(question);
   } catch (const Error& error) {
-    return error_json(error);
+    return explorer_error_json(error);
   }
   return {{"error", ""}, {"place", {{"field", ""}}}};
 }
@@ -87,7 +87,7 @@ TEST(OwnJob, AConfigBecomesAJobOnTheClusterThatIsGiven) {
   EXPECT_EQ(answer.at("model").at("parameters"), 8'030'261'248);
   EXPECT_EQ(answer.at("model").at("name"), "my-8b");
   EXPECT_THAT(answer.at("about").get<std::string>(), HasSubstr("8 nodes of 8 h100"));
-  const plan::Job job = plan::read_job(Document::parse(answer.at("job").dump(), "job"), {});
+  const plan::Job job = plan::read_job(YamlJsonDocument::parse(answer.at("job").dump(), "job"), {});
   EXPECT_EQ(job.cluster.devices(), 64);
   EXPECT_EQ(job.sequences, 512);
   EXPECT_FALSE(asked("predict", answer.at("job")).contains("refused"));
@@ -100,7 +100,7 @@ TEST(OwnJob, AFormAloneIsAJob) {
       {"nodes", 2},
       {"batch", {{"sequences", 64}, {"length", "4k"}}}};
   const Json answer = brought(Json::array(), given);
-  const plan::Job job = plan::read_job(Document::parse(answer.at("job").dump(), "job"), {});
+  const plan::Job job = plan::read_job(YamlJsonDocument::parse(answer.at("job").dump(), "job"), {});
   EXPECT_EQ(job.model.layers, 8);
   EXPECT_EQ(job.cluster.devices(), 16);
   EXPECT_EQ(job.cluster.nics_per_node, 4);
@@ -181,7 +181,7 @@ TEST(OwnJob, CheckSaysOfAPlanWhetherItStartsAndFits) {
 TEST(OwnJob, CheckReadsAPlanOrAScriptFromFilesAndSaysWhatIsNone) {
   const Json plan = asked("check", legal_plan());
   const Json files = Json::array({file("plan.json", legal_plan().dump())});
-  const Json read = explore({{"ask", "check"}, {"files", files}});
+  const Json read = answer_explorer_question({{"ask", "check"}, {"files", files}});
   EXPECT_EQ(read.at("step_time_s"), plan.at("step_time_s"));
   Json bad = legal_plan();
   bad["parallel"]["tensor"] = 3;
@@ -279,13 +279,13 @@ TEST(OwnJob, AClusterOfAFileHasAsManyGpusAsArePutBesideIt) {
   const Json answer = brought(Json::array({file("cluster.yaml", text)}),
                               {{"cluster", "dgx-a100-80g"}, {"devices", 16}});
   EXPECT_EQ(answer.at("kind"), "cluster");
-  const plan::Job job = plan::read_job(Document::parse(answer.at("job").dump(), "job"), {});
+  const plan::Job job = plan::read_job(YamlJsonDocument::parse(answer.at("job").dump(), "job"), {});
   EXPECT_EQ(job.cluster.devices(), 16);
   EXPECT_EQ(job.cluster.nic_bytes_per_s, 25e9);
 }
 
 TEST(OwnJob, NothingToReadIsAFailure) {
-  EXPECT_THROW(explore({{"ask", "import"}, {"files", Json::array()}}), Error);
+  EXPECT_THROW(answer_explorer_question({{"ask", "import"}, {"files", Json::array()}}), Error);
   EXPECT_THROW(brought(Json::array({file("empty.json", "")})), Error);
   const Json two = Json::array({file("a.json", kConfig), file("b.json", kConfig)});
   EXPECT_THROW(brought(two), Error);

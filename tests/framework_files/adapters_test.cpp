@@ -24,7 +24,7 @@ StatedLoraAdapters words_of(const std::string& target, const std::string& text) 
   const std::vector<launch_scripts::SourceFile> files = {{"train.yaml", text}};
   UserFacts given;
   given.cluster = "dgx-h100";
-  Draft draft;
+  PlanDraft draft;
   const auto targets = launch_targets();
   const auto found = std::ranges::find(targets, target, &LaunchTarget::word);
   draft.framework.name = std::string(found->framework);
@@ -107,15 +107,16 @@ TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
   StatedLoraAdapters words{
       .rank = 16, .alpha = 32, .modules = {"q_proj", "model.layers.0.mlp.down_proj"}};
   words.modules.emplace_back("lm_head");
-  apply_adapters(words, "train.yaml", job, report);
+  apply_lora_adapters(words, "train.yaml", job, report);
   ASSERT_TRUE(job.model.adapters.has_value());
-  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kQuery));
-  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kFc2));
-  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kKey));
+  EXPECT_TRUE(job.model.adapters->has(model::LoraTargetProduct::kQuery));
+  EXPECT_TRUE(job.model.adapters->has(model::LoraTargetProduct::kFc2));
+  EXPECT_FALSE(job.model.adapters->has(model::LoraTargetProduct::kKey));
   EXPECT_THAT(report.not_read, lists("lm_head", SettingImpact::kYes));
-  EXPECT_THAT(transformers_adapter_modules(job.model).modules, ElementsAre("q_proj", "down_proj"));
+  EXPECT_THAT(transformers_names_of_adapted_modules(job.model).modules,
+              ElementsAre("q_proj", "down_proj"));
   job.model.adapters->targets = model::possible_adapter_targets(job.model);
-  EXPECT_THAT(transformers_adapter_modules(job.model).modules, ElementsAre("all-linear"));
+  EXPECT_THAT(transformers_names_of_adapted_modules(job.model).modules, ElementsAre("all-linear"));
 }
 
 TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
@@ -123,41 +124,42 @@ TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
   job.model = model::built_in_model("deepseek-v3").value();
   job.framework.name = "megatron-core";
   ImportReport report;
-  apply_adapters({.rank = 8,
-                  .alpha = 16,
-                  .modules = {"linear_q_up_proj", "linear_kv_down_proj", "linear_qkv"}},
-                 "train.yaml", job, report);
+  apply_lora_adapters({.rank = 8,
+                       .alpha = 16,
+                       .modules = {"linear_q_up_proj", "linear_kv_down_proj", "linear_qkv"}},
+                      "train.yaml", job, report);
   ASSERT_TRUE(job.model.adapters.has_value());
-  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kQueryUp));
-  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kKeyValueDown));
+  EXPECT_TRUE(job.model.adapters->has(model::LoraTargetProduct::kQueryUp));
+  EXPECT_TRUE(job.model.adapters->has(model::LoraTargetProduct::kKeyValueDown));
   EXPECT_EQ(job.model.adapters->targets.count(), 2);
   EXPECT_THAT(report.not_read, lists("linear_qkv", SettingImpact::kYes));
   EXPECT_THAT(megatron_adapter_modules(job.model),
               ElementsAre("linear_q_up_proj", "linear_kv_down_proj"));
   job.model.adapters->joined = false;
-  EXPECT_THAT(transformers_adapter_modules(job.model).modules,
+  EXPECT_THAT(transformers_names_of_adapted_modules(job.model).modules,
               ElementsAre("q_b_proj", "kv_a_proj_with_mqa"));
 }
 
 /// Expects the modules that files name for these targets of a built-in model, and that these
 /// modules are read back as the same targets.
-void expect_modules(const std::string& model, std::initializer_list<model::AdapterTarget> targets,
-                    bool joined, const std::vector<std::string>& modules) {
+void expect_modules(const std::string& model,
+                    std::initializer_list<model::LoraTargetProduct> targets, bool joined,
+                    const std::vector<std::string>& modules) {
   plan::Job job;
   job.model = model::built_in_model(model).value();
   job.framework.name = "accelerate";
   job.model.adapters = model::LoraAdapters{.rank = 4, .alpha = 4, .joined = joined};
-  for (const model::AdapterTarget target : targets)
+  for (const model::LoraTargetProduct target : targets)
     job.model.adapters->targets.set(model::place_of(target));
   const model::LoraAdapters adapters = *job.model.adapters;
-  EXPECT_EQ(transformers_adapter_modules(job.model).modules, modules) << model;
+  EXPECT_EQ(transformers_names_of_adapted_modules(job.model).modules, modules) << model;
   ImportReport report;
-  apply_adapters({.rank = 4, .alpha = 4, .modules = modules}, "train.yaml", job, report);
+  apply_lora_adapters({.rank = 4, .alpha = 4, .modules = modules}, "train.yaml", job, report);
   EXPECT_EQ(job.model.adapters, adapters) << model;
 }
 
 TEST(AdaptersOfFiles, ModulesAreThoseOfTheFamilyOfAModel) {
-  using enum model::AdapterTarget;
+  using enum model::LoraTargetProduct;
   expect_modules("mixtral-8x7b", {kGate, kUp, kFc2}, false, {"w1", "w3", "w2"});
   expect_modules("gpt-neox-20b", {kQuery, kKey, kValue, kUp}, true,
                  {"query_key_value", "dense_h_to_4h"});
@@ -172,15 +174,15 @@ TEST(AdaptersOfFiles, ModulesThatNoModelHasAreRefused) {
   job.model = model::built_in_model("llama-3-8b").value();
   ImportReport report;
   try {
-    apply_adapters({.rank = 8, .alpha = 8, .modules = {"lm_head"}}, "train.yaml", job, report);
+    apply_lora_adapters({.rank = 8, .alpha = 8, .modules = {"lm_head"}}, "train.yaml", job, report);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     EXPECT_THAT(error.what(), HasSubstr("train.yaml: adapters stand beside lm_head"));
   }
-  EXPECT_THROW(
-      apply_adapters({.rank = 100'000, .alpha = 8, .modules = {"all"}}, "train.yaml", job, report),
-      Error);
+  EXPECT_THROW(apply_lora_adapters({.rank = 100'000, .alpha = 8, .modules = {"all"}}, "train.yaml",
+                                   job, report),
+               Error);
 }
 
 /// Returns the targets of a model to which axolotl gives adapters, with these lines.
@@ -196,14 +198,14 @@ model::AdapterTargets targets_by(const std::string& model, const std::string& li
   return plan.planned.job.model.adapters.value_or(model::LoraAdapters()).targets;
 }
 
-model::AdapterTargets these(std::initializer_list<model::AdapterTarget> targets) {
+model::AdapterTargets these(std::initializer_list<model::LoraTargetProduct> targets) {
   model::AdapterTargets set;
-  for (const model::AdapterTarget target : targets) set.set(model::place_of(target));
+  for (const model::LoraTargetProduct target : targets) set.set(model::place_of(target));
   return set;
 }
 
 TEST(AdaptersOfFiles, ExpressionsMatchWholeNames) {
-  using enum model::AdapterTarget;
+  using enum model::LoraTargetProduct;
   const std::string all = R"('model.layers.[\d]+.(mlp|self_attn).(up|down|gate|q|k|v|o)_proj')";
   EXPECT_EQ(targets_by("Qwen/Qwen3-8B", "lora_target_modules: " + all + "\n"),
             these({kQuery, kKey, kValue, kProjection, kGate, kUp, kFc2}));
@@ -213,7 +215,7 @@ TEST(AdaptersOfFiles, ExpressionsMatchWholeNames) {
                        "\n",
                        &report),
             these({kQuery, kValue}));
-  EXPECT_TRUE(std::ranges::any_of(report.not_read, [](const UnreadSetting& one) {
+  EXPECT_TRUE(std::ranges::any_of(report.not_read, [](const UnexpressedSetting& one) {
     return one.why == "that some layers have no adapters";
   }));
   EXPECT_THROW(targets_by("Qwen/Qwen3-8B", "lora_target_modules: 'model.visual.*'\n"), Error);
@@ -221,7 +223,7 @@ TEST(AdaptersOfFiles, ExpressionsMatchWholeNames) {
 }
 
 TEST(AdaptersOfFiles, ExpertsAreParametersThatAreNamed) {
-  using enum model::AdapterTarget;
+  using enum model::LoraTargetProduct;
   EXPECT_EQ(targets_by("openai/gpt-oss-20b", "lora_target_linear: true\n"),
             these({kQuery, kKey, kValue, kProjection}));
   EXPECT_EQ(targets_by("openai/gpt-oss-20b",

@@ -98,19 +98,21 @@ TEST(MegatronBridgeFields, OfAWholeContainerAreRead) {
 
 TEST(MegatronBridgeFields, KeepTheirNamesAndLines) {
   const ImportedPlan plan = imported_container(kContainer);
-  EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ReadSetting::name, "train.micro_batch_size"),
-                                               Field(&ReadSetting::line, 61),
-                                               Field(&ReadSetting::field, "micro_batch"))));
-  EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ReadSetting::name, "mixed_precision.fp8"),
-                                               Field(&ReadSetting::line, 14))));
+  EXPECT_THAT(plan.report.read,
+              Contains(AllOf(Field(&ImportedSetting::name, "train.micro_batch_size"),
+                             Field(&ImportedSetting::line, 61),
+                             Field(&ImportedSetting::field, "micro_batch"))));
+  EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ImportedSetting::name, "mixed_precision.fp8"),
+                                               Field(&ImportedSetting::line, 14))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnreadSetting::name, "model.our_own"),
-                             Field(&UnreadSetting::matters, SettingImpact::kMaybe))));
+              Contains(AllOf(Field(&UnexpressedSetting::name, "model.our_own"),
+                             Field(&UnexpressedSetting::matters, SettingImpact::kMaybe))));
+  EXPECT_THAT(
+      plan.report.not_read,
+      Contains(AllOf(Field(&UnexpressedSetting::name, "model.use_fused_weighted_squared_relu"),
+                     Field(&UnexpressedSetting::matters, SettingImpact::kYes))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnreadSetting::name, "model.use_fused_weighted_squared_relu"),
-                             Field(&UnreadSetting::matters, SettingImpact::kYes))));
-  EXPECT_THAT(plan.report.not_read,
-              Not(Contains(Field(&UnreadSetting::name, "train.train_iters"))));
+              Not(Contains(Field(&UnexpressedSetting::name, "train.train_iters"))));
 }
 
 // The form of NVIDIA-NeMo/Megatron-Bridge
@@ -142,11 +144,11 @@ TEST(MegatronBridgeFields, OverridesGoOverARecipe) {
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
   EXPECT_GT(plan.planned.plan.offload.optimizer, 0);
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnreadSetting::name, "recipe"),
-                             Field(&UnreadSetting::matters, SettingImpact::kYes))));
+              Contains(AllOf(Field(&UnexpressedSetting::name, "recipe"),
+                             Field(&UnexpressedSetting::matters, SettingImpact::kYes))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnreadSetting::name, "optimizer.lr"),
-                             Field(&UnreadSetting::matters, SettingImpact::kNo))));
+              Contains(AllOf(Field(&UnexpressedSetting::name, "optimizer.lr"),
+                             Field(&UnexpressedSetting::matters, SettingImpact::kNo))));
   given.model = "qwen3-30b-a3b";
   given.settings = {"model.expert_model_parallel_size=4"};
   EXPECT_EQ(import_plan_files("", {&file, 1}, given).planned.plan.parallel.expert, 4);

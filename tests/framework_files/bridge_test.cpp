@@ -71,7 +71,7 @@ TEST(Bridge, FollowsTheAssignmentsOfARecipe) {
   EXPECT_EQ(job.optimizer, plan::Optimizer::kAdamNarrow);
   EXPECT_EQ(plan.accumulate, DType::kBf16);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
+  EXPECT_EQ(plan.sharding, plan::sharding_named_by_word("NNG").value());
   EXPECT_TRUE(plan.overlap.parameters);
   EXPECT_THAT(read.report.read, takes("tensor_model_parallel_size", "parallel.tensor"));
   EXPECT_THAT(read.report.not_read, lists("set_layout", SettingImpact::kYes));
@@ -284,7 +284,7 @@ def small_h100_config(whole: bool = False) -> ConfigContainer:
   EXPECT_EQ(made.plan.micro_batch, 2);
   const UserFacts whole{.cluster = "dgx-h100", .function = "small_h100_config(whole=True)"};
   EXPECT_EQ(import_plan_files("", files, whole).planned.plan.sharding.parameters,
-            plan::Spread::kGlobal);
+            plan::StateShardingScope::kGlobal);
 }
 
 /// A container that a recipe fills in itself, for a hybrid model with its own sizes.
@@ -331,9 +331,9 @@ TEST(Bridge, AContainerOfOwnSizesIsRead) {
   EXPECT_EQ(made.plan.micro_batch, 2);
   EXPECT_EQ(made.plan.parallel.tensor, 2);
   EXPECT_EQ(made.plan.sharding.optimizer,
-            plan::Spread::kGlobal);  // The optimizer's own switch counts.
+            plan::StateShardingScope::kGlobal);  // The optimizer's own switch counts.
   EXPECT_EQ(made.job.model.vocabulary, 32'001);
-  EXPECT_EQ(made.job.model.activation, model::Activation::kSquaredRelu);
+  EXPECT_EQ(made.job.model.activation, model::ActivationFunction::kSquaredRelu);
   EXPECT_EQ(made.job.model.norm, model::Norm::kRms);
   EXPECT_FALSE(made.job.model.tied);
 }
@@ -361,7 +361,7 @@ TEST(Bridge, GathersAloneMayOverlap) {
       "    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n"
       "    cfg.ddp.overlap_grad_reduce = False\n    cfg.ddp.overlap_param_gather = True\n"
       "    return cfg\n";
-  const plan::Overlap overlap = import_text("", "f.py", text).planned.plan.overlap;
+  const plan::OverlapFlags overlap = import_text("", "f.py", text).planned.plan.overlap;
   EXPECT_TRUE(overlap.parameters);
   EXPECT_FALSE(overlap.gradients);
 }

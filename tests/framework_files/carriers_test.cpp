@@ -47,7 +47,7 @@ TEST(Carriers, PodsOfAPyTorchJobAreNodes) {
   EXPECT_EQ(plan.planned.job.cluster.nodes, 4);
   EXPECT_EQ(plan.planned.job.cluster.devices_per_node, 4);
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
-  const auto at = std::ranges::find(plan.report.read, "--num-layers", &ReadSetting::name);
+  const auto at = std::ranges::find(plan.report.read, "--num-layers", &ImportedSetting::name);
   ASSERT_NE(at, plan.report.read.end());
   EXPECT_EQ(at->file, "job.yaml");
   EXPECT_EQ(at->line, 17U);
@@ -67,7 +67,7 @@ TEST(Carriers, ATextOfAShellIsReadWhereItStands) {
   const ImportedPlan plan = carried_plan(text);
   EXPECT_EQ(plan.planned.plan.micro_batch, 2);
   EXPECT_EQ(plan.planned.job.cluster.devices(), 8);
-  const auto at = std::ranges::find(plan.report.read, "--num-layers", &ReadSetting::name);
+  const auto at = std::ranges::find(plan.report.read, "--num-layers", &ImportedSetting::name);
   ASSERT_NE(at, plan.report.read.end());
   EXPECT_EQ(at->line, 14U);
 }
@@ -129,7 +129,7 @@ TEST(Carriers, RecipesOfAMakefileAreCommands) {
   const ImportedPlan plan = import_text("", "Makefile", text, given);
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
   EXPECT_EQ(plan.planned.plan.parallel.data, 2);
-  const auto at = std::ranges::find(plan.report.read, "--seq-length", &ReadSetting::name);
+  const auto at = std::ranges::find(plan.report.read, "--seq-length", &ImportedSetting::name);
   ASSERT_NE(at, plan.report.read.end());
   EXPECT_EQ(at->line, 10U);
   given.settings = {"TP=2"};
@@ -189,7 +189,7 @@ TEST(Carriers, AConfigMapHoldsFiles) {
   const ImportedPlan plan = carried_plan(text);
   EXPECT_EQ(plan.target, "llama-factory");
   EXPECT_EQ(plan.planned.job.cluster.devices(), 2);
-  const auto at = std::ranges::find(plan.report.read, "stage", &ReadSetting::name);
+  const auto at = std::ranges::find(plan.report.read, "stage", &ImportedSetting::name);
   ASSERT_NE(at, plan.report.read.end());
   EXPECT_EQ(at->line, 7U);
 }

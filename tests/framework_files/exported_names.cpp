@@ -38,7 +38,7 @@ micro_batch: 1
 plan::PlannedJob named(plan::PlannedJob planned, const std::string& name) {
   planned.job.model_name = planned.job.model.name = name;
   planned.job.cluster.name = planned.job.cluster.device.name = name;
-  for (cluster::FabricLevel& level : planned.job.cluster.levels) level.name = name;
+  for (cluster::NetworkLevel& level : planned.job.cluster.levels) level.name = name;
   return planned;
 }
 
@@ -71,8 +71,8 @@ Json files_of(const std::vector<Written>& all, const std::string& name) {
     files[word] = target->write(named(planned, name), {"model: " + name, "device: " + name});
   }
   const plan::PlannedJob planned = named(all.front().planned, name);
-  const collective::CollectiveSchedule ring =
-      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllGather, {2}});
+  const collective::CollectiveSchedule ring = collective::generate_collective_schedule(
+      {collective::CollectiveAlgorithm::kRing, collective::CollectiveOperation::kAllGather, {2}});
   files["msccl-xml"] = collective_files::msccl_xml(ring, {.name = name});
   files["nccl-tuner"] = collective_files::nccl_tuner_csv(
       cost::MessageCostModel(planned.job.cluster),
@@ -85,7 +85,7 @@ Json files_of(const std::vector<Written>& all, const std::string& name) {
 int main() {
   const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
   const Json asked = Json::parse(text);
-  const Document document = Document::parse(kPlan, "plan.yaml");
+  const YamlJsonDocument document = YamlJsonDocument::parse(kPlan, "plan.yaml");
   const std::vector<Written> all = written(plan::read_plan(document, {}));
   Json answer{{"files", Json::array()}, {"literals", Json::array()}};
   for (const std::string name : asked["exported"]) {

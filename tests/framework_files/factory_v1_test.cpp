@@ -70,7 +70,7 @@ TEST(LlamaFactoryV1, SharesItsModelByFsdp2) {
   EXPECT_EQ(plan.accumulate, DType::kFp32);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(plan::sharding_letters(plan.sharding), "GGG");
-  for (const UnreadSetting& one : imported.report.not_read) {
+  for (const UnexpressedSetting& one : imported.report.not_read) {
     if (one.name == "kernel_config.include_kernels") continue;
     EXPECT_EQ(one.matters, SettingImpact::kNo) << one.name;
   }
@@ -111,7 +111,7 @@ TEST(LlamaFactoryV1, WithoutDistConfigNothingCasts) {
 }
 
 TEST(LlamaFactoryV1, ReadsAdaptersOverNarrowWeights) {
-  const model::Architecture model =
+  const model::ModelArchitecture model =
       read_v1(
           shared_with("quant_config: null\n",
                       "quant_config: {name: bnb, quantization_bit: 4}\n"

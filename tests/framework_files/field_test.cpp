@@ -38,22 +38,24 @@ struct FieldCase {
   std::vector<std::string> assumed, notes, refused;
 };
 
-std::vector<std::pair<std::string, std::string>> pairs_below(Node node, std::string_view key) {
+std::vector<std::pair<std::string, std::string>> pairs_below(DocumentNode node,
+                                                             std::string_view key) {
   std::vector<std::pair<std::string, std::string>> pairs;
   if (const auto found = node.find(key)) {
-    for (const auto& [name, value] : found->members()) pairs.emplace_back(name, value.text());
+    for (const auto& [name, value] : found->mapping_members())
+      pairs.emplace_back(name, value.text());
   }
   return pairs;
 }
 
-std::vector<std::string> list_below(Node node, std::string_view key) {
+std::vector<std::string> list_below(DocumentNode node, std::string_view key) {
   std::vector<std::string> texts;
   const auto found = node.find(key);
   for (std::size_t i = 0; found && i < found->size(); ++i) texts.push_back(found->at(i).text());
   return texts;
 }
 
-FieldCase read_field_case(Node node) {
+FieldCase read_field_case(DocumentNode node) {
   FieldCase one{.name = node.get("case").text(), .files = {}, .given = {.cluster = "dgx-h100"}};
   for (auto& [name, text] : pairs_below(node, "write")) {
     for (std::size_t at = text.find("MODEL"); at != std::string::npos;
@@ -109,7 +111,7 @@ bool is_expected_refusal(const FieldCase& one, const std::string& message) {
 void expect_report(const FieldCase& one, const ImportedPlan& imported) {
   for (const auto& [name, matters] : one.not_read) {
     const auto& not_read = imported.report.not_read;
-    const auto listed = std::ranges::find(not_read, name, &UnreadSetting::name);
+    const auto listed = std::ranges::find(not_read, name, &UnexpressedSetting::name);
     const bool there = listed != not_read.end();
     EXPECT_EQ(there ? name_of(kSettingImpactNames, listed->matters) : "absent", matters) << name;
   }
@@ -133,7 +135,8 @@ void expect_case(const FieldCase& one) try {
 }
 
 TEST(FieldFiles, AreReadAsTheirProgramsReadThem) {
-  const Document document = Document::load(std::string(kFieldFolder) + "cases.yaml");
+  const YamlJsonDocument document =
+      YamlJsonDocument::load(std::string(kFieldFolder) + "cases.yaml");
   for (std::size_t i = 0; i < document.root().size(); ++i) {
     const FieldCase one = read_field_case(document.root().at(i));
     SCOPED_TRACE(one.name);

@@ -14,7 +14,7 @@ using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
 /// Returns the model, cluster and batch that every reader needs beside its file.
 const framework_files::UserFacts& given() {
-  static const framework_files::UserFacts kGiven = framework_files::with_loaded_model(
+  static const framework_files::UserFacts kGiven = framework_files::with_named_model_loaded(
       {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "64x4096"});
   return kGiven;
 }

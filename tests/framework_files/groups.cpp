@@ -11,13 +11,14 @@
 int main(int count, char** arguments) {
   using namespace stepwright;
   if (count != 2) return 2;
-  const plan::Grid grid(plan::load_plan(arguments[1]).plan);
+  const plan::RankGrid grid(plan::load_plan(arguments[1]).plan);
   std::string text;
   for (const auto& [kind, name] : plan::kGroupNames) {
-    if (kind == plan::GroupKind::kNone || kind == plan::GroupKind::kEmbedding) continue;
+    if (kind == plan::CommunicatorKind::kNone || kind == plan::CommunicatorKind::kEmbedding)
+      continue;
     std::set<std::vector<std::int64_t>> groups;
     for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
-      groups.insert(grid.members(kind, rank));
+      groups.insert(grid.group_ranks_containing(kind, rank));
     }
     text += fmt::format("{}\"{}\": [{}]", text.empty() ? "" : ", ", name, fmt::join(groups, ", "));
   }

@@ -68,7 +68,7 @@ std::string refused(const std::string& text) {
 }
 
 std::string left_out_of(const ImportedPlan& plan, std::string_view name) {
-  for (const UnreadSetting& one : plan.report.not_read) {
+  for (const UnexpressedSetting& one : plan.report.not_read) {
     if (one.name == name && one.matters == SettingImpact::kYes) return one.why;
   }
   return "";
@@ -271,13 +271,13 @@ TEST(LlamaFactory, ReadsItsTrainerOnMegatron) {
   const ImportedPlan plan = started(kFactoryOnMegatron);
   const auto& [job, layout] = plan.planned;
   EXPECT_EQ(job.framework.name, "megatron-core");
-  EXPECT_EQ(
-      layout.parallel,
-      (plan::Parallel{.tensor = 2, .pipeline = 2, .expert = 2, .expert_tensor = 1, .data = 2}));
+  EXPECT_EQ(layout.parallel,
+            (plan::ParallelismDegrees{
+                .tensor = 2, .pipeline = 2, .expert = 2, .expert_tensor = 1, .data = 2}));
   EXPECT_EQ(layout.schedule.chunks, 2);
   EXPECT_THAT(plan.report.read, testing::Contains(testing::AllOf(
-                                    testing::Field(&ReadSetting::name, "model_name_or_path"),
-                                    testing::Field(&ReadSetting::field, "job.model"))));
+                                    testing::Field(&ImportedSetting::name, "model_name_or_path"),
+                                    testing::Field(&ImportedSetting::field, "job.model"))));
   EXPECT_EQ(job.sequences, 2 * 8);
   EXPECT_EQ(job.length, 4096);
   EXPECT_EQ(job.precision, DType::kBf16);

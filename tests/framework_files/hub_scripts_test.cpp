@@ -55,9 +55,9 @@ TEST(TrainerScript, LearnsFromPairsWithoutAReference) {
   EXPECT_EQ(plan.planned.job.sequences, 2 * 8 * 8);
   EXPECT_EQ(plan.planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
   // The command's arguments stand in the script, not in the settings that they override.
-  EXPECT_THAT(plan.report.read,
-              Contains(AllOf(Field(&ReadSetting::name, "beta"), Field(&ReadSetting::file, "run.sh"),
-                             Field(&ReadSetting::line, 1U))));
+  EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ImportedSetting::name, "beta"),
+                                               Field(&ImportedSetting::file, "run.sh"),
+                                               Field(&ImportedSetting::line, 1U))));
 }
 
 TEST(TrainerScript, SaysWhatAScriptsArgumentsLeaveOpen) {
@@ -105,7 +105,7 @@ TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
   EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "GGG");
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(plan.report.not_read, lists("max_length", SettingImpact::kYes));
-  for (const UnreadSetting& one : plan.report.not_read) {
+  for (const UnexpressedSetting& one : plan.report.not_read) {
     EXPECT_THAT(one.name, testing::Not(HasSubstr("activate")));
   }
   EXPECT_THAT(refusal_with({script, kSftStages}),
@@ -171,12 +171,12 @@ TEST(TrainerScript, ValuesThatItLeavesOpenAreListed) {
   const ImportedPlan plan = read_with({script, kSftStages, kSftSettings});
   EXPECT_EQ(plan.planned.job.sequences, 2 * 8 * 8);
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnreadSetting::name, "--gradient_accumulation_steps"),
-                             Field(&UnreadSetting::why, HasSubstr("--set STEPS=VALUE")))));
+              Contains(AllOf(Field(&UnexpressedSetting::name, "--gradient_accumulation_steps"),
+                             Field(&UnexpressedSetting::why, HasSubstr("--set STEPS=VALUE")))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnreadSetting::name, "--num_machines"),
-                             Field(&UnreadSetting::matters, SettingImpact::kYes),
-                             Field(&UnreadSetting::why, HasSubstr("--set COUNT=VALUE")))));
+              Contains(AllOf(Field(&UnexpressedSetting::name, "--num_machines"),
+                             Field(&UnexpressedSetting::matters, SettingImpact::kYes),
+                             Field(&UnexpressedSetting::why, HasSubstr("--set COUNT=VALUE")))));
 }
 
 TEST(TrainerScript, AccelerateIsAlsoJson) {
@@ -216,9 +216,9 @@ TEST(AxolotlScript, TakesTheFileThatItWrites) {
   EXPECT_EQ(plan.target, "axolotl");
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
   EXPECT_EQ(plan.planned.job.sequences, 4 * 2 * 16);
-  EXPECT_THAT(plan.report.read,
-              Contains(AllOf(Field(&ReadSetting::name, "micro_batch_size"),
-                             Field(&ReadSetting::file, "job.sh"), Field(&ReadSetting::line, 7U))));
+  EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ImportedSetting::name, "micro_batch_size"),
+                                               Field(&ImportedSetting::file, "job.sh"),
+                                               Field(&ImportedSetting::line, 7U))));
 }
 
 TEST(AxolotlScript, OptionsStandOverItsFile) {

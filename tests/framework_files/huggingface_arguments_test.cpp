@@ -117,7 +117,7 @@ launch_scripts::SourceFile arguments_with(const std::string& lines) {
 }
 
 std::string unread_why(const ImportReport& report, const std::string& name) {
-  for (const UnreadSetting& one : report.not_read) {
+  for (const UnexpressedSetting& one : report.not_read) {
     if (one.name == name && one.matters == SettingImpact::kYes) return one.why;
   }
   return "";
@@ -136,7 +136,7 @@ TEST(HuggingFaceArguments, AutoOfDeepSpeedIsWhatTheTrainerFillsIn) {
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
   EXPECT_EQ(plan.planned.plan.gradient_bucket, 4096 * 4096);
   EXPECT_EQ(plan.planned.plan.parameter_bucket, 4096 * 4096 * 9 / 10);
-  for (const ReadSetting& one : plan.report.read) EXPECT_NE(one.value, "auto") << one.name;
+  for (const ImportedSetting& one : plan.report.read) EXPECT_NE(one.value, "auto") << one.name;
 }
 
 TEST(HuggingFaceArguments, DeepSpeedInsideThemIsReadToo) {

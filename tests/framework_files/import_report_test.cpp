@@ -30,18 +30,19 @@ ImportedPlan imported(const std::string& text, UserFacts given = {}) {
 }
 
 auto unread(const std::string& name, SettingImpact matters, const std::string& why) {
-  return Contains(AllOf(Field(&UnreadSetting::name, name), Field(&UnreadSetting::matters, matters),
-                        Field(&UnreadSetting::why, HasSubstr(why))));
+  return Contains(AllOf(Field(&UnexpressedSetting::name, name),
+                        Field(&UnexpressedSetting::matters, matters),
+                        Field(&UnexpressedSetting::why, HasSubstr(why))));
 }
 
 TEST(ImportReport, SaysWhatWasReadWhereAndWhatFor) {
   const ImportReport report = imported(kOddScript).report;
-  const ReadSetting& first = report.read.front();
+  const ImportedSetting& first = report.read.front();
   EXPECT_EQ(first.name, "--tensor-model-parallel-size");
   EXPECT_EQ(first.value, "2");
   EXPECT_EQ(first.field, "parallel.tensor");
   EXPECT_EQ(first.line, 5U);
-  for (const ReadSetting& one : report.read) EXPECT_NE(one.field, "") << one.name;
+  for (const ImportedSetting& one : report.read) EXPECT_NE(one.field, "") << one.name;
 }
 
 TEST(ImportReport, SaysWhatWasNotReadAndWhetherItMatters) {
@@ -61,7 +62,7 @@ TEST(ImportReport, GuessesAtTheFirstUnknownNamesAlone) {
   text.pop_back();
   for (int i = 0; i < 200; ++i) text += " --num-layerz" + std::to_string(i % 10) + " 1";
   const ImportReport report = imported(text + "\n").report;
-  const auto guessed = std::ranges::count_if(report.not_read, [](const UnreadSetting& one) {
+  const auto guessed = std::ranges::count_if(report.not_read, [](const UnexpressedSetting& one) {
     return one.why.starts_with("did you mean");
   });
   EXPECT_GT(guessed, 50);
@@ -79,7 +80,7 @@ TEST(ImportReport, EachFieldOfThePlanIsReadOrAssumed) {
   EXPECT_THAT(report.assumed, assumed("parallel.data", "leave of 8 devices"));
   EXPECT_THAT(report.assumed, assumed("job.cluster", "--cluster"));
   for (const AssumedPlanField& one : report.assumed) {
-    EXPECT_THAT(report.read, Not(Contains(Field(&ReadSetting::field, one.field))));
+    EXPECT_THAT(report.read, Not(Contains(Field(&ImportedSetting::field, one.field))));
     EXPECT_NE(one.value, "") << one.field;
   }
 }
@@ -134,7 +135,7 @@ TEST(ImportReport, TheContentSaysWhoseAFileIs) {
 TEST(ImportReport, EchoesNoControlCharacters) {
   const ImportReport report =
       imported(std::string(kOddScript) + "--own-\x1b[31m \"\xe2\x80\xae\"\n").report;
-  for (const UnreadSetting& one : report.not_read) {
+  for (const UnexpressedSetting& one : report.not_read) {
     EXPECT_EQ((one.name + one.value).find('\x1b'), std::string::npos);
     EXPECT_EQ((one.name + one.value).find("\xe2\x80\xae"), std::string::npos);
   }

@@ -18,14 +18,14 @@ inline ImportedPlan import_text(const std::string& target, const std::string& na
 
 /// Matches a report that lists a setting as not read, and whether it matters.
 inline auto lists(const std::string& name, SettingImpact matters) {
-  return testing::Contains(testing::AllOf(testing::Field(&UnreadSetting::name, name),
-                                          testing::Field(&UnreadSetting::matters, matters)));
+  return testing::Contains(testing::AllOf(testing::Field(&UnexpressedSetting::name, name),
+                                          testing::Field(&UnexpressedSetting::matters, matters)));
 }
 
 /// Matches a report in which a setting was used for a field.
 inline auto takes(const std::string& name, const std::string& field) {
-  return testing::Contains(testing::AllOf(testing::Field(&ReadSetting::name, name),
-                                          testing::Field(&ReadSetting::field, field)));
+  return testing::Contains(testing::AllOf(testing::Field(&ImportedSetting::name, name),
+                                          testing::Field(&ImportedSetting::field, field)));
 }
 
 }  // namespace stepwright::framework_files

@@ -98,10 +98,11 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
 
 /// True if the job itself needs something that its framework cannot run, which no plan changes.
 bool asks_for_more(const plan::Job& job, const plan::Plan& plan) {
-  return std::ranges::any_of(
-      plan::unsupported_choices(job.framework, job, plan), [](const plan::UnsupportedChoice& what) {
-        return !plan::of_plan(what.ability) && what.ability != plan::Ability::kAttention;
-      });
+  return std::ranges::any_of(plan::choices_unsupported_by_framework(job.framework, job, plan),
+                             [](const plan::UnsupportedChoice& what) {
+                               return !plan::of_plan(what.ability) &&
+                                      what.ability != plan::FrameworkProperty::kAttention;
+                             });
 }
 
 TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
@@ -109,14 +110,14 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
   for (const std::uint64_t seed : tune::random_seeds(40)) {
     for (const LaunchTarget& target : targets()) {
       plan::Job job = tune::random_job(seed);
-      job.framework = framework_release_of_target(target.word, "");
+      job.framework = framework_of_export_target(target.word, "");
       job.kernels = plan::default_kernels(job.framework, job.cluster.device);
       if (seed % 2 == 0) job.optimizer = plan::Optimizer::kAdam;  // Which all of them have.
       SCOPED_TRACE(seed);
       const auto result = answer(job);
       if (!result) continue;
       for (const tune::TunedPlan& tuned : result->plans) {
-        const auto names = plan::frameworks_running_plan(result->job, tuned.plan);
+        const auto names = plan::frameworks_supporting_plan(result->job, tuned.plan);
         const bool runs = std::ranges::find(names, target.framework) != names.end();
         const bool asks = asks_for_more(result->job, tuned.plan);
         if (target.variant.empty()) {
@@ -135,7 +136,7 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
 }
 
 /// True if a framework has any plan for a job on the devices that another plan uses.
-bool has_plan(plan::Job job, plan::Framework framework) {
+bool has_plan(plan::Job job, plan::TrainingFramework framework) {
   job.use_all = true;
   job.framework = std::move(framework);
   return tune::LegalPlanCounter(job, tune::search_space_dimensions(job)).legal() > 0;
@@ -152,13 +153,13 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
     const auto result = answer(job);
     if (!result) continue;
     const plan::PlannedJob best{result->job, result->plans.front().plan};
-    std::vector<plan::Framework> frameworks;
-    for (const RoundTripFramework& starter : round_trip_frameworks())
+    std::vector<plan::TrainingFramework> frameworks;
+    for (const RoundTripFramework& starter : importable_and_exportable_frameworks())
       frameworks.push_back(starter.framework);
     const auto runs = tune::nearest_framework_plans(best.job, best.plan, frameworks);
     for (const LaunchTarget& target : targets()) {
       plan::PlannedJob there = best;
-      there.job.framework = framework_release_of_target(target.word, "");
+      there.job.framework = framework_of_export_target(target.word, "");
       plan::Job started = there.job;
       started.kernels = plan::configured_kernels(started);
       started.kernels.attention = plan::runnable_attention_kernel(started, best.plan);
@@ -172,7 +173,8 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
       ++listed;
       const LaunchFile file = export_plan(target.word, best, "", true);
       SCOPED_TRACE(target.word);
-      EXPECT_EQ(file.started.plan, *nearest) << plan::changes(file.started.plan, *nearest);
+      EXPECT_EQ(file.started.plan, *nearest)
+          << plan::differing_choices_text(file.started.plan, *nearest);
       if (!target.variant.empty()) continue;
       const auto run =
           std::ranges::find(runs, target.framework, &tune::NearestFrameworkPlan::framework);
@@ -197,7 +199,7 @@ plan::Job tuning_job(std::uint64_t seed) {
   }
   if (seed % 2 == 0) {
     job.model.adapters = model::LoraAdapters{.rank = 16, .joined = seed % 4 == 0};
-    for (const auto target : {model::AdapterTarget::kQuery, model::AdapterTarget::kValue}) {
+    for (const auto target : {model::LoraTargetProduct::kQuery, model::LoraTargetProduct::kValue}) {
       job.model.adapters->targets.set(model::place_of(target));
     }
   }
@@ -214,8 +216,9 @@ TEST(ListedPlans, OfAnyJobAreThoseThatExportWritesAndImportReads) {
     if (!result) continue;
     const plan::PlannedJob best{result->job, result->plans.front().plan};
     const std::vector<std::string> names = framework_names_running_plan(best);
-    for (const RoundTripFramework& starter : round_trip_frameworks()) {
-      const bool lists = std::ranges::find(names, starter.name()) != names.end();
+    for (const RoundTripFramework& starter : importable_and_exportable_frameworks()) {
+      const bool lists =
+          std::ranges::find(names, starter.framework_or_variant_name()) != names.end();
       bool writes = false;
       try {
         writes = export_plan(starter.target, best, "").as_it_is;
@@ -246,10 +249,10 @@ TEST(ListedPlans, EveryModelThatAFrameworkTrainsIsSaidByItsFiles) {
   for (const std::string_view name : model::built_in_model_names()) {
     for (const LaunchTarget& target : targets()) {
       plan::PlannedJob planned{job_of(name, 2, 64), {}};
-      planned.job.framework = framework_release_of_target(target.word, "");
+      planned.job.framework = framework_of_export_target(target.word, "");
       planned.job.length = std::min<std::int64_t>(planned.job.length, 1024);
       planned.plan.parallel.data = 16;
-      planned.plan.sharding = *plan::sharding_of("GGG");
+      planned.plan.sharding = *plan::sharding_named_by_word("GGG");
       const auto plan =
           plan::nearest_runnable_plan(planned.job.framework, planned.job, planned.plan);
       if (!plan) continue;
@@ -264,12 +267,12 @@ TEST(ListedPlans, InstancesOfTheOptimizerAreThoseOfExperts) {
   plan::Plan& plan = planned.plan;
   plan.parallel = {.tensor = 4, .pipeline = 4, .expert = 128, .data = 128};
   plan.sequence_parallel = true;
-  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 8};
-  plan.sharding = *plan::sharding_of("NNI");
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 8};
+  plan.sharding = *plan::sharding_named_by_word("NNI");
   plan.sharding.group = 8;
   plan.sharding.expert_group = 1;
   ASSERT_FALSE(plan::find_plan_rejection(planned.job, plan));
-  const auto names = plan::frameworks_running_plan(planned.job, plan);
+  const auto names = plan::frameworks_supporting_plan(planned.job, plan);
   for (const char* name : {"megatron-core", "nemo"}) {
     EXPECT_EQ(std::ranges::count(names, name), 0);
     EXPECT_TRUE(plan::nearest_runnable_plan({.name = name}, planned.job, plan));
@@ -282,7 +285,7 @@ TEST(ListedPlans, OfManyDataRanksComeBackAtTheirPrice) {
   for (const LaunchTarget& target : targets()) {
     SCOPED_TRACE(target.word);
     plan::Job job = job_of("llama-3-8b", 8, 512);
-    job.framework = framework_release_of_target(target.word, "");
+    job.framework = framework_of_export_target(target.word, "");
     job.kernels = plan::default_kernels(job.framework, job.cluster.device);
     job.space.tensor = job.space.context = job.space.pipeline = {1};
     const auto result = answer(job);

@@ -137,7 +137,7 @@ TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
     planned.plan.parallel.data = planned.job.cluster.devices();
     planned.plan.accumulate = DType::kBf16;
     const plan::FrameworkSupport law({.name = "accelerate", .variant = "axolotl"});
-    planned.plan = law.with_fixed_buckets(planned.job, planned.plan);
+    planned.plan = law.with_framework_bucket_sizes(planned.job, planned.plan);
     const LaunchFile file = export_plan("axolotl", planned, "");
     EXPECT_THAT(file.text, testing::HasSubstr("bf16: full"));
     EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("`kernels.masters` is none there "

@@ -29,9 +29,9 @@ weight_dtype: bfloat16
   EXPECT_EQ(plan.parallel.tensor, 4);
   EXPECT_EQ(plan.parallel.data, 8);
   // Four nodes, two ranks of fsdp in each.
-  EXPECT_EQ(plan.sharding, (plan::Sharding{.parameters = plan::Spread::kInner,
-                                           .gradients = plan::Spread::kInner,
-                                           .optimizer = plan::Spread::kInner,
+  EXPECT_EQ(plan.sharding, (plan::Sharding{.parameters = plan::StateShardingScope::kInner,
+                                           .gradients = plan::StateShardingScope::kInner,
+                                           .optimizer = plan::StateShardingScope::kInner,
                                            .group = 2}));
   EXPECT_EQ(job.sequences, 64);
   EXPECT_EQ(job.precision, DType::kFp8);
@@ -51,7 +51,7 @@ TEST(MaxText, AxesMustFillTheDevices) {
   EXPECT_THROW(of("ici_tensor_parallelism: 3\n"), Error);
   EXPECT_THROW(of("ici_tensor_parallelism: 0\n"), Error);
   EXPECT_EQ(of("dcn_fsdp_parallelism: 2\ndcn_data_parallelism: 1\n").sharding,
-            plan::sharding_of("GGG").value());
+            plan::sharding_named_by_word("GGG").value());
 }
 
 TEST(MaxText, ReadsTheWordsOfAScript) {
@@ -64,7 +64,7 @@ python3 -m MaxText.train src/MaxText/configs/base.yml run_name=x model_name=$MOD
   EXPECT_EQ(read.target, "maxtext");
   EXPECT_EQ(read.planned.job.model_name, "mixtral-8x7b");
   EXPECT_EQ(read.planned.job.length, 4096);
-  EXPECT_EQ(read.planned.plan.sharding, plan::sharding_of("GGG").value());
+  EXPECT_EQ(read.planned.plan.sharding, plan::sharding_named_by_word("GGG").value());
   EXPECT_EQ(read.planned.plan.micro_batch, 4);
   EXPECT_THAT(read.report.not_read, lists("quantization", SettingImpact::kYes));
   EXPECT_THAT(read.report.not_read, lists("megablox", SettingImpact::kYes));
@@ -122,7 +122,7 @@ TEST(MaxText, AFactorOfAllSizesIsOverThoseOfTheBase) {
                            words + "\n")
         .planned.job.model;
   };
-  const model::Architecture large = model("global_parameter_scale=64");
+  const model::ModelArchitecture large = model("global_parameter_scale=64");
   EXPECT_EQ(large.layers, 64);
   EXPECT_EQ(large.hidden, 8192);
   EXPECT_EQ(large.heads, 64);

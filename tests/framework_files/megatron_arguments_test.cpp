@@ -36,13 +36,14 @@ TEST(MegatronArguments, SetFieldsWhoseMeaningIsKnown) {
   for (const MegatronArgument& argument : megatron_arguments()) {
     EXPECT_EQ(argument.arity == ArgumentValueCount::kNone, !argument.value.empty())
         << argument.flag;
-    EXPECT_NE(find_known_setting(known_settings("megatron/settings"), argument.field), nullptr)
+    EXPECT_NE(find_known_setting(known_program_settings("megatron/settings"), argument.field),
+              nullptr)
         << argument.flag << " sets " << argument.field;
   }
 }
 
 TEST(MegatronArguments, EachSettingHasOneMeaningAndAnArgument) {
-  for (const KnownSetting& setting : known_settings("megatron/settings")) {
+  for (const KnownSetting& setting : known_program_settings("megatron/settings")) {
     EXPECT_NE(setting.matters, SettingImpact::kMaybe) << setting.name;
     EXPECT_TRUE(setting.field.empty() || setting.matters == SettingImpact::kNo) << setting.name;
     EXPECT_TRUE(std::ranges::any_of(megatron_arguments(), [&](const MegatronArgument& one) {
@@ -78,7 +79,7 @@ std::string refusal_of(const std::string& text, std::vector<std::string> setting
 
 auto unread(const std::string& name, SettingImpact matters) {
   return Contains(
-      AllOf(Field(&UnreadSetting::name, name), Field(&UnreadSetting::matters, matters)));
+      AllOf(Field(&UnexpressedSetting::name, name), Field(&UnexpressedSetting::matters, matters)));
 }
 
 TEST(MegatronImport, AVocabularyPaddedToABuiltInModelIsThatModel) {
@@ -107,13 +108,13 @@ TEST(MegatronArguments, AreMatchedAsArgparseDoes) {
   EXPECT_EQ(plan.planned.plan.parallel.pipeline, 2);
   EXPECT_TRUE(plan.planned.plan.sequence_parallel);
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnreadSetting::name, "--iterations-to-skip"),
-                             Field(&UnreadSetting::value, "-5 -7"))));
+              Contains(AllOf(Field(&UnexpressedSetting::name, "--iterations-to-skip"),
+                             Field(&UnexpressedSetting::value, "-5 -7"))));
   EXPECT_THAT(plan.report.not_read, unread("--no-rope-fusion", SettingImpact::kYes));
 }
 
 TEST(MegatronArguments, SayWhoseLayersRunAndWithWhichWorkspaces) {
-  const plan::Kernels usual = imported_script(small_command("--bf16")).planned.job.kernels;
+  const plan::FrameworkKernels usual = imported_script(small_command("--bf16")).planned.job.kernels;
   EXPECT_TRUE(usual.transformer_engine);
   EXPECT_FALSE(usual.grouped_experts);
   EXPECT_FALSE(usual.deterministic);
@@ -157,12 +158,12 @@ TEST(MegatronArguments, UnknownOnesAreListedWithTheNearest) {
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 1);
   EXPECT_THAT(
       plan.report.not_read,
-      Contains(AllOf(Field(&UnreadSetting::name, "--tensor_model_parallel_size"),
-                     Field(&UnreadSetting::matters, SettingImpact::kYes),
-                     Field(&UnreadSetting::why, HasSubstr("--tensor-model-parallel-size")))));
+      Contains(AllOf(Field(&UnexpressedSetting::name, "--tensor_model_parallel_size"),
+                     Field(&UnexpressedSetting::matters, SettingImpact::kYes),
+                     Field(&UnexpressedSetting::why, HasSubstr("--tensor-model-parallel-size")))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnreadSetting::name, "--inference"),
-                             Field(&UnreadSetting::why, HasSubstr("could be --inference-")))));
+              Contains(AllOf(Field(&UnexpressedSetting::name, "--inference"),
+                             Field(&UnexpressedSetting::why, HasSubstr("could be --inference-")))));
 }
 
 TEST(MegatronArguments, NeedTheirValues) {
@@ -249,7 +250,8 @@ TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
   for (const char* name : {"--optimizer", "--recompute-num-layers", "--cp-comm-type",
                            "--hierarchical-context-parallel-sizes"}) {
     EXPECT_THAT(plan.report.not_read, unread(name, SettingImpact::kYes)) << name;
-    EXPECT_THAT(plan.report.read, testing::Not(Contains(Field(&ReadSetting::name, name)))) << name;
+    EXPECT_THAT(plan.report.read, testing::Not(Contains(Field(&ImportedSetting::name, name))))
+        << name;
   }
 }
 
@@ -259,9 +261,10 @@ TEST(MegatronArguments, ReadsHowManyLayersOfAChunkAreRecomputed) {
     return imported_script(small_command(block + "--recompute-num-layers " + layers))
         .planned.plan.recompute;
   };
-  EXPECT_EQ(recompute("0"), plan::Recompute());
-  EXPECT_EQ(recompute("3"), (plan::Recompute{.kind = plan::RecomputeKind::kEvery, .first = 3}));
-  EXPECT_EQ(recompute("8"), (plan::Recompute{.kind = plan::RecomputeKind::kFull}));
+  EXPECT_EQ(recompute("0"), plan::ActivationRecomputation());
+  EXPECT_EQ(recompute("3"),
+            (plan::ActivationRecomputation{.kind = plan::RecomputeKind::kEvery, .first = 3}));
+  EXPECT_EQ(recompute("8"), (plan::ActivationRecomputation{.kind = plan::RecomputeKind::kFull}));
 }
 
 TEST(MegatronArguments, NarrowGradientsOfTheOptimizerAddUpNarrow) {
@@ -330,12 +333,12 @@ TEST(MegatronArguments, ReadsWhatForksSayInWordsOfTheirOwn) {
       "--use-fused-rmsnorm "
       "--swap-attention"));
   EXPECT_EQ(plan.planned.plan.context_kind, plan::ContextKind::kUlysses);
-  const model::Experts& experts = plan.planned.job.model.experts.value();
+  const model::MixtureOfExperts& experts = plan.planned.job.model.experts.value();
   EXPECT_EQ(experts.ffn, 512);
   EXPECT_EQ(experts.shared_ffn, 1024);
-  EXPECT_THAT(plan.report.read, Contains(Field(&ReadSetting::name, "--n-shared-experts")));
+  EXPECT_THAT(plan.report.read, Contains(Field(&ImportedSetting::name, "--n-shared-experts")));
   const auto listed = [&](const std::string& name, SettingImpact matters) {
-    return std::ranges::any_of(plan.report.not_read, [&](const UnreadSetting& one) {
+    return std::ranges::any_of(plan.report.not_read, [&](const UnexpressedSetting& one) {
       return one.name == name && one.matters == matters;
     });
   };

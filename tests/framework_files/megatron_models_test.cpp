@@ -24,7 +24,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-plan::PlannedJob planned_for(const model::Architecture& model) {
+plan::PlannedJob planned_for(const model::ModelArchitecture& model) {
   plan::PlannedJob planned;
   planned.job = plan::small_job();
   planned.job.model = model;
@@ -32,7 +32,7 @@ plan::PlannedJob planned_for(const model::Architecture& model) {
   planned.job.cluster.device.memory_bytes = 1e15;
   planned.job.framework.name = "megatron-core";
   planned.plan.parallel.data = planned.job.cluster.devices();
-  planned.plan.sharding = plan::sharding_of("NNG").value();
+  planned.plan.sharding = plan::sharding_named_by_word("NNG").value();
   return planned;
 }
 
@@ -47,22 +47,23 @@ plan::PlannedJob read_text(std::string_view target, const std::string& text,
 
 /// Expects that a model is read back from the files unchanged, and that its plan has the same
 /// price.
-void expect_read_back(std::string_view target, const model::Architecture& model) {
+void expect_read_back(std::string_view target, const model::ModelArchitecture& model) {
   const plan::PlannedJob planned = planned_for(model);
   const std::string text = export_plan(target, planned, "", true).text;
   const plan::PlannedJob back = read_text(target, text, planned.job.cluster);
-  EXPECT_THAT(huggingface::model_differences(back.job.model, model), IsEmpty()) << text;
+  EXPECT_THAT(huggingface::differences_between_models(back.job.model, model), IsEmpty()) << text;
   EXPECT_EQ(back.job.model.pattern, model.pattern) << text;
   EXPECT_EQ(back.job.model.extra_predicted_tokens(), model.extra_predicted_tokens());
   EXPECT_EQ(back.plan.parallel, planned.plan.parallel);
 }
 
-bool runs_model(std::string_view framework, const model::Architecture& model) {
+bool runs_model(std::string_view framework, const model::ModelArchitecture& model) {
   const plan::PlannedJob planned = planned_for(model);
-  const std::vector<plan::UnsupportedChoice> all =
-      plan::unsupported_choices({.name = std::string(framework)}, planned.job, planned.plan);
-  return std::ranges::none_of(
-      all, [](const plan::UnsupportedChoice& one) { return one.ability == plan::Ability::kModel; });
+  const std::vector<plan::UnsupportedChoice> all = plan::choices_unsupported_by_framework(
+      {.name = std::string(framework)}, planned.job, planned.plan);
+  return std::ranges::none_of(all, [](const plan::UnsupportedChoice& one) {
+    return one.ability == plan::FrameworkProperty::kModel;
+  });
 }
 
 class MegatronModels : public testing::TestWithParam<std::string_view> {};
@@ -71,16 +72,16 @@ TEST_P(MegatronModels, BuiltInOnesOfUnlikeLayersComeBack) {
   for (const char* name : {"deepseek-v3", "glm-4.5-air", "gpt-oss-20b", "moonlight-16b-a3b",
                            "nemotron-4-15b", "nemotron-h-8b", "qwen3-next-80b-a3b"}) {
     SCOPED_TRACE(name);
-    const model::Architecture model = model::built_in_model(name).value();
+    const model::ModelArchitecture model = model::built_in_model(name).value();
     EXPECT_TRUE(runs_model("megatron-core", model));
     expect_read_back(GetParam(), model);
   }
 }
 
 /// Returns a random model without most features that Megatron lacks.
-model::Architecture tamed(model::Architecture model, std::mt19937_64& random) {
+model::ModelArchitecture tamed(model::ModelArchitecture model, std::mt19937_64& random) {
   const auto maybe = [&](std::uint64_t one_in) { return random() % one_in == 0; };
-  const model::Architecture usual;
+  const model::ModelArchitecture usual;
   model.parallel_residual = model.shared_input_norm = model.embedding_norm = false;
   model.head_bias = model.gate_bias = model.qk_norm_bias = false;
   model.norm_weight = true;
@@ -114,8 +115,9 @@ model::Architecture tamed(model::Architecture model, std::mt19937_64& random) {
   }
   const bool bias = maybe(3);
   model.qkv_bias = !model.latent && (bias || maybe(2));
-  model.attention_output_bias = bias && model::has_mixer(model, model::Mixer::kAttention);
-  model.mlp_bias = bias && model::has_feed_forward(model, model::FeedForward::kDense);
+  model.attention_output_bias =
+      bias && model::model_has_mixer_kind(model, model::TokenMixer::kAttention);
+  model.mlp_bias = bias && model::model_has_feed_forward_kind(model, model::FeedForward::kDense);
   if (model.experts) {
     model.experts->bias = bias;
     model.experts->router_bias = bias && !model.experts->correction_bias;
@@ -125,7 +127,7 @@ model::Architecture tamed(model::Architecture model, std::mt19937_64& random) {
 }
 
 /// Returns the model with random layers that consist of a mixer or a feed-forward part alone.
-model::Architecture hybrid(model::Architecture model, std::mt19937_64& random) {
+model::ModelArchitecture hybrid(model::ModelArchitecture model, std::mt19937_64& random) {
   model.latent.reset();
   model.head_dim = 64;
   model.multi_token_layers = 0;
@@ -133,17 +135,18 @@ model::Architecture hybrid(model::Architecture model, std::mt19937_64& random) {
   for (std::int64_t i = 0; i < model.layers; ++i) {
     const std::uint64_t kind = i == 0 ? 1 : random() % 3;
     model::LayerClass layer{.feed_forward = model::FeedForward::kNone};
-    if (kind == 0) layer.mixer = model::Mixer::kMamba2;
-    if (kind == 2) layer = {.mixer = model::Mixer::kNone};
+    if (kind == 0) layer.mixer = model::TokenMixer::kMamba2;
+    if (kind == 2) layer = {.mixer = model::TokenMixer::kNone};
     if (kind == 2 && model.experts) layer.feed_forward = model::FeedForward::kExperts;
     layers.push_back(layer);
   }
   if (model.experts)
-    layers.push_back({.mixer = model::Mixer::kNone, .feed_forward = model::FeedForward::kExperts});
+    layers.push_back(
+        {.mixer = model::TokenMixer::kNone, .feed_forward = model::FeedForward::kExperts});
   model.layers = std::ssize(layers);
-  model::set_layer_pattern(model, std::move(layers));
+  model::set_layer_class_pattern(model, std::move(layers));
   model.state_mixer.reset();
-  if (model::has_mixer(model, model::Mixer::kMamba2)) {
+  if (model::model_has_mixer_kind(model, model::TokenMixer::kMamba2)) {
     model.state_mixer =
         model::RecurrentMixer{.heads = 8 * static_cast<std::int64_t>(1 + random() % 9),
                               .head_dim = 32,
@@ -153,9 +156,10 @@ model::Architecture hybrid(model::Architecture model, std::mt19937_64& random) {
                               .convolution_bias = true,
                               .normed = true};
   }
-  if (!model::has_mixer(model, model::Mixer::kAttention))
+  if (!model::model_has_mixer_kind(model, model::TokenMixer::kAttention))
     model.qkv_bias = model.attention_output_bias = false;
-  if (!model::has_feed_forward(model, model::FeedForward::kDense)) model.mlp_bias = false;
+  if (!model::model_has_feed_forward_kind(model, model::FeedForward::kDense))
+    model.mlp_bias = false;
   return model;
 }
 
@@ -167,7 +171,7 @@ TEST_P(MegatronModels, WhatTheFrameworkRunsComesBack) {
   int others = 0;
   int refused = 0;
   for (int i = 0; i < 3000; ++i) {
-    model::Architecture model = tamed(source.make(), random);
+    model::ModelArchitecture model = tamed(source.make(), random);
     if (i % 4 == 0) model = hybrid(std::move(model), random);
     model.name = "random";
     model::check_model_sizes(model, "random");
@@ -222,11 +226,11 @@ std::string changed_in(std::string text, std::string_view from, std::string_view
 }
 
 TEST(MegatronHybrid, IsReadFromItsPattern) {
-  const model::Architecture model = read_script(kHybridScript).job.model;
+  const model::ModelArchitecture model = read_script(kHybridScript).job.model;
   EXPECT_EQ(model.layers, 9);
-  EXPECT_EQ(model.pattern[0].mixer, model::Mixer::kMamba2);
+  EXPECT_EQ(model.pattern[0].mixer, model::TokenMixer::kMamba2);
   EXPECT_EQ(model.pattern[1].feed_forward, model::FeedForward::kDense);
-  EXPECT_EQ(model.pattern[5].mixer, model::Mixer::kAttention);
+  EXPECT_EQ(model.pattern[5].mixer, model::TokenMixer::kAttention);
   EXPECT_EQ(model.pattern[5].feed_forward, model::FeedForward::kNone);
   ASSERT_TRUE(model.state_mixer);
   EXPECT_EQ(model.state_mixer->heads, 32);
@@ -252,7 +256,7 @@ TEST(MegatronHybrid, SharesOfLayersStandForAPattern) {
                  "--num-layers 10 --hybrid-attention-ratio 0.2 --hybrid-mlp-ratio 0.2");
   std::string letters;
   for (const model::LayerClass& layer : read_script(shares).job.model.pattern) {
-    letters += layer.attends() ? '*' : layer.mixer == model::Mixer::kMamba2 ? 'M' : '-';
+    letters += layer.attends() ? '*' : layer.mixer == model::TokenMixer::kMamba2 ? 'M' : '-';
   }
   EXPECT_EQ(letters, "MMM*-M*MM-");
 }

@@ -105,12 +105,13 @@ INSTANTIATE_TEST_SUITE_P(Prefixes, PrintedArguments,
 
 TEST(StatedMegatronArguments, WhatIsAsMegatronHasItIsReadToo) {
   const ImportedPlan plan = imported_file(printed("0: "), "dgx-h100");
+  EXPECT_THAT(
+      plan.report.read,
+      Contains(AllOf(Field(&ImportedSetting::name, "use_distributed_optimizer"),
+                     Field(&ImportedSetting::value, "False"), Field(&ImportedSetting::line, 83))));
   EXPECT_THAT(plan.report.read,
-              Contains(AllOf(Field(&ReadSetting::name, "use_distributed_optimizer"),
-                             Field(&ReadSetting::value, "False"), Field(&ReadSetting::line, 83))));
-  EXPECT_THAT(plan.report.read,
-              Contains(AllOf(Field(&ReadSetting::name, "tensor_model_parallel_size"),
-                             Field(&ReadSetting::field, "parallel.tensor"))));
+              Contains(AllOf(Field(&ImportedSetting::name, "tensor_model_parallel_size"),
+                             Field(&ImportedSetting::field, "parallel.tensor"))));
   EXPECT_THAT(plan.report.assumed,
               Not(Contains(Field(&AssumedPlanField::field, "sharding.states"))));
   ASSERT_EQ(plan.report.not_read.size(), 1U);
@@ -143,13 +144,13 @@ TEST_TYPE: regular
   EXPECT_FALSE(plan.planned.plan.sequence_parallel);
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
   EXPECT_EQ(plan.planned.plan.recompute.modules,
-            (plan::RecomputeModuleSet{plan::Module::kNorm, plan::Module::kMlp}));
+            (plan::RecomputeModuleSet{plan::RecomputeModule::kNorm, plan::RecomputeModule::kMlp}));
   EXPECT_EQ(plan.planned.job.model.vocabulary, 50'257);
-  EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ReadSetting::name, "--num-layers"),
-                                               Field(&ReadSetting::line, 5))));
+  EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ImportedSetting::name, "--num-layers"),
+                                               Field(&ImportedSetting::line, 5))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnreadSetting::name, "NCCL_ALGO"),
-                             Field(&UnreadSetting::matters, SettingImpact::kYes))));
+              Contains(AllOf(Field(&UnexpressedSetting::name, "NCCL_ALGO"),
+                             Field(&UnexpressedSetting::matters, SettingImpact::kYes))));
 }
 
 TEST(StatedMegatronArguments, ABlockWithoutThemIsRefused) {

@@ -49,7 +49,7 @@ torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py \
 )";
 
 plan::PlannedJob read(const std::string& text, const std::string& cluster = "dgx-h100") {
-  Draft draft;
+  PlanDraft draft;
   draft.framework.name = "megatron-core";
   UserFacts given;
   given.cluster = cluster;
@@ -84,11 +84,11 @@ TEST(Megatron, ModulesThatAreRecomputed) {
   };
   const plan::PlannedJob two = with("layernorm mlp");
   EXPECT_EQ(two.plan.recompute.modules,
-            (plan::RecomputeModuleSet{plan::Module::kNorm, plan::Module::kMlp}));
+            (plan::RecomputeModuleSet{plan::RecomputeModule::kNorm, plan::RecomputeModule::kMlp}));
   EXPECT_EQ(with("core_attn").plan.recompute,
-            (plan::Recompute{.kind = plan::RecomputeKind::kSelective}));
+            (plan::ActivationRecomputation{.kind = plan::RecomputeKind::kSelective}));
   const plan::PlannedJob other = with("layernorm moe_act gated_attn");
-  EXPECT_EQ(other.plan.recompute.modules, (plan::RecomputeModuleSet{plan::Module::kNorm}));
+  EXPECT_EQ(other.plan.recompute.modules, (plan::RecomputeModuleSet{plan::RecomputeModule::kNorm}));
   EXPECT_THAT(other.job.notes,
               ::testing::Contains("Recomputation of moe_act was left out, as the model has none."));
 }
@@ -160,13 +160,13 @@ TEST(Megatron, AsksForConnectionsWhenAndOnlyWhenItMust) {
   EXPECT_EQ(value(), "1");
   planned.job.cluster.device.generation = &cluster::find_device_generation("B200");
   EXPECT_EQ(value(), "free");
-  planned.plan.sharding = plan::sharding_of("GGG").value();
+  planned.plan.sharding = plan::sharding_named_by_word("GGG").value();
   EXPECT_EQ(value(), "unset");
 }
 
 TEST(Megatron, WritesTheFlagsOfARelease) {
   plan::PlannedJob planned = read(kScript);
-  planned.plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 5};
+  planned.plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 5};
   planned.job.kernels.attention = cluster::AttentionKernel::kFlash2;
   const std::string old = export_plan("megatron", planned, "0.8").text;
   EXPECT_THAT(old, testing::HasSubstr("--num-layers-per-virtual-pipeline-stage 4"));
@@ -189,7 +189,8 @@ TEST(Megatron, OneChunkOfTheInterleavedScheduleIsSaid) {
   script.replace(script.find("--num-layers-per-virtual-pipeline-stage 10"), 42,
                  "--num-layers-per-virtual-pipeline-stage 20");
   const ImportedPlan imported = import_text("", "train.sh", script, {.cluster = "dgx-h100"});
-  EXPECT_EQ(imported.planned.plan.schedule.kind, schedule::ScheduleKind::kOneForwardOneBackward);
+  EXPECT_EQ(imported.planned.plan.schedule.kind,
+            schedule::PipelineScheduleKind::kOneForwardOneBackward);
   EXPECT_THAT(imported.report.not_read,
               lists("--num-layers-per-virtual-pipeline-stage", SettingImpact::kYes));
 }
@@ -243,13 +244,13 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   EXPECT_THAT(written, testing::HasSubstr("--mtp-loss-scaling-factor 0.3"));
   EXPECT_THAT(written, testing::HasSubstr("t*16mL"));
   EXPECT_EQ(read(written).job.model, planned.job.model);
-  Draft draft;
+  PlanDraft draft;
   draft.framework.name = "megatron-core";
   const launch_scripts::SourceFile file{"train.sh", layout_script("Et*22|t*29|t*29m|L")};
   ImportReport report;
   read_megatron({&file, 1}, UserFacts{.cluster = "dgx-h100"}, std::move(draft), report);
   EXPECT_THAT(report.not_read,
-              testing::Contains(testing::Field(&UnreadSetting::why,
+              testing::Contains(testing::Field(&UnexpressedSetting::why,
                                                testing::HasSubstr("before that of the loss"))));
   EXPECT_EQ(read(layout_script("Et*22|t*21|t*21|t*16L")).job.model.extra_predicted_tokens(), 0);
 }
@@ -272,15 +273,15 @@ TEST(Megatron, ReadsAndWritesADeferredHead) {
 }
 
 TEST(Megatron, AHeadThatDefersSomeMicroBatchesIsTakenForOneThatDefersNone) {
-  Draft draft;
+  PlanDraft draft;
   draft.framework.name = "megatron-core";
   const launch_scripts::SourceFile file{"train.sh", deferring_script(" --wgrad-deferral-limit 50")};
   ImportReport report;
   draft = read_megatron({&file, 1}, UserFacts{.cluster = "dgx-h100"}, std::move(draft), report);
   EXPECT_FALSE(draft.plan.overlap.defer_embedding_gradient);
-  EXPECT_THAT(report.not_read,
-              testing::Contains(testing::Field(
-                  &UnreadSetting::why, testing::HasSubstr("the first 50 micro-batches wait"))));
+  EXPECT_THAT(report.not_read, testing::Contains(testing::Field(
+                                   &UnexpressedSetting::why,
+                                   testing::HasSubstr("the first 50 micro-batches wait"))));
 }
 
 TEST(Megatron, DefersAHeadWhereMegatronDoes) {

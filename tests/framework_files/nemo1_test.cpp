@@ -83,7 +83,7 @@ TEST(Nemo1, ReadsAPipelineOfLlama) {
   EXPECT_EQ(plan.parallel.data, 4);
   EXPECT_EQ(plan.schedule.chunks, 5);
   EXPECT_TRUE(plan.sequence_parallel);
-  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
+  EXPECT_EQ(plan.sharding, plan::sharding_named_by_word("NNG").value());
   EXPECT_TRUE(plan.overlap.gradients);
   EXPECT_TRUE(plan.overlap.parameters);
   // The default of NeMo, which has it on in Megatron-LM.

@@ -221,8 +221,8 @@ plan::PlannedJob planned_with(const std::string& states, const plan::HostOffload
   planned.job.length = 4096;
   planned.job.precision = DType::kBf16;
   planned.plan.parallel.data = 16;
-  planned.plan.sharding = *plan::sharding_of(states);
-  if (planned.plan.sharding.uses(plan::Spread::kInner)) planned.plan.sharding.group = 8;
+  planned.plan.sharding = *plan::sharding_named_by_word(states);
+  if (planned.plan.sharding.uses(plan::StateShardingScope::kInner)) planned.plan.sharding.group = 8;
   planned.plan.offload = offload;
   return planned;
 }
@@ -413,7 +413,7 @@ TEST(Offloaded, FrameworksShareTheTable) {
   const auto runs = [](const std::string& states, const plan::HostOffload& offload) {
     plan::PlannedJob planned = planned_with(states, offload);
     std::vector<std::string_view> names;
-    for (const std::string_view name : plan::frameworks_running_plan(planned.job, planned.plan))
+    for (const std::string_view name : plan::frameworks_supporting_plan(planned.job, planned.plan))
       names.push_back(name);
     return names;
   };

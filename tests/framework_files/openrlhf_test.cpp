@@ -160,7 +160,8 @@ plan::PlannedJob trainer_read_back(const std::string& target, const plan::Planne
   return back;
 }
 
-plan::PlannedJob job_of_method(const plan::Framework& framework, const std::string& method) {
+plan::PlannedJob job_of_method(const plan::TrainingFramework& framework,
+                               const std::string& method) {
   const std::string text =
       "stepwright: plan/2\njob:\n  model: llama-3.2-1b\n"
       "  cluster: {profile: dgx-h100, nodes: 2}\n  batch: {sequences: 128, length: 4096}\n"
@@ -171,7 +172,7 @@ plan::PlannedJob job_of_method(const plan::Framework& framework, const std::stri
       method +
       "\nparallel: {data: 16}\nsharding: {states: GGG}\n"
       "recompute: full\nmicro_batch: 2\n";
-  plan::PlannedJob planned = plan::read_plan(Document::parse(text, "plan.yaml"), {});
+  plan::PlannedJob planned = plan::read_plan(YamlJsonDocument::parse(text, "plan.yaml"), {});
   const auto run = plan::nearest_runnable_plan(planned.job.framework, planned.job, planned.plan);
   EXPECT_TRUE(run) << framework.variant;
   if (run) planned.plan = *run;
@@ -180,9 +181,9 @@ plan::PlannedJob job_of_method(const plan::Framework& framework, const std::stri
 
 TEST(WrittenTrainers, SayTheirPlanAndTheirMethod) {
   const std::string rollout = ", rollout: {prompt: 1024, tensor: 2}}";
-  const plan::Framework verl{.name = "fsdp", .version = "", .variant = "verl"};
-  const plan::Framework openrlhf{.name = "deepspeed", .version = "", .variant = "openrlhf"};
-  const plan::Framework trl{.name = "accelerate", .version = "", .variant = "trl"};
+  const plan::TrainingFramework verl{.name = "fsdp", .version = "", .variant = "verl"};
+  const plan::TrainingFramework openrlhf{.name = "deepspeed", .version = "", .variant = "openrlhf"};
+  const plan::TrainingFramework trl{.name = "accelerate", .version = "", .variant = "trl"};
   for (const auto& [target, framework, method] :
        {std::tuple{"verl", verl, "{kind: grpo, updates: 2, reference: host" + rollout},
         {"verl", verl, "{kind: ppo, reference: none" + rollout},

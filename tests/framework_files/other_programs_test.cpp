@@ -57,7 +57,7 @@ TEST(Primus, ReadsWordsOfMegatron) {
   EXPECT_EQ(job.length, 8192);
   EXPECT_EQ(job.precision, DType::kBf16);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
+  EXPECT_EQ(plan.sharding, plan::sharding_named_by_word("NNG").value());
   EXPECT_THAT(read.report.read, takes("tensor_model_parallel_size", "parallel.tensor"));
   EXPECT_THAT(read.report.not_read, lists("use_turbo_attention", SettingImpact::kYes));
   EXPECT_THAT(read.report.not_read, lists("lr", SettingImpact::kNo));
@@ -145,19 +145,19 @@ TEST(Primus, ReadsFineTuningWithAdapters) {
   const ImportedPlan read = import_text("", "exp.yaml", text);
   EXPECT_EQ(read.planned.plan, before.planned.plan);
   const auto& [job, plan] = read.planned;
-  EXPECT_EQ(plan.parallel, (plan::Parallel{.tensor = 2, .context = 4, .data = 2}));
+  EXPECT_EQ(plan.parallel, (plan::ParallelismDegrees{.tensor = 2, .context = 4, .data = 2}));
   EXPECT_EQ(plan.context_kind, plan::ContextKind::kAllGather);
   EXPECT_EQ(plan.micro_batch, 1);
   EXPECT_EQ(job.length, 2048);
   ASSERT_TRUE(job.model.adapters.has_value());
   EXPECT_EQ(job.model.adapters->rank, 16);
-  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kFc2));
+  EXPECT_FALSE(job.model.adapters->has(model::LoraTargetProduct::kFc2));
   EXPECT_THAT(read.report.not_read, lists("enable_packed_sequences", SettingImpact::kYes));
 }
 
 TEST(Primus, OverridesOfSizesCount) {
   const std::string text = std::string(kPrimus) + "      num_layers: 40\n      hidden_size: 4096\n";
-  const model::Architecture smaller = import_text("", "exp.yaml", text).planned.job.model;
+  const model::ModelArchitecture smaller = import_text("", "exp.yaml", text).planned.job.model;
   EXPECT_EQ(smaller.layers, 40);
   EXPECT_EQ(smaller.hidden, 4096);
   EXPECT_EQ(smaller.head_dim, 128);
@@ -289,7 +289,7 @@ trainer: {nnodes: 2, n_gpus_per_node: 8}
   EXPECT_EQ(plan.parallel.tensor, 2);
   EXPECT_EQ(plan.parallel.expert, 8);
   EXPECT_TRUE(plan.sequence_parallel);
-  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
+  EXPECT_EQ(plan.sharding, plan::sharding_named_by_word("NNG").value());
   EXPECT_EQ(plan.micro_batch, 2);
   EXPECT_EQ(job.sequences, 256);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
@@ -322,12 +322,12 @@ TEST(Verl, ConditionsThatDecideANameChangeNoFigure) {
     script.insert(script.find("python3"), "M=$(date +%s)\nX=2\nif [[ $M != *7* ]]; then X=4; fi\n");
     script.replace(script.find("$@"), 2, setting + "=$X");
     const ImportedPlan read = import_text("", "run.sh", script, {.cluster = "dgx-h100"});
-    const auto found = std::ranges::find_if(read.report.not_read, [](const UnreadSetting& one) {
-      return one.name.find("*7*") != std::string::npos;
-    });
-    return found == read.report.not_read.end() ? UnreadSetting() : *found;
+    const auto found = std::ranges::find_if(
+        read.report.not_read,
+        [](const UnexpressedSetting& one) { return one.name.find("*7*") != std::string::npos; });
+    return found == read.report.not_read.end() ? UnexpressedSetting() : *found;
   };
-  const UnreadSetting name = decided("trainer.experiment_name");
+  const UnexpressedSetting name = decided("trainer.experiment_name");
   EXPECT_EQ(name.matters, SettingImpact::kNo);
   EXPECT_THAT(name.why, HasSubstr("trainer.experiment_name"));
   EXPECT_EQ(decided("actor_rollout_ref.rollout.n").matters, SettingImpact::kMaybe);
@@ -424,7 +424,7 @@ TEST(NemoRl, ReadsThePolicyUnderDtensor) {
   const auto& [job, plan] = read.planned;
   EXPECT_EQ(job.framework.name, "fsdp");
   EXPECT_EQ(plan.parallel.tensor, 2);
-  EXPECT_EQ(plan.sharding, plan::sharding_of("GGG").value());
+  EXPECT_EQ(plan.sharding, plan::sharding_named_by_word("GGG").value());
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(job.sequences, 512);
   EXPECT_THAT(read.report.not_read, lists("policy.sequence_packing.enabled", SettingImpact::kYes));
@@ -493,12 +493,12 @@ tokens: {batch_accumulation_per_replica: 8, micro_batch_size: 2, sequence_length
 )");
   EXPECT_EQ(read.target, "nanotron");
   const auto& [job, plan] = read.planned;
-  EXPECT_EQ(plan.parallel, (plan::Parallel{.tensor = 4, .pipeline = 2, .data = 2}));
+  EXPECT_EQ(plan.parallel, (plan::ParallelismDegrees{.tensor = 4, .pipeline = 2, .data = 2}));
   EXPECT_EQ(job.sequences, 2 * 2 * 8);
   EXPECT_EQ(job.model.vocabulary, 50176);
   EXPECT_EQ(job.model.layers, 16);
   EXPECT_TRUE(plan.sequence_parallel);
-  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
+  EXPECT_EQ(plan.sharding, plan::sharding_named_by_word("NNG").value());
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(plan.accumulate, DType::kFp32);
   EXPECT_THAT(read.report.not_read,
@@ -592,11 +592,11 @@ TEST(GptNeox, ReadsDashesAndCommentsAndDeepSpeed) {
   EXPECT_EQ(read.target, "gpt-neox");
   const auto& [job, plan] = read.planned;
   EXPECT_EQ(job.model_name, "gpt-neox-20b");
-  EXPECT_EQ(plan.parallel, (plan::Parallel{.tensor = 2, .pipeline = 4, .data = 2}));
+  EXPECT_EQ(plan.parallel, (plan::ParallelismDegrees{.tensor = 2, .pipeline = 4, .data = 2}));
   EXPECT_EQ(plan.micro_batch, 4);
   EXPECT_EQ(job.sequences, 4 * 2 * 32);
   EXPECT_EQ(job.precision, DType::kFp16);
-  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
+  EXPECT_EQ(plan.sharding, plan::sharding_named_by_word("NNG").value());
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(read.report.not_read, lists("partition_activations", SettingImpact::kYes));
 }
@@ -676,7 +676,7 @@ TEST(GptNeox, TheWidthOfAGateIsAThirdOfWhatIsSaid) {
   EXPECT_EQ(model("activation: swiglu\nintermediate_size: 41472\nmlp_multiple_of: 256\n").ffn,
             13824);
   EXPECT_EQ(model("activation: gelu\nintermediate_size: 13824\n").ffn, 13824);
-  const model::Architecture llama = model("activation: silu\nmlp_type: llama\n");
+  const model::ModelArchitecture llama = model("activation: silu\nmlp_type: llama\n");
   EXPECT_TRUE(llama.gated);
   EXPECT_EQ(llama.ffn, 13824);
 }
@@ -690,7 +690,7 @@ TEST(GptNeox, ABatchInThreePartsSaysHowManyRanksShareIt) {
   given.cluster = "dgx-h100";
   const plan::PlannedJob made = import_text("", "neox.yml", text, given).planned;
   EXPECT_EQ(made.job.cluster.devices(), 64);
-  EXPECT_EQ(made.plan.parallel, (plan::Parallel{.tensor = 4, .data = 16}));
+  EXPECT_EQ(made.plan.parallel, (plan::ParallelismDegrees{.tensor = 4, .data = 16}));
   EXPECT_THAT(
       [&] { import_text("", "neox.yml", text + "tokenizer_type: SPMTokenizer\n", given); },
       testing::ThrowsMessage<Error>(HasSubstr("does not say the vocabulary (--set vocab_size=N)")));

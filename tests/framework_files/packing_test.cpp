@@ -33,13 +33,13 @@ UserFacts with_lengths(const std::string& more = "") {
   UserFacts given;
   given.batch = "{lengths: {histogram: [[1024, 1]]}" + more + "}";
   given.model = "llama-3-8b";
-  return with_loaded_model(given);
+  return with_named_model_loaded(given);
 }
 
 UserFacts without_lengths() {
   UserFacts given;
   given.model = "llama-3-8b";
-  return with_loaded_model(given);
+  return with_named_model_loaded(given);
 }
 
 struct PackingProgram {

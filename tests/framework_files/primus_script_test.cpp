@@ -38,7 +38,7 @@ TEST(PrimusScript, OverridesAndVariablesStandOverTheExperiment) {
   const auto& [job, plan] = read.planned;
   EXPECT_EQ(job.model_name, "llama-3.1-8b");
   EXPECT_EQ(job.cluster.devices(), 16);
-  EXPECT_EQ(plan.parallel, (plan::Parallel{.tensor = 4, .data = 4}));
+  EXPECT_EQ(plan.parallel, (plan::ParallelismDegrees{.tensor = 4, .data = 4}));
   EXPECT_EQ(plan.micro_batch, 2);
   EXPECT_EQ(job.sequences, 128);
   EXPECT_TRUE(plan.sequence_parallel);
@@ -51,7 +51,7 @@ TEST(PrimusScript, ItsCommandSaysNodes) {
       "\\\n"
       "  --config llama.yaml --tensor_model_parallel_size 8\n");
   EXPECT_EQ(read.planned.job.cluster.nodes, 4);
-  EXPECT_EQ(read.planned.plan.parallel, (plan::Parallel{.tensor = 8, .data = 4}));
+  EXPECT_EQ(read.planned.plan.parallel, (plan::ParallelismDegrees{.tensor = 8, .data = 4}));
   EXPECT_EQ(read.planned.plan.micro_batch, 2);
   EXPECT_EQ(started_by("bash runner/primus-cli direct -- train pretrain --config llama.yaml\n")
                 .planned.job.cluster.nodes,

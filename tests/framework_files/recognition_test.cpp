@@ -18,7 +18,7 @@ std::vector<launch_scripts::ShellWord> command(std::initializer_list<const char*
 }
 
 FileRecognitionRule file_mark(const std::string& yaml) {
-  const Document document = Document::parse(yaml, "mark");
+  const YamlJsonDocument document = YamlJsonDocument::parse(yaml, "mark");
   return read_file_recognition_rule(document.root());
 }
 
@@ -91,8 +91,8 @@ TEST(Targets, SayHowTheyAreKnown) {
 }
 
 TEST(UnreadPrograms, AreNamed) {
-  EXPECT_EQ(unsupported_program_framework("x/litgpt/train.py"), "LitGPT");
-  EXPECT_EQ(unsupported_program_framework("train.py"), std::nullopt);
+  EXPECT_EQ(unreadable_framework_of_program("x/litgpt/train.py"), "LitGPT");
+  EXPECT_EQ(unreadable_framework_of_program("train.py"), std::nullopt);
   EXPECT_EQ(unread_file({"a.yaml", "_target_: nemo.collections.x"}), "NeMo 2");
   EXPECT_EQ(unread_file({"a.yaml", "save_interval_unsharded: 5\n"}), "OLMo");
   EXPECT_EQ(unread_file({"a.py", "import torch\nfrom olmo_core.data import X\n"}), "OLMo-core");

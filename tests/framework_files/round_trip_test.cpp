@@ -82,11 +82,11 @@ std::string damaged(plan::Dice& dice, std::string text) {
 
 /// Returns the file of a plan with all sharding details that a target can express.
 LaunchFile file_of(std::string_view target, plan::PlannedJob planned) {
-  planned.plan.sharding = plan::sharding_of("GGG").value();
+  planned.plan.sharding = plan::sharding_named_by_word("GGG").value();
   try {
     return export_plan(target, planned, "", true);
   } catch (const Error&) {
-    planned.plan.sharding = plan::sharding_of("NNG").value();
+    planned.plan.sharding = plan::sharding_named_by_word("NNG").value();
     return export_plan(target, planned, "", true);
   }
 }

@@ -18,53 +18,54 @@ using testing::IsEmpty;
 
 /// A file that a rule has read.
 struct File {
-  File(const Rule& rule, const std::string& text, const plan::Plan& before = {},
+  File(const SettingTranslationRule& rule, const std::string& text, const plan::Plan& before = {},
        bool routed = false)
-      : document(Document::parse(text, "job.yaml")),
+      : document(YamlJsonDocument::parse(text, "job.yaml")),
         fields(document.root()),
         reading(read_settings_by_rule(rule, fields,
                                       {.framework = {.name = "megatron-core"}, .routed = routed},
                                       {.plan = before})) {}
 
-  Document document;
-  Fields fields;
-  RuleReadResult reading;
+  YamlJsonDocument document;
+  FrameworkSettingsReader fields;
+  SettingRuleReadResult reading;
 };
 
-std::string written(const Rule& rule, const plan::Plan& plan) {
+std::string written(const SettingTranslationRule& rule, const plan::Plan& plan) {
   plan::PlannedJob planned;
   planned.plan = plan;
-  Tree fields = Tree::mapping();
+  DocumentTree fields = DocumentTree::make_empty_mapping();
   write_settings_by_rule(rule, planned, "", fields);
-  return Document::from(fields, "job.yaml").to_yaml();
+  return YamlJsonDocument::from_tree(fields, "job.yaml").to_yaml();
 }
 
 TEST(Places, AreSwitchesAndCountsOfAPlan) {
   plan::Plan plan;
-  set_plan_switch_or_count(plan, "parallel.tensor", std::int64_t{4});
-  set_plan_switch_or_count(plan, "overlap.expert", true);
+  write_plan_switch_or_count(plan, "parallel.tensor", std::int64_t{4});
+  write_plan_switch_or_count(plan, "overlap.expert", true);
   EXPECT_EQ(plan.parallel.tensor, 4);
   EXPECT_TRUE(plan.overlap.expert);
-  EXPECT_EQ(plan_switch_or_count(plan, "parallel.tensor"), Plain(std::int64_t{4}));
-  EXPECT_EQ(plan_switch_or_count(plan, "overlap.expert"), Plain(true));
-  EXPECT_EQ(plan_switch_or_count(plan, "recompute"), std::nullopt);
+  EXPECT_EQ(read_plan_switch_or_count(plan, "parallel.tensor"), Plain(std::int64_t{4}));
+  EXPECT_EQ(read_plan_switch_or_count(plan, "overlap.expert"), Plain(true));
+  EXPECT_EQ(read_plan_switch_or_count(plan, "recompute"), std::nullopt);
 }
 
 TEST(Places, RefuseWhatARowMayNotSet) {
   plan::Plan plan;
-  EXPECT_THROW(set_plan_switch_or_count(plan, "parallel.tensor", true), std::bad_variant_access);
-  EXPECT_THROW(set_plan_switch_or_count(plan, "parallel.tensors", std::int64_t{4}),
+  EXPECT_THROW(write_plan_switch_or_count(plan, "parallel.tensor", true), std::bad_variant_access);
+  EXPECT_THROW(write_plan_switch_or_count(plan, "parallel.tensors", std::int64_t{4}),
                std::bad_optional_access);
 }
 
 TEST(Rows, OfMegatronHavePlacesAndUsualValues) {
-  for (const Rule* rule : {&kDegrees, &kMicroBatch, &kPipeline, &kTensorOverlap, &kExpertOverlap}) {
+  for (const SettingTranslationRule* rule :
+       {&kDegrees, &kMicroBatch, &kPipeline, &kTensorOverlap, &kExpertOverlap}) {
     ASSERT_FALSE(rule->rows.empty());
     for (const std::string_view key : rule->rows) {
       const KnownSetting& row = find_setting_row(rule->table, key);
-      EXPECT_TRUE(plan_switch_or_count(plan::Plan(), row.field)) << key;
+      EXPECT_TRUE(read_plan_switch_or_count(plan::Plan(), row.field)) << key;
       EXPECT_FALSE(row.usual.text_for_framework(kOtherFrameworksKey).empty()) << key;
-      EXPECT_TRUE(row.when.empty() || plan_switch_or_count(plan::Plan(), row.when)) << key;
+      EXPECT_TRUE(row.when.empty() || read_plan_switch_or_count(plan::Plan(), row.when)) << key;
     }
   }
 }
@@ -119,14 +120,14 @@ TEST(MegatronDegrees, OfExpertsAreNotReadWithoutExperts) {
   EXPECT_EQ(File(kExpertDegrees, text, {}, true).reading.plan.parallel.expert, 8);
   const File dense(kExpertDegrees, text);
   EXPECT_EQ(dense.reading.plan.parallel.expert, 1);
-  EXPECT_FALSE(dense.fields.asked("expert_model_parallel_size"));
+  EXPECT_FALSE(dense.fields.was_setting_read("expert_model_parallel_size"));
 }
 
 TEST(MegatronRecompute, LeavesOutModulesThatNoPlanHas) {
   const File file(kRecompute,
                   "recompute_granularity: selective\nrecompute_modules: [layernorm, mhc, mlp]\n");
   ASSERT_EQ(file.reading.left_out.size(), 1U);
-  EXPECT_EQ(file.reading.left_out.front().first.path(), "recompute_modules");
+  EXPECT_EQ(file.reading.left_out.front().first.dotted_path(), "recompute_modules");
   EXPECT_EQ(file.reading.left_out.front().second, "recomputation of the module mhc");
   EXPECT_EQ(written(kRecompute, file.reading.plan),
             "recompute_granularity: selective\nrecompute_modules: [mlp, layernorm]\n");
@@ -134,9 +135,9 @@ TEST(MegatronRecompute, LeavesOutModulesThatNoPlanHas) {
 
 TEST(MegatronRecompute, ReadsCountsOfLayersOnlyWhereItIsFull) {
   const std::string count = "recompute_num_layers: 2\nnum_layers: 8\n";
-  EXPECT_FALSE(File(kRecompute, count).fields.asked("recompute_num_layers"));
+  EXPECT_FALSE(File(kRecompute, count).fields.was_setting_read("recompute_num_layers"));
   const File full(kRecompute, count + "recompute_granularity: full\n");
-  EXPECT_TRUE(full.fields.asked("recompute_num_layers"));
+  EXPECT_TRUE(full.fields.was_setting_read("recompute_num_layers"));
   ASSERT_EQ(full.reading.left_out.size(), 1U);
   EXPECT_THAT(full.reading.left_out.front().second, HasSubstr("one input of 2 layers"));
 }
@@ -150,15 +151,15 @@ TEST(MegatronOffload, ReadsWhatItWrites) {
 TEST(MegatronSharding, ReadsWhatItWrites) {
   for (const char* word : {"NNN", "NNG", "NNI", "NGG", "GGG", "III", "IIG"}) {
     plan::Plan plan{.parallel = {.data = 8}};
-    plan.sharding = plan::sharding_of(word).value();
-    if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = 4;
+    plan.sharding = plan::sharding_named_by_word(word).value();
+    if (plan.sharding.uses(plan::StateShardingScope::kInner)) plan.sharding.group = 4;
     plan.overlap.parameters = false;
     EXPECT_EQ(File(kSharding, written(kSharding, plan), plan).reading.plan, plan) << word;
   }
 }
 
 TEST(MegatronSharding, SaysWhichBucketsItAssumes) {
-  const RuleReadResult reading = File(kSharding, "{}", {.parallel = {.data = 64}}).reading;
+  const SettingRuleReadResult reading = File(kSharding, "{}", {.parallel = {.data = 64}}).reading;
   EXPECT_EQ(reading.plan.gradient_bucket, 64'000'000);
   EXPECT_THAT(reading.notes, ElementsAre(HasSubstr("64000000 elements")));
 }
@@ -170,17 +171,17 @@ TEST(MegatronPipeline, TakesALayoutInPlaceOfCounts) {
                   {.parallel = {.pipeline = 2}});
   EXPECT_THAT(file.reading.plan.layers, ElementsAre(1, 2, 2, 1));
   EXPECT_EQ(file.reading.plan.schedule.chunks, 2);
-  EXPECT_FALSE(file.fields.asked("num_layers_in_first_pipeline_stage"));
+  EXPECT_FALSE(file.fields.was_setting_read("num_layers_in_first_pipeline_stage"));
 }
 
 TEST(MegatronPipeline, RefusesLayersThatStagesDoNotShareEvenly) {
   const plan::Plan plan{.parallel = {.pipeline = 4}};
-  const RuleReadResult even = File(kPipeline, "num_layers: 8", plan).reading;
+  const SettingRuleReadResult even = File(kPipeline, "num_layers: 8", plan).reading;
   EXPECT_FALSE(even.refused);
   EXPECT_THAT(even.plan.layers, IsEmpty());
-  const RuleReadResult uneven = File(kPipeline, "num_layers: 9", plan).reading;
+  const SettingRuleReadResult uneven = File(kPipeline, "num_layers: 9", plan).reading;
   ASSERT_TRUE(uneven.refused);
-  EXPECT_EQ(uneven.refused->rule, plan::Rule::kLayerSplit);
+  EXPECT_EQ(uneven.refused->rule, plan::PlanLegalityRule::kLayerSplit);
 }
 
 }  // namespace

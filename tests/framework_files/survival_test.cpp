@@ -133,10 +133,11 @@ class Survival : public testing::TestWithParam<std::string_view> {
 
   /// Writes one plan to its file and reads it back.
   void follow(plan::PlannedJob planned) {
-    const plan::Framework framework = framework_release_of_target(target(), "");
+    const plan::TrainingFramework framework = framework_of_export_target(target(), "");
     const auto runs = plan::nearest_runnable_plan(framework, planned.job, planned.plan);
     if (!framework.name.empty() && !runs) {
-      EXPECT_FALSE(plan::unsupported_choices(framework, planned.job, planned.plan).empty());
+      EXPECT_FALSE(
+          plan::choices_unsupported_by_framework(framework, planned.job, planned.plan).empty());
       return meet(Fate::kNothingNear);
     }
     if (!framework.name.empty()) planned.plan = *runs;
@@ -150,7 +151,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
 
   /// Expects a written plan to be read back, except for differences that a note mentions.
   void written(const plan::PlannedJob& planned, const LaunchFile& file) {
-    const plan::Plan whole = plan::canonical(planned.plan, planned.job);
+    const plan::Plan whole = plan::canonical_plan(planned.plan, planned.job);
     plan::Plan back = read_file(target(), planned, file.text).plan;
     for (const std::string& note : file.notes) {
       const auto otherwise = after(note, "What runs there has ");
@@ -160,7 +161,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
       back.gradient_bucket = whole.gradient_bucket;
       back.parameter_bucket = whole.parameter_bucket;
       back.collectives = whole.collectives;
-      EXPECT_EQ(plan::canonical(back, planned.job), whole);
+      EXPECT_EQ(plan::canonical_plan(back, planned.job), whole);
       say(names_in(*otherwise));
       return meet(Fate::kRunsOtherwise);
     }
@@ -209,7 +210,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
   /// Expects the plan that a refusal suggests to be written and read back.
   void expect_the_nearest_survives(const plan::PlannedJob& planned) {
     const LaunchFile file = export_plan(target(), planned, "", true);
-    EXPECT_NE(file.started.plan, plan::canonical(planned.plan, planned.job));
+    EXPECT_NE(file.started.plan, plan::canonical_plan(planned.plan, planned.job));
     const plan::PlannedJob again{planned.job, file.started.plan};
     EXPECT_EQ(export_plan(target(), again, "").started.plan, file.started.plan);
   }

@@ -106,7 +106,8 @@ TEST(Swift, PoliciesUnderMegatronAddTheCompletionToTheLength) {
   EXPECT_EQ(made.planned.job.length, 4096 + 1024);
   EXPECT_EQ(made.planned.job.sequences, 64);
   EXPECT_EQ(made.planned.job.method.kind, plan::TrainingMethodKind::kGrpo);
-  EXPECT_EQ(std::ranges::count(made.report.not_read, true, &UnreadSetting::is_unknown_setting), 0);
+  EXPECT_EQ(std::ranges::count(made.report.not_read, true, &UnexpressedSetting::is_unknown_setting),
+            0);
 }
 
 TEST(Swift, ReadsFsdpThatIsWrittenOut) {
@@ -132,7 +133,7 @@ TEST(Swift, AdaptersBesideTheLanguageModelAreAdaptersOfText) {
 }
 
 std::string swift_leaves_out(const ImportedPlan& plan, std::string_view name) {
-  for (const UnreadSetting& one : plan.report.not_read) {
+  for (const UnexpressedSetting& one : plan.report.not_read) {
     if (one.name == name && one.matters == SettingImpact::kYes) return one.why;
   }
   return "";
@@ -202,19 +203,19 @@ TEST(Swift, ArgumentsThatAPersonGivesStandInThePlaceOfTheScripts) {
 TEST(Swift, ListsVariablesOfLibraries) {
   const ImportedPlan imported =
       swift_of("export NCCL_ALGO=Ring,Tree\n" + std::string(kSwiftSft), "dgx-h100");
-  EXPECT_NE(std::ranges::find(imported.report.not_read, "NCCL_ALGO", &UnreadSetting::name),
+  EXPECT_NE(std::ranges::find(imported.report.not_read, "NCCL_ALGO", &UnexpressedSetting::name),
             imported.report.not_read.end());
 }
 
 TEST(Swift, SaysWhereEachOfThemWasRead) {
   const ImportedPlan imported = swift_of(kMegatronSft, "dgx-h100:2");
-  const auto tensor =
-      std::ranges::find(imported.report.read, "--tensor_model_parallel_size", &ReadSetting::name);
+  const auto tensor = std::ranges::find(imported.report.read, "--tensor_model_parallel_size",
+                                        &ImportedSetting::name);
   ASSERT_NE(tensor, imported.report.read.end());
   EXPECT_EQ(tensor->line, 7U);
   EXPECT_EQ(tensor->field, "parallel.tensor");
   EXPECT_THAT(swift_leaves_out(imported, "packing"), HasSubstr("documents"));
-  for (const ReadSetting& one : imported.report.read) EXPECT_NE(one.line, 0U) << one.name;
+  for (const ImportedSetting& one : imported.report.read) EXPECT_NE(one.line, 0U) << one.name;
 }
 
 TEST(Swift, ItsDefaultsOfMegatronAreItsOwn) {
@@ -264,8 +265,8 @@ TEST(Swift, AccumulatesSixteenSequencesAndTrainsAdaptersWhereNothingIsSaid) {
   ASSERT_TRUE(adapters.has_value());
   EXPECT_EQ(adapters->rank, 8);
   EXPECT_EQ(adapters->alpha, 32);
-  EXPECT_TRUE(adapters->has(model::AdapterTarget::kQuery) &&
-              adapters->has(model::AdapterTarget::kFc2));
+  EXPECT_TRUE(adapters->has(model::LoraTargetProduct::kQuery) &&
+              adapters->has(model::LoraTargetProduct::kFc2));
 }
 
 TEST(Swift, AsksForAModelByName) {

@@ -29,7 +29,7 @@ namespace {
 using ::testing::HasSubstr;
 
 KnownSettingTable table_of(const std::string& text) {
-  return KnownSettingTable(Document::parse(text, "settings.yaml"));
+  return KnownSettingTable(YamlJsonDocument::parse(text, "settings.yaml"));
 }
 
 std::string refusal_of_table(const std::string& text) {
@@ -99,7 +99,7 @@ TEST(KnownSettingTable, ReadsWordsByFramework) {
   EXPECT_TRUE(table.rows()[0].always);
   EXPECT_EQ(table.rows()[1].usual.text_for_framework("x"), "2");
   EXPECT_EQ(table.rows()[1].usual.text_for_framework("y"), "");
-  EXPECT_FALSE(table.rows()[2].usual.said());
+  EXPECT_FALSE(table.rows()[2].usual.has_text_for_any_framework());
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, usual: {x: 2}}]}\n"),
               HasSubstr("others"));
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, write: never}]}\n"),
@@ -113,7 +113,7 @@ TEST(KnownSettingTable, KeepsItsTextsWhenItIsMoved) {
 }
 
 TEST(MegatronFieldPathTable, ReadsAPlaceForEachPath) {
-  const MegatronFieldPathTable table(Document::parse(
+  const MegatronFieldPathTable table(YamlJsonDocument::parse(
       "- source: a.yaml\n"
       "  places: [{paths: [engine.*, optim.lr]}, {path: engine.tp, field: tensor}]\n"
       "- {source: b.yaml, rows: [{key: seed}]}\n",
@@ -127,44 +127,46 @@ TEST(MegatronFieldPathTable, ReadsAPlaceForEachPath) {
 
 TEST(ProgramWordTable, ReadsSectionsOfAllGroupsInTheirOrder) {
   const ProgramWordTable table(
-      Document::parse("- {source: a.py, models: {b: one, a: two}, empty: {}}\n"
-                      "- {source: c.py, models: {c: one}}\n",
-                      "models.yaml"));
-  const auto models = table.section("models");
+      YamlJsonDocument::parse("- {source: a.py, models: {b: one, a: two}, empty: {}}\n"
+                              "- {source: c.py, models: {c: one}}\n",
+                              "models.yaml"));
+  const auto models = table.words_of_section("models");
   ASSERT_EQ(models.size(), 3U);
   EXPECT_EQ(models[0], WordRow("b", "one"));
   EXPECT_EQ(models[2], WordRow("c", "one"));
-  EXPECT_EQ(table.names(), (std::vector<std::string_view>{"models", "empty"}));
-  EXPECT_TRUE(table.section("none").empty());
+  EXPECT_EQ(table.section_names(), (std::vector<std::string_view>{"models", "empty"}));
+  EXPECT_TRUE(table.words_of_section("none").empty());
 }
 
 TEST(ProgramWordTable, RefusesAGroupWithoutASourceAndAWordThatStandsTwice) {
-  EXPECT_THROW(ProgramWordTable(Document::parse("- {models: {a: b}}\n", "models.yaml")), Error);
+  EXPECT_THROW(ProgramWordTable(YamlJsonDocument::parse("- {models: {a: b}}\n", "models.yaml")),
+               Error);
   const std::string twice = "- {source: a, models: {a: b}}\n- {source: b, models: {a: c}}\n";
-  EXPECT_THROW(ProgramWordTable(Document::parse(twice, "models.yaml")), Error);
+  EXPECT_THROW(ProgramWordTable(YamlJsonDocument::parse(twice, "models.yaml")), Error);
 }
 
 TEST(ProgramWordTable, NamesBuiltInModels) {
   for (const std::string_view table : {"bridge/models", "maxtext/models", "primus/models"}) {
-    EXPECT_FALSE(table_section_words(table, "models").empty()) << table;
-    for (const auto& [word, model] : table_section_words(table, "models")) {
+    EXPECT_FALSE(words_of_table_section(table, "models").empty()) << table;
+    for (const auto& [word, model] : words_of_table_section(table, "models")) {
       EXPECT_TRUE(model::built_in_model_of_hub_id("hub/" + model)) << table << ": " << word;
     }
   }
-  EXPECT_EQ(program_word_meaning("primus/models", "models", "llama3_8b"), "llama-3-8b");
-  EXPECT_EQ(program_word_meaning("primus/models", "models", "llama9_8b"), "");
+  EXPECT_EQ(meaning_of_program_setting_word("primus/models", "models", "llama3_8b"), "llama-3-8b");
+  EXPECT_EQ(meaning_of_program_setting_word("primus/models", "models", "llama9_8b"), "");
 }
 
 TEST(ProgramWordTable, NamesModelsOfTheSameSizes) {
-  const auto words = table_section_words("huggingface/models", "like");
-  for (const auto& [head, why] : table_section_words("huggingface/models", "but_not")) {
-    EXPECT_FALSE(program_word_meaning("huggingface/models", "like", head).empty()) << head;
+  const auto words = words_of_table_section("huggingface/models", "like");
+  for (const auto& [head, why] : words_of_table_section("huggingface/models", "but_not")) {
+    EXPECT_FALSE(meaning_of_program_setting_word("huggingface/models", "like", head).empty())
+        << head;
   }
   EXPECT_EQ(words.size(), 22U);
 }
 
 TEST(ProgramWordTable, NamesKernelsOfAttention) {
-  for (const auto& [word, kernel] : table_section_words("huggingface/attention", "kernels")) {
+  for (const auto& [word, kernel] : words_of_table_section("huggingface/attention", "kernels")) {
     const bool named = std::ranges::any_of(cluster::kAttentionKernelNames,
                                            [&](const auto& each) { return each.name == kernel; });
     EXPECT_TRUE(kernel == "default" || kernel == "pytorch" || named) << word;
@@ -180,10 +182,10 @@ TEST(ProgramWordTable, NamesKeysOfAdapters) {
   std::size_t programs = 0;
   for (const std::string_view table : embedded_table_names()) {
     if (!table.ends_with("/adapters")) continue;
-    for (const std::string_view program : loaded_table<ProgramWordTable>(table).names()) {
-      EXPECT_FALSE(program_word_meaning(table, program, "rank").empty())
+    for (const std::string_view program : loaded_table<ProgramWordTable>(table).section_names()) {
+      EXPECT_FALSE(meaning_of_program_setting_word(table, program, "rank").empty())
           << table << ": " << program;
-      for (const auto& [word, key] : table_section_words(table, program)) {
+      for (const auto& [word, key] : words_of_table_section(table, program)) {
         EXPECT_TRUE(known.contains(word)) << table << ": " << word;
       }
       ++programs;
@@ -194,8 +196,8 @@ TEST(ProgramWordTable, NamesKeysOfAdapters) {
 
 TEST(ProgramWordTable, NamesTargetsOfModules) {
   for (const std::string_view section : {"one_by_one", "others"}) {
-    EXPECT_FALSE(table_section_words("huggingface/modules", section).empty());
-    for (const auto& [module, targets] : table_section_words("huggingface/modules", section)) {
+    EXPECT_FALSE(words_of_table_section("huggingface/modules", section).empty());
+    for (const auto& [module, targets] : words_of_table_section("huggingface/modules", section)) {
       std::istringstream words(targets);
       for (std::string word; words >> word;) {
         EXPECT_TRUE(std::ranges::any_of(model::kAdapterTargetNames,
@@ -225,7 +227,7 @@ TEST(Tables, AreReadAndNameEachSettingOnce) {
   for (const EmbeddedFile& file : embedded_tables()) {
     if (file.text.find("rows:") == std::string_view::npos) continue;
     std::set<std::string_view> names;
-    for (const KnownSetting& known : known_settings(file.name)) {
+    for (const KnownSetting& known : known_program_settings(file.name)) {
       EXPECT_TRUE(names.insert(known.name).second) << file.name << ": " << known.name;
       EXPECT_TRUE(known.matters != SettingImpact::kYes || !known.leaves_out.empty()) << known.name;
       EXPECT_FALSE(known.source.empty()) << file.name << ": " << known.name;
@@ -233,7 +235,7 @@ TEST(Tables, AreReadAndNameEachSettingOnce) {
     }
   }
   EXPECT_GT(all, 1000U);
-  EXPECT_THROW(known_settings("axolotl/none"), Error);
+  EXPECT_THROW(known_program_settings("axolotl/none"), Error);
 }
 
 /// Returns the table of docs/launch.md, built from the targets' own data.

@@ -18,7 +18,7 @@ inline plan::TrainingMethod method_of(std::string_view word) {
   method.kind = kinds.front();
   const bool generates = method.kind == plan::TrainingMethodKind::kGrpo ||
                          method.kind == plan::TrainingMethodKind::kPpo;
-  if (generates) method.rollout = plan::Rollout{};
+  if (generates) method.rollout = plan::RolloutSettings{};
   return method;
 }
 

@@ -10,11 +10,11 @@ namespace stepwright::framework_files {
 namespace {
 
 TEST(Toml, ReadsSectionsWithTheirPlaces) {
-  const Document document =
+  const YamlJsonDocument document =
       parse_toml("[a]\nsize = 8\nword = \"8\"\n[a.b]\nlist = [1, 2.5, true]\n", "x.toml");
-  const Node a = document.root().get("a");
+  const DocumentNode a = document.root().get("a");
   EXPECT_EQ(a.get("size").integer(), 8);
-  EXPECT_EQ(a.get("size").where(), "x.toml:2:8: a.size");
+  EXPECT_EQ(a.get("size").file_position_text(), "x.toml:2:8: a.size");
   EXPECT_FALSE(a.get("word").is_number());
   EXPECT_EQ(a.get("b").get("list").at(1).number(), 2.5);
 }

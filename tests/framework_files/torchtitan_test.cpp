@@ -80,7 +80,7 @@ TEST(Torchtitan, AScriptNamesAFunctionOfARegistry) {
       "NGPU=8 MODULE=llama3 CONFIG=llama3_8b ./run_train.sh "
       "--parallelism.tensor_parallel_degree 4 --training.local-batch-size 2\n");
   EXPECT_EQ(by_name.job.model_name, "llama-3.1-8b");
-  EXPECT_EQ(by_name.plan.parallel, (plan::Parallel{.tensor = 4, .data = 2}));
+  EXPECT_EQ(by_name.plan.parallel, (plan::ParallelismDegrees{.tensor = 4, .data = 2}));
   EXPECT_EQ(by_name.plan.micro_batch, 2);
   const std::string direct =
       "torchrun --nproc_per_node=4 -m torchtitan.train --module llama3 --config llama3_8b\n";

@@ -110,15 +110,15 @@ TEST(Torchtune, AdaptersStandBesideTheModulesThatItNames) {
   ASSERT_TRUE(job.model.adapters);
   EXPECT_EQ(job.model.adapters->rank, 64);
   EXPECT_EQ(job.model.adapters->base, DType::kNf4);
-  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kKey));
-  for (const model::AdapterTarget target :
-       {model::AdapterTarget::kQuery, model::AdapterTarget::kProjection,
-        model::AdapterTarget::kGate, model::AdapterTarget::kFc2}) {
+  EXPECT_FALSE(job.model.adapters->has(model::LoraTargetProduct::kKey));
+  for (const model::LoraTargetProduct target :
+       {model::LoraTargetProduct::kQuery, model::LoraTargetProduct::kProjection,
+        model::LoraTargetProduct::kGate, model::LoraTargetProduct::kFc2}) {
     EXPECT_TRUE(job.model.adapters->has(target));
   }
   EXPECT_FALSE(
       torchtuned(tune_recipe("llama3.lora_llama3_8b\n  lora_attn_modules: ['k_proj']", kTuneAdam))
-          .planned.job.model.adapters->has(model::AdapterTarget::kGate));
+          .planned.job.model.adapters->has(model::LoraTargetProduct::kGate));
   const ImportedPlan more = torchtuned(tune_recipe(
       "llama3.lora_llama3_8b" + kTuneAdapters + "\n  use_dora: True\n  apply_lora_to_output: True",
       kTuneAdam));
@@ -133,7 +133,7 @@ TEST(Torchtune, DegreesAreThoseOfItsMesh) {
   const plan::Plan split =
       torchtuned(tune_recipe("llama3_1.llama3_1_8b", plain + "tensor_parallel_dim: 2\n"))
           .planned.plan;
-  EXPECT_EQ(split.parallel, (plan::Parallel{.tensor = 2, .data = 4}));
+  EXPECT_EQ(split.parallel, (plan::ParallelismDegrees{.tensor = 2, .data = 4}));
   EXPECT_FALSE(split.sequence_parallel);
   const plan::Plan copied =
       torchtuned(tune_recipe("llama3_1.llama3_1_8b",
@@ -141,7 +141,7 @@ TEST(Torchtune, DegreesAreThoseOfItsMesh) {
                                  "context_parallel_dim: 2\ndata_parallel_replicate_dim: 2\n"
                                  "data_parallel_shard_dim: 2\nfsdp_reshard_after_forward: False\n"))
           .planned.plan;
-  EXPECT_EQ(copied.parallel, (plan::Parallel{.context = 2, .data = 4}));
+  EXPECT_EQ(copied.parallel, (plan::ParallelismDegrees{.context = 2, .data = 4}));
   EXPECT_EQ(copied.context_kind, plan::ContextKind::kAllGather);
   EXPECT_EQ(plan::sharding_letters(copied.sharding), "NII");
   EXPECT_EQ(copied.sharding.group, 4);
@@ -264,9 +264,9 @@ TEST(Torchtune, WordsOfACommandMayBeComponentsListsAndWhatIsTakenOut) {
                                         "model.apply_lora_to_mlp=False")
                             .planned.job;
   EXPECT_EQ(job.optimizer, plan::Optimizer::kSgd);
-  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kKey));
-  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kValue));
-  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kFc2));
+  EXPECT_TRUE(job.model.adapters->has(model::LoraTargetProduct::kKey));
+  EXPECT_FALSE(job.model.adapters->has(model::LoraTargetProduct::kValue));
+  EXPECT_FALSE(job.model.adapters->has(model::LoraTargetProduct::kFc2));
   EXPECT_EQ(torchtuned(tune_recipe("llama3.llama3_8b", kTuneAdam),
                        {.cluster = "dgx-h100",
                         .settings = {"model=torchtune.models.llama3."
@@ -294,11 +294,11 @@ TEST(Torchtune, OptimizersAreReadOrNamed) {
 }
 
 /// Returns a plan of sixteen ranks for a file of torchtune.
-plan::PlannedJob tune_planned_on(plan::Parallel degrees, std::string_view states) {
+plan::PlannedJob tune_planned_on(plan::ParallelismDegrees degrees, std::string_view states) {
   plan::PlannedJob planned;
   planned.job = plan::small_job();
   planned.plan.parallel = degrees;
-  planned.plan.sharding = *plan::sharding_of(states);
+  planned.plan.sharding = *plan::sharding_named_by_word(states);
   return planned;
 }
 
@@ -326,7 +326,7 @@ TEST(Torchtune, AdaptersAreWrittenAndReadBack) {
   EXPECT_THAT([&] { export_plan("torchtune", planned, ""); },
               testing::ThrowsMessage<Error>(HasSubstr("trained")));
   planned.job.model.adapters->base = DType::kBf16;
-  planned.job.model.adapters->targets.reset(model::place_of(model::AdapterTarget::kGate));
+  planned.job.model.adapters->targets.reset(model::place_of(model::LoraTargetProduct::kGate));
   EXPECT_THAT([&] { export_plan("torchtune", planned, ""); },
               testing::ThrowsMessage<Error>(HasSubstr("part_of_mlp")));
 }

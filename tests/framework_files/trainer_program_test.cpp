@@ -102,7 +102,7 @@ std::string with_words(std::string text, std::string_view from, std::string_view
 }
 
 std::uint32_t line_of_setting(const ImportedPlan& plan, std::string_view name) {
-  const auto found = std::ranges::find(plan.report.read, name, &ReadSetting::name);
+  const auto found = std::ranges::find(plan.report.read, name, &ImportedSetting::name);
   return found == plan.report.read.end() ? 0 : found->line;
 }
 
@@ -229,7 +229,7 @@ TEST(TrainerProgram, FillsClassesOfArguments) {
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_FALSE(plan.planned.job.model.adapters.has_value());
   const auto batch =
-      std::ranges::find(plan.report.read, "per_device_train_batch_size", &ReadSetting::name);
+      std::ranges::find(plan.report.read, "per_device_train_batch_size", &ImportedSetting::name);
   ASSERT_NE(batch, plan.report.read.end());
   EXPECT_EQ(batch->file, "tune.py");
   EXPECT_EQ(batch->line, 11U);
@@ -244,7 +244,7 @@ TEST(TrainerProgram, FollowsASwitchOfItsOwnToAdapters) {
   EXPECT_EQ(plan.planned.job.model.adapters->rank, 16);
   EXPECT_EQ(plan.planned.job.model.adapters->alpha, 12);
   EXPECT_FALSE(
-      plan.planned.job.model.adapters->targets[model::place_of(model::AdapterTarget::kUp)]);
+      plan.planned.job.model.adapters->targets[model::place_of(model::LoraTargetProduct::kUp)]);
 }
 
 TEST(TrainerProgram, FillsClassesWithoutACommand) {
@@ -338,7 +338,7 @@ TEST(TrainerProgram, ListsWhatIsNoLiteral) {
   const ImportedPlan plan = program_of(with_words(kAdaptedProgram, "gradient_checkpointing=False",
                                                   "gradient_checkpointing=wanted()"));
   const auto found =
-      std::ranges::find(plan.report.not_read, "gradient_checkpointing", &UnreadSetting::name);
+      std::ranges::find(plan.report.not_read, "gradient_checkpointing", &UnexpressedSetting::name);
   ASSERT_NE(found, plan.report.not_read.end());
   EXPECT_EQ(found->matters, SettingImpact::kYes);
   EXPECT_EQ(found->value, "wanted()");

@@ -19,11 +19,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-plan::PlannedJob planned_on(plan::Parallel degrees, std::string_view states) {
+plan::PlannedJob planned_on(plan::ParallelismDegrees degrees, std::string_view states) {
   plan::PlannedJob planned;
   planned.job = plan::small_job();
   planned.plan.parallel = degrees;
-  planned.plan.sharding = *plan::sharding_of(states);
+  planned.plan.sharding = *plan::sharding_named_by_word(states);
   return planned;
 }
 
@@ -69,8 +69,8 @@ plan::PlannedJob frozen_job(const model::FrozenModelParts& frozen) {
   return planned;
 }
 
-model::Architecture read_model_again(std::string_view target, const plan::PlannedJob& planned,
-                                     const std::string& text) {
+model::ModelArchitecture read_model_again(std::string_view target, const plan::PlannedJob& planned,
+                                          const std::string& text) {
   UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = plan::small_job().model;
@@ -130,7 +130,7 @@ std::optional<model::FrozenModelParts> frozen_by(const std::string& patterns) {
       "unfrozen_parameters: " +
           patterns + "\n"};
   const ImportedPlan plan = import_plan_files("axolotl", {&file, 1}, given);
-  const bool left = std::ranges::any_of(plan.report.not_read, [](const UnreadSetting& one) {
+  const bool left = std::ranges::any_of(plan.report.not_read, [](const UnexpressedSetting& one) {
     return one.name.starts_with("unfrozen_parameters") && one.matters == SettingImpact::kYes;
   });
   if (left) return std::nullopt;
@@ -153,7 +153,7 @@ TEST(WrittenPrograms, SwiftStartsMegatron) {
               AllOf(HasSubstr("megatron sft"), HasSubstr("--tensor_model_parallel_size 2"),
                     HasSubstr("--recompute_granularity none"), HasSubstr("--train_iters 100")));
   plan::PlannedJob chunks = planned_on({.pipeline = 2, .data = 8}, "NNG");
-  chunks.plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
+  chunks.plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 2};
   EXPECT_THAT(text_of("ms-swift", chunks), HasSubstr("--virtual_pipeline_model_parallel_size 2"));
   plan::PlannedJob groups = planned_on({.data = 16}, "NNI");
   groups.plan.sharding.group = 4;
@@ -272,8 +272,8 @@ plan::PlannedJob planned_method(plan::TrainingMethodKind kind) {
   plan::PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
   planned.job.method.kind = kind;
   planned.plan.micro_batch = 2;
-  if (plan::generates_sequences(kind))
-    planned.job.method.rollout = plan::Rollout{.tokens_per_s = 2000};
+  if (plan::training_method_generates_sequences(kind))
+    planned.job.method.rollout = plan::RolloutSettings{.tokens_per_s = 2000};
   return planned;
 }
 
@@ -373,7 +373,7 @@ TEST(WrittenPrograms, TorchtuneNamesAllShardsAndARateForAdapters) {
   planned.job.model = *model::built_in_model("llama-3-8b");
   planned.job.model_name = "llama-3-8b";
   planned.job.model.adapters = model::LoraAdapters{};
-  planned.job.model.adapters->targets.set(model::place_of(model::AdapterTarget::kQuery));
+  planned.job.model.adapters->targets.set(model::place_of(model::LoraTargetProduct::kQuery));
   EXPECT_THAT(text_of("torchtune", planned),
               AllOf(HasSubstr("max_filename: \"00004\""), HasSubstr("lr: 3.0e-4"),
                     HasSubstr("path: \"./models/llama-3-8b/original/tokenizer.model\"")));
@@ -402,7 +402,7 @@ TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {
   planned.job = plan::small_expert_job();
   planned.job.dispatcher = plan::TokenDispatcher::kOncePerNode;
   planned.plan.parallel = {.expert = 4, .data = 16};
-  planned.plan.sharding = *plan::sharding_of("NNG");
+  planned.plan.sharding = *plan::sharding_named_by_word("NNG");
   EXPECT_THAT(text_of("ms-swift", planned), AllOf(HasSubstr("--moe_token_dispatcher_type flex"),
                                                   HasSubstr("--moe_enable_deepep true")));
   EXPECT_THAT(text_of("nemo-rl", planned), AllOf(HasSubstr("moe_token_dispatcher_type: flex"),

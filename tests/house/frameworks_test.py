@@ -15,7 +15,7 @@ COMPARED = re.compile(
 )
 
 #: Functions take the part of a draft that they write, or a draft as a value, and return it.
-WHOLE_DRAFT = re.compile(r"\bDraft\s*&")
+WHOLE_DRAFT = re.compile(r"\bPlanDraft\s*&")
 
 
 def findings(name: str, text: str, pattern: re.Pattern[str] = COMPARED) -> list[str]:
@@ -44,7 +44,7 @@ class Frameworks(unittest.TestCase):
                 name = path.relative_to(ROOT).as_posix()
                 found += findings(name, path.read_text(encoding="utf-8"), WHOLE_DRAFT)
         self.assertEqual(found, [])
-        self.assertEqual(len(findings("a.h", "void read(Draft& draft);", WHOLE_DRAFT)), 1)
+        self.assertEqual(len(findings("a.h", "void read(PlanDraft& draft);", WHOLE_DRAFT)), 1)
 
     def test_finds_a_compared_name(self):
         for text in (

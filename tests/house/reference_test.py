@@ -7,25 +7,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ROOT / "stepwright"
 PAGES = ROOT / "docs/reference"
-LISTED = re.compile(r"allow_only\(\s*\{([^}]*)\}")
+LISTED = re.compile(r"allow_only_keys\(\s*\{([^}]*)\}")
 # Page -> tables of the code: file, begin of the table, and where a row has its key.
 ROW = r"\{\s*\"([a-z][\w.]*)\""
 NAMED = r"::k\w+, \"([\w-]+)\"\}"
 TABLES = {
     "job": [
         ("plan/files/run_keys.h", "kRunKeys[] = {", ROW),
-        ("plan/job.h", "kKernelFlags[] = {", r"Kernels::\w+, \"(\w+)\"\}"),
+        ("plan/job.h", "kKernelFlagNames[] = {", r"FrameworkKernels::\w+, \"(\w+)\"\}"),
         ("plan/training_method.h", "kMethodNames[] = {", NAMED),
     ],
     "plan": [
-        ("plan/choices/plan_table.h", "tuple kPlanTable{", r"Choice\{\"([\w.]+)\""),
-        ("plan/overlap_table.h", "kOverlapTable[] = {", r"\.name = \"(\w+)\""),
+        ("plan/choices/plan_table.h", "tuple kPlanChoiceTable{", r"Choice\{\"([\w.]+)\""),
+        ("plan/overlap_table.h", "kOverlapFlagTable[] = {", r"\.name = \"(\w+)\""),
     ],
     "model": [
         ("model/inline_keys.h", f"{table}[] = {{", ROW)
         for table in (
             *("kNormKeys", "kRotaryKeys", "kBlockKeys", "kMultiTokenKeys", "kScalingKeys"),
-            *("kRotaryScalingKeys", "kOriginalKeys", "kAmplitudeKeys", "kYarnKeys", "kLatentKeys"),
+            *("kRotaryScalingKeys", "kOriginalRotaryScalingKeys", "kRotaryAmplitudeKeys", "kYarnRotaryScalingKeys", "kLatentKeys"),
             *("kExpertKeys", "kStateMixerKeys", "kEncoderKeys", "kLayerKeys"),
         )
     ],

@@ -15,23 +15,24 @@ namespace {
 using ::testing::ElementsAre;
 
 /// Returns a model with adapters of rank 2 on these targets.
-model::Architecture adapted(const char* text, std::initializer_list<model::AdapterTarget> targets,
-                            bool joined = false) {
-  model::Architecture model = model_of(text);
+model::ModelArchitecture adapted(const char* text,
+                                 std::initializer_list<model::LoraTargetProduct> targets,
+                                 bool joined = false) {
+  model::ModelArchitecture model = model_of(text);
   model.adapters = model::LoraAdapters{.rank = 2, .alpha = 6, .joined = joined};
-  for (const model::AdapterTarget target : targets)
+  for (const model::LoraTargetProduct target : targets)
     model.adapters->targets.set(model::place_of(target));
   return model;
 }
 
-std::vector<huggingface::PeftAdapterTensors> tensors_of(const model::Architecture& model) {
+std::vector<huggingface::PeftAdapterTensors> tensors_of(const model::ModelArchitecture& model) {
   return huggingface::peft_adapter_tensors(model, huggingface::huggingface_family_of_model(model));
 }
 
 TEST(PeftAdapterTensors, StandBesideThePartsOfFusedWeights) {
   // Queries of 16 rows, keys and values of 8: A of queries and values, 2 rows each.
   const auto tensors = tensors_of(
-      adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kValue}));
+      adapted(kLlamaConfig, {model::LoraTargetProduct::kQuery, model::LoraTargetProduct::kValue}));
   ASSERT_EQ(tensors.size(), 4);
   const huggingface::PeftAdapterTensors& query = tensors[0];
   EXPECT_EQ(query.weight, "model.layers.0.self_attn.q_proj.weight");
@@ -47,11 +48,11 @@ TEST(PeftAdapterTensors, StandBesideThePartsOfFusedWeights) {
 }
 
 TEST(PeftAdapterTensors, HoldEveryRowOfOurs) {
-  const model::Architecture model =
-      adapted(kLlamaConfig,
-              {model::AdapterTarget::kQuery, model::AdapterTarget::kKey,
-               model::AdapterTarget::kValue, model::AdapterTarget::kProjection,
-               model::AdapterTarget::kGate, model::AdapterTarget::kUp, model::AdapterTarget::kFc2});
+  const model::ModelArchitecture model =
+      adapted(kLlamaConfig, {model::LoraTargetProduct::kQuery, model::LoraTargetProduct::kKey,
+                             model::LoraTargetProduct::kValue,
+                             model::LoraTargetProduct::kProjection, model::LoraTargetProduct::kGate,
+                             model::LoraTargetProduct::kUp, model::LoraTargetProduct::kFc2});
   std::int64_t elements = 0;
   for (const huggingface::PeftAdapterTensors& one : tensors_of(model)) {
     elements += one.down.row_count() * one.down.columns + one.up.row_count() * one.up.columns;
@@ -60,8 +61,8 @@ TEST(PeftAdapterTensors, HoldEveryRowOfOurs) {
 }
 
 TEST(PeftAdapterTensors, OfJoinedPartsShareTheirA) {
-  const auto tensors = tensors_of(
-      adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kKey}, true));
+  const auto tensors = tensors_of(adapted(
+      kLlamaConfig, {model::LoraTargetProduct::kQuery, model::LoraTargetProduct::kKey}, true));
   EXPECT_THAT(tensors[0].down.rows, ElementsAre(huggingface::ParameterRowRun{0, 2}));
   EXPECT_THAT(tensors[1].down.rows, ElementsAre(huggingface::ParameterRowRun{0, 2}));
   EXPECT_THAT(tensors[1].up.rows, ElementsAre(huggingface::ParameterRowRun{16, 8}));
@@ -69,9 +70,9 @@ TEST(PeftAdapterTensors, OfJoinedPartsShareTheirA) {
 
 TEST(PeftAdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
   for (const char* fused : {kGpt2, kGptNeox}) {
-    const model::Architecture apart = adapted(
-        fused,
-        {model::AdapterTarget::kQuery, model::AdapterTarget::kKey, model::AdapterTarget::kValue});
+    const model::ModelArchitecture apart =
+        adapted(fused, {model::LoraTargetProduct::kQuery, model::LoraTargetProduct::kKey,
+                        model::LoraTargetProduct::kValue});
     EXPECT_THAT([&] { tensors_of(apart); }, ::testing::ThrowsMessage<Error>(::testing::AllOf(
                                                 ::testing::HasSubstr("adapters.joined: true"),
                                                 ::testing::HasSubstr("--merge BASE"))));
@@ -79,10 +80,11 @@ TEST(PeftAdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
 }
 
 TEST(PeftAdapterTensors, OfJoinedPartsStandBesideTheTensorThatFusesThem) {
-  const auto tensors = tensors_of(adapted(
-      kGpt2,
-      {model::AdapterTarget::kQuery, model::AdapterTarget::kKey, model::AdapterTarget::kValue},
-      true));
+  const auto tensors =
+      tensors_of(adapted(kGpt2,
+                         {model::LoraTargetProduct::kQuery, model::LoraTargetProduct::kKey,
+                          model::LoraTargetProduct::kValue},
+                         true));
   const huggingface::PeftAdapterTensors& first = tensors.front();
   EXPECT_EQ(first.weight, "transformer.h.0.attn.c_attn.weight");
   EXPECT_TRUE(first.transposed);
@@ -93,8 +95,8 @@ TEST(PeftAdapterTensors, OfJoinedPartsStandBesideTheTensorThatFusesThem) {
 
 TEST(PeftAdapterTensors, OfExpertsStandBesideEach) {
   // Two rows of A for the gates of each expert and two for its ups.
-  const auto tensors =
-      tensors_of(adapted(kMixtral, {model::AdapterTarget::kGate, model::AdapterTarget::kUp}));
+  const auto tensors = tensors_of(
+      adapted(kMixtral, {model::LoraTargetProduct::kGate, model::LoraTargetProduct::kUp}));
   EXPECT_EQ(tensors[0].weight, "model.layers.0.block_sparse_moe.experts.0.w1.weight");
   EXPECT_EQ(tensors[3].weight, "model.layers.0.block_sparse_moe.experts.1.w3.weight");
   EXPECT_THAT(tensors[3].down.rows, ElementsAre(huggingface::ParameterRowRun{6, 2}));
@@ -103,9 +105,9 @@ TEST(PeftAdapterTensors, OfExpertsStandBesideEach) {
 }
 
 TEST(PeftAdapterTensors, OfStackedExpertsAreRefusedWithWhatDoesHoldThem) {
-  model::Architecture model = *model::built_in_model("gpt-oss-20b");
+  model::ModelArchitecture model = *model::built_in_model("gpt-oss-20b");
   model.adapters = model::LoraAdapters{.rank = 2, .alpha = 6};
-  model.adapters->targets.set(model::place_of(model::AdapterTarget::kFc2));
+  model.adapters->targets.set(model::place_of(model::LoraTargetProduct::kFc2));
   const huggingface::HuggingFaceWeightFamily& family =
       *huggingface::find_huggingface_weight_family("gpt_oss");
   EXPECT_THAT(
@@ -117,7 +119,7 @@ TEST(PeftAdapterTensors, OfStackedExpertsAreRefusedWithWhatDoesHoldThem) {
 }
 
 TEST(PeftAdapterTensors, ModulesOfGptOssAreThoseOfItsFamily) {
-  model::Architecture model = *model::built_in_model("gpt-oss-20b");
+  model::ModelArchitecture model = *model::built_in_model("gpt-oss-20b");
   EXPECT_EQ(huggingface::huggingface_family_of_model(model).model_type, "gpt_oss");
   model.adapters =
       model::LoraAdapters{.rank = 2, .alpha = 6, .targets = model::possible_adapter_targets(model)};
@@ -128,22 +130,23 @@ TEST(PeftAdapterTensors, ModulesOfGptOssAreThoseOfItsFamily) {
 }
 
 TEST(PeftAdapterTensors, ModulesAreNamedSoThatNoOthersAre) {
-  const auto modules = [](const model::Architecture& model) {
+  const auto modules = [](const model::ModelArchitecture& model) {
     return huggingface::adapted_modules(model, huggingface::huggingface_family_of_model(model))
         .modules;
   };
-  EXPECT_THAT(modules(adapted(kGpt2, {model::AdapterTarget::kProjection})),
+  EXPECT_THAT(modules(adapted(kGpt2, {model::LoraTargetProduct::kProjection})),
               ElementsAre("attn.c_proj"));
+  EXPECT_THAT(modules(adapted(
+                  kGpt2, {model::LoraTargetProduct::kProjection, model::LoraTargetProduct::kFc2})),
+              ElementsAre("c_proj"));
   EXPECT_THAT(
-      modules(adapted(kGpt2, {model::AdapterTarget::kProjection, model::AdapterTarget::kFc2})),
-      ElementsAre("c_proj"));
-  EXPECT_THAT(modules(adapted(kMixtral, {model::AdapterTarget::kGate, model::AdapterTarget::kFc2})),
-              ElementsAre("w1", "w2"));
+      modules(adapted(kMixtral, {model::LoraTargetProduct::kGate, model::LoraTargetProduct::kFc2})),
+      ElementsAre("w1", "w2"));
 }
 
 TEST(PeftAdapterTensors, ConfigurationNamesModulesAndLayers) {
-  model::Architecture model =
-      adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kFc2});
+  model::ModelArchitecture model =
+      adapted(kLlamaConfig, {model::LoraTargetProduct::kQuery, model::LoraTargetProduct::kFc2});
   const huggingface::HuggingFaceWeightFamily& family =
       huggingface::huggingface_family_of_model(model);
   const auto config =

@@ -27,8 +27,8 @@ inline constexpr const char* kGptNeox =
     "{layers: 1, hidden: 8, heads: 2, ffn: 12, vocab: 20, norm: layernorm, bias: true, "
     "gated: false, parallel_residual: true, rotary_fraction: 0.5}";
 
-inline model::Architecture model_of(const std::string& text) {
-  const Document document = Document::parse("model: " + text, "job.yaml");
+inline model::ModelArchitecture model_of(const std::string& text) {
+  const YamlJsonDocument document = YamlJsonDocument::parse("model: " + text, "job.yaml");
   return model::read_inline_model(document.root().get("model"));
 }
 
@@ -39,10 +39,11 @@ struct WholeParameter {
   std::int64_t elements = 0;
 };
 
-inline std::vector<WholeParameter> whole_parameters_of(const model::Architecture& model) {
+inline std::vector<WholeParameter> whole_parameters_of(const model::ModelArchitecture& model) {
   std::vector<WholeParameter> list;
-  const auto add = [&](const std::string& prefix, const std::vector<model::Parameter>& parameters) {
-    for (const model::Parameter& p : parameters) {
+  const auto add = [&](const std::string& prefix,
+                       const std::vector<model::ModelParameter>& parameters) {
+    for (const model::ModelParameter& p : parameters) {
       std::vector<std::int64_t> shape{p.rows};
       if (p.expert) shape.insert(shape.begin(), p.copies);
       if (!p.vector) shape.push_back(p.columns);

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 huggingface::HuggingFaceTensor tensor_of(const char* model, std::string_view name) {
-  const model::Architecture architecture = model_of(model);
+  const model::ModelArchitecture architecture = model_of(model);
   for (const huggingface::HuggingFaceTensor& tensor : huggingface::huggingface_tensors(
            architecture, huggingface::huggingface_family_of_model(architecture))) {
     if (tensor.name == name) return tensor;
@@ -27,7 +27,7 @@ huggingface::HuggingFaceTensor tensor_of(const char* model, std::string_view nam
 }
 
 /// Expects every element of every parameter to be in exactly one tensor, and all names to differ.
-void expect_complete(const model::Architecture& model,
+void expect_complete(const model::ModelArchitecture& model,
                      const huggingface::HuggingFaceWeightFamily& family) {
   std::map<std::string, std::set<std::int64_t>> rows;
   std::map<std::string, std::int64_t> columns;
@@ -54,7 +54,7 @@ void expect_complete(const model::Architecture& model,
 
 TEST(ForeignTensors, HoldEachRowOnce) {
   for (const char* text : {kLlamaConfig, kMixtral, kGpt2, kGptNeox}) {
-    const model::Architecture model = model_of(text);
+    const model::ModelArchitecture model = model_of(text);
     expect_complete(model, huggingface::huggingface_family_of_model(model));
   }
 }
@@ -62,7 +62,7 @@ TEST(ForeignTensors, HoldEachRowOnce) {
 TEST(ForeignTensors, BuiltInModelsHaveNames) {
   for (const char* name : {"llama-3.1-8b", "qwen3-8b", "mistral-7b", "mixtral-8x7b", "gpt2",
                            "pythia-1.4b", "qwen2.5-7b"}) {
-    const model::Architecture model = model::built_in_model(name).value();
+    const model::ModelArchitecture model = model::built_in_model(name).value();
     EXPECT_FALSE(
         huggingface::huggingface_tensors(model, huggingface::huggingface_family_of_model(model))
             .empty())
@@ -107,7 +107,7 @@ TEST(ForeignTensors, GptNeoxGoesHeadByHead) {
 /// Returns the tensors of a model in a family's files, by name.
 std::map<std::string, huggingface::HuggingFaceTensor> tensors_in(const char* text,
                                                                  std::string_view family) {
-  const model::Architecture model = model_of(text);
+  const model::ModelArchitecture model = model_of(text);
   const huggingface::HuggingFaceWeightFamily* found =
       huggingface::find_huggingface_weight_family(family);
   EXPECT_NE(found, nullptr) << family;

@@ -35,16 +35,16 @@ void expect_round_trip(const char* model,
   const auto values = commit_checkpoint(folder.path(), model);
   huggingface::export_huggingface(folder.path() / checkpoint::checkpoint_folder_name(1),
                                   folder.path() / "out", options);
-  const model::Architecture architecture = model_of(model);
+  const model::ModelArchitecture architecture = model_of(model);
   const huggingface::HuggingFaceWeights weights(folder.path() / "out", architecture);
   std::size_t at = 0;
   for (const WholeParameter& parameter : whole_parameters_of(architecture)) {
     const std::vector<float>& own = values[at++];
     std::vector<double> read(own.size());
-    weights.read(parameter.name, 0, read);
+    weights.read_parameter_elements(parameter.name, 0, read);
     EXPECT_EQ(read, std::vector<double>(own.begin(), own.end())) << parameter.name;
     std::vector<double> middle(own.size() / 2);
-    weights.read(parameter.name, 3, middle);
+    weights.read_parameter_elements(parameter.name, 3, middle);
     EXPECT_EQ(middle, std::vector<double>(own.begin() + 3, own.begin() + 3 + std::ssize(middle)));
   }
 }
@@ -198,7 +198,7 @@ TEST(Refused, ATruncatedFile) {
 TEST(Refused, AnotherModel) {
   const Folder folder;
   const fs::path out = exported(folder.path(), kLlamaConfig);
-  model::Architecture other = model_of(kLlamaConfig);
+  model::ModelArchitecture other = model_of(kLlamaConfig);
   other.norm_epsilon = 1e-6;
   other.ffn = 16;
   EXPECT_THAT(refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, other); }),

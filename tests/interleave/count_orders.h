@@ -9,7 +9,7 @@ namespace stepwright::interleave {
 
 /// Counts the orders of all operators that respect the dependences.
 inline std::uint64_t count_orders(const Strand& strand) {
-  const std::vector<OperatorSet> needed = operator_ancestors(strand);
+  const std::vector<OperatorSet> needed = transitive_operator_dependencies(strand);
   const std::vector<OperatorSet> ideals = finished_operator_sets(strand);
   std::unordered_map<OperatorSet, std::uint64_t> orders{{0, 1}};
   for (const OperatorSet done : ideals) {

@@ -65,14 +65,14 @@ TEST(Strand, OfADenseBackwardHasSoManyOrdersAndStates) {
 }
 
 TEST(Interleave, OfTheDenseLayerHasThePublishedFigures) {
-  const LayerInterleaving still = interleave(dense(), {.rotate = false});
+  const LayerInterleaving still = interleave_layer_forward_and_backward(dense(), {.rotate = false});
   EXPECT_DOUBLE_EQ(still.serial_s, 272);
   EXPECT_DOUBLE_EQ(still.serial_own_overlap_s, 252);
   EXPECT_DOUBLE_EQ(still.interleaved_s, 200);
   EXPECT_DOUBLE_EQ(still.exposed_s, 8);
   EXPECT_DOUBLE_EQ(still.lower_bound_s, 192);
   EXPECT_LE(still.event_s, 200);
-  const LayerInterleaving rotated = interleave(dense(), {});
+  const LayerInterleaving rotated = interleave_layer_forward_and_backward(dense(), {});
   EXPECT_DOUBLE_EQ(rotated.interleaved_s, 192);
   EXPECT_EQ(rotated.starts_at, "f3");
   EXPECT_DOUBLE_EQ(rotated.event_s, 192);
@@ -84,8 +84,8 @@ class BruteForce {
   BruteForce(const ForwardBackwardOperators& pair, const cost::OverlapSlowdownFactors& contention)
       : pair_(pair),
         contention_(contention),
-        forward_(operator_ancestors(pair.forward)),
-        backward_(operator_ancestors(pair.backward)) {}
+        forward_(transitive_operator_dependencies(pair.forward)),
+        backward_(transitive_operator_dependencies(pair.backward)) {}
 
   double least(OperatorSet forward, OperatorSet backward) {
     const OperatorSet all_forward = only(pair_.forward.size()) - 1;
@@ -173,7 +173,8 @@ TEST(Interleave, IsAsFastAsTheBestOfAllBlocks) {
        {cost::OverlapSlowdownFactors{}, cost::OverlapSlowdownFactors{1.4, 1.25}}) {
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
       const ForwardBackwardOperators pair = random_pair(seed);
-      const LayerInterleaving found = interleave(pair, {contention, false});
+      const LayerInterleaving found =
+          interleave_layer_forward_and_backward(pair, {contention, false});
       EXPECT_NEAR(found.interleaved_s, BruteForce(pair, contention).least(0, 0), 1e-9) << seed;
     }
   }
@@ -194,7 +195,9 @@ TEST(Interleave, StartsWhereTheBestOfAllBlocksDoes) {
           if (i > 0) turned.forward[i].after = {i - 1};
         }
       }
-      EXPECT_NEAR(interleave(pair, {contention, true}).interleaved_s, least, 1e-9) << seed;
+      EXPECT_NEAR(interleave_layer_forward_and_backward(pair, {contention, true}).interleaved_s,
+                  least, 1e-9)
+          << seed;
     }
   }
 }
@@ -209,7 +212,8 @@ TEST(Interleave, OfForwardsWithBranchesIsAsFastAsTheBestOfAllBlocks) {
       pair.forward = random_pair(seed + 1000).backward;
       pair.forward.pop_back();
       for (InterleavedOperator& op : pair.forward) op.id.front() = 'f';
-      const LayerInterleaving found = interleave(pair, {contention, false});
+      const LayerInterleaving found =
+          interleave_layer_forward_and_backward(pair, {contention, false});
       EXPECT_NEAR(found.interleaved_s, BruteForce(pair, contention).least(0, 0), 1e-9) << seed;
     }
   }
@@ -218,8 +222,8 @@ TEST(Interleave, OfForwardsWithBranchesIsAsFastAsTheBestOfAllBlocks) {
 TEST(Interleave, HoldsEachOperatorOnceInTheTimeItSays) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     const ForwardBackwardOperators pair = random_pair(seed);
-    const LayerInterleaving found =
-        interleave(pair, {cost::OverlapSlowdownFactors{1.4, 1.25}, seed % 2 == 0});
+    const LayerInterleaving found = interleave_layer_forward_and_backward(
+        pair, {cost::OverlapSlowdownFactors{1.4, 1.25}, seed % 2 == 0});
     std::vector<std::string> ids;
     double sum = 0;
     for (const InterleavedBlock& block : found.blocks) {
@@ -243,17 +247,20 @@ TEST(Timeline, DrawsComputationOverMessages) {
   pair.forward = chain({{kCompute, 2}, {kTensor, 4}, {kCompute, 2}});
   pair.backward = {{.id = "b1", .seconds = 4}};
   const InterleaveOptions options{.rotate = false};
-  EXPECT_EQ(interleaving_timeline_text(pair, interleave(pair, options), options.contention, 33),
+  EXPECT_EQ(interleaving_timeline_text(pair, interleave_layer_forward_and_backward(pair, options),
+                                       options.contention, 33),
             "computation  |f1 -|b1 -----|f3 -|\n"
             "node's links |    |f2 =====|    |\n");
   pair.backward.front().seconds = 2;  // ends before the message does
-  EXPECT_EQ(interleaving_timeline_text(pair, interleave(pair, options), options.contention, 33),
+  EXPECT_EQ(interleaving_timeline_text(pair, interleave_layer_forward_and_backward(pair, options),
+                                       options.contention, 33),
             "computation  |f1 -|b1 -    |f3 -|\n"
             "node's links |    |f2 =====|    |\n");
 }
 
 TEST(Timeline, BreaksLinesBetweenBlocks) {
-  const std::string text = interleaving_timeline_text(dense(), interleave(dense(), {}), {}, 60);
+  const std::string text = interleaving_timeline_text(
+      dense(), interleave_layer_forward_and_backward(dense(), {}), {}, 60);
   std::size_t lines = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);

@@ -77,7 +77,7 @@ TEST(LayerOperatorLists, HaveNoMessagesWithoutTensorParallelism) {
   const ForwardBackwardOperators pair = strands(job(), alone);
   EXPECT_EQ(pair.forward.size(), 10U);
   EXPECT_EQ(pair.backward.size(), 14U);
-  const LayerInterleaving found = interleave(pair, {});
+  const LayerInterleaving found = interleave_layer_forward_and_backward(pair, {});
   EXPECT_DOUBLE_EQ(found.interleaved_s, found.serial_s);
 }
 
@@ -97,13 +97,14 @@ TEST(LayerOperatorLists, ReduceWholeRowsWithoutSequenceParallelism) {
   EXPECT_EQ(messages(pair.forward), (std::set<std::string>{"f6", "f13"}));
   EXPECT_EQ(messages(pair.backward), (std::set<std::string>{"b8", "b17"}));
   EXPECT_EQ(finished_operator_sets(pair.backward).size(), 101U);
-  EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
+  EXPECT_LT(interleave_layer_forward_and_backward(pair, {}).interleaved_s,
+            interleave_layer_forward_and_backward(pair, {}).serial_s);
 }
 
 TEST(LayerOperatorLists, TakeLessTimeInterleaved) {
   const plan::Job own = job();
-  const LayerInterleaving found =
-      interleave(strands(own, plan()), {.contention = cost::CostModel(own).contention()});
+  const LayerInterleaving found = interleave_layer_forward_and_backward(
+      strands(own, plan()), {.contention = cost::CostModel(own).contention()});
   EXPECT_LT(found.interleaved_s, found.serial_own_overlap_s);
   EXPECT_LE(found.event_s, found.interleaved_s * (1 + 1e-9));
 }
@@ -149,7 +150,8 @@ TEST(LayerOperatorLists, OfARingHaveAnEntryForEachBlock) {
     EXPECT_EQ(op.is_collective(), entry) << op.id;
   }
   EXPECT_TRUE(needs(pair.backward, "b15").contains("b14.5"));
-  EXPECT_LE(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
+  EXPECT_LE(interleave_layer_forward_and_backward(pair, {}).interleaved_s,
+            interleave_layer_forward_and_backward(pair, {}).serial_s);
 }
 
 TEST(LayerOperatorLists, OfExpertsHaveTheirExchanges) {
@@ -170,7 +172,8 @@ TEST(LayerOperatorLists, OfExpertsHaveTheirExchanges) {
     if (!op.id.starts_with("m")) continue;
     EXPECT_EQ(op.is_collective(), exchange) << op.id;
   }
-  EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
+  EXPECT_LT(interleave_layer_forward_and_backward(pair, {}).interleaved_s,
+            interleave_layer_forward_and_backward(pair, {}).serial_s);
 }
 
 TEST(LayerOperatorLists, OfSharedExpertsHaveABranch) {
@@ -193,7 +196,7 @@ TEST(LayerOperatorLists, OfSharedExpertsHaveABranch) {
   EXPECT_EQ(needs(pair.backward, "s_gate_bwd"), std::set<std::string>{"q1"});
   EXPECT_TRUE(needs(pair.backward, "q13").contains("s_rs_bwd"));
   EXPECT_GT(finished_operator_sets(pair.forward).size(), pair.forward.size() + 1);  // no chain
-  const LayerInterleaving found = interleave(pair, {});
+  const LayerInterleaving found = interleave_layer_forward_and_backward(pair, {});
   EXPECT_LT(found.interleaved_s, found.serial_s);
   EXPECT_LE(found.event_s, found.interleaved_s * (1 + 1e-9));
 }
@@ -210,7 +213,8 @@ TEST(LayerOperatorLists, ComputeAgainInTheBackward) {
   for (std::size_t i = 0; i < pair.backward.size(); ++i) {
     for (const std::size_t other : pair.backward[i].after) EXPECT_LT(other, i);
   }
-  EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
+  EXPECT_LT(interleave_layer_forward_and_backward(pair, {}).interleaved_s,
+            interleave_layer_forward_and_backward(pair, {}).serial_s);
 }
 
 // 32 layers in two chunks of 16: of every third the first of each chunk is computed again.
@@ -235,17 +239,19 @@ TEST(LayerOperatorLists, KeepAMemoryLimit) {
                             .extra_bytes = [&](const std::vector<InterleavedBlock>& blocks) {
                               return interleaved_pair_peak_bytes(strands, blocks, 1);
                             }};
-  const LayerInterleaving free = interleave(strands.pair, options);
+  const LayerInterleaving free = interleave_layer_forward_and_backward(strands.pair, options);
   EXPECT_GE(free.peak_extra_bytes, free.serial_extra_bytes);
   EXPECT_GT(free.serial_extra_bytes, 0);
   options.memory_limit_bytes = free.serial_extra_bytes;
-  const LayerInterleaving bound = interleave(strands.pair, options);
+  const LayerInterleaving bound = interleave_layer_forward_and_backward(strands.pair, options);
   EXPECT_LE(bound.peak_extra_bytes, options.memory_limit_bytes);
   EXPECT_GE(bound.interleaved_s, free.interleaved_s);
   EXPECT_LE(bound.interleaved_s, bound.serial_s);
   options.memory_limit_bytes = free.serial_extra_bytes - 1;
-  EXPECT_THAT(plan::refusal_of(ErrorKind::kInput, [&] { interleave(strands.pair, options); }),
-              HasSubstr("--memory-limit: one operator after the other needs"));
+  EXPECT_THAT(
+      plan::refusal_of(ErrorKind::kInput,
+                       [&] { interleave_layer_forward_and_backward(strands.pair, options); }),
+      HasSubstr("--memory-limit: one operator after the other needs"));
 }
 
 std::string times(const std::string& changed, const std::string& value) {
@@ -265,15 +271,15 @@ std::string times(const std::string& changed, const std::string& value) {
 std::string refused_times(const std::string& text) {
   return plan::refusal_of(ErrorKind::kInput, [&] {
     ForwardBackwardOperators pair = strands(job(), plan());
-    const Document document = Document::parse(text, "times.json");
-    read_operator_times(document.root(), pair);
+    const YamlJsonDocument document = YamlJsonDocument::parse(text, "times.json");
+    read_user_operator_times(document.root(), pair);
   });
 }
 
 TEST(Times, TakeThePlaceOfPricedSeconds) {
   ForwardBackwardOperators pair = strands(job(), plan());
-  const Document document = Document::parse(times("f4", "0.25"), "times.json");
-  read_operator_times(document.root(), pair);
+  const YamlJsonDocument document = YamlJsonDocument::parse(times("f4", "0.25"), "times.json");
+  read_user_operator_times(document.root(), pair);
   EXPECT_EQ(pair.forward[3].seconds, 0.25);
   EXPECT_EQ(pair.backward[0].seconds, 2);
 }
@@ -281,10 +287,10 @@ TEST(Times, TakeThePlaceOfPricedSeconds) {
 // Operators that take no time are printed with 0 s, which can be read again.
 TEST(Times, MayBeNoneButNotAll) {
   ForwardBackwardOperators pair = strands(job(), plan());
-  const Document document = Document::parse(times("f4", "0"), "times.json");
-  read_operator_times(document.root(), pair);
+  const YamlJsonDocument document = YamlJsonDocument::parse(times("f4", "0"), "times.json");
+  read_user_operator_times(document.root(), pair);
   EXPECT_EQ(pair.forward[3].seconds, 0);
-  EXPECT_GT(interleave(pair, {}).interleaved_s, 0);
+  EXPECT_GT(interleave_layer_forward_and_backward(pair, {}).interleaved_s, 0);
   EXPECT_THAT(refused_times(std::regex_replace(times("", ""), std::regex(": [12]\\b"), ": 0")),
               HasSubstr("no operator takes any time"));
 }

@@ -38,22 +38,23 @@ Found found_for(const Case& given) {
       given.keep ? plan::GatheredInputPolicy::kKeep : plan::GatheredInputPolicy::kRegather;
   const cost::CostModel cost(job);
   const LayerOperatorLists strands = layer_operator_lists(job, plan, cost, 0);
-  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
-  const step::Template& forward = strands.templates.forward;
-  const step::Template& backward = strands.templates.backward;
+  const auto layouts = cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan));
+  const step::OperatorTemplate& forward = strands.templates.forward;
+  const step::OperatorTemplate& backward = strands.templates.backward;
   const auto played_s = [&](const step::OperatorSeconds& seconds) {
-    const step::Template piece = step::merge_forward_backward_templates(
-        forward, backward, step::paired_operator_order(forward, backward, seconds));
+    const step::OperatorTemplate piece = step::merge_forward_backward_templates(
+        forward, backward, step::interleaved_issue_order(forward, backward, seconds));
     std::vector<cost::OperatorTime> times;
-    cost.price(piece, layouts, plan.collectives, times);
+    cost.price_template_operators(piece, layouts, plan.collectives, times);
     return simulate::simulate_template_alone(piece, times, cost.contention()).duration_s;
   };
   const auto priced_s = [&](const step::Operator& op) {
-    return cost.price(op, layouts, plan.collectives).seconds;
+    return cost.price_template_operators(op, layouts, plan.collectives).seconds;
   };
-  return {
-      interleave(strands.pair, {.contention = cost.contention(), .rotate = false}).interleaved_s,
-      played_s(priced_s), played_s(step::RoughOperatorSeconds(job, plan::Grid(plan)))};
+  return {interleave_layer_forward_and_backward(strands.pair,
+                                                {.contention = cost.contention(), .rotate = false})
+              .interleaved_s,
+          played_s(priced_s), played_s(step::RoughOperatorSeconds(job, plan::RankGrid(plan)))};
 }
 
 // The order of a step is chosen by simulating both strands once; the exact plan is better only by a

@@ -42,11 +42,12 @@ TEST(LabCluster, OfLoneRanksHasOnlyANetwork) {
 
 TEST(LabCluster, IsReadBackFromItsProfile) {
   const EmulatedClusterSpec spec = lab(2, NicOwner::kRank);
-  const Document document = Document::parse(emulated_cluster_profile(spec).dump(), "lab.json");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(emulated_cluster_profile(spec).dump(), "lab.json");
   EXPECT_EQ(document.root().get("stepwright").text(), "cluster/1");
   nlohmann::ordered_json mapping = emulated_cluster_profile(spec);
   mapping.erase("stepwright");
-  const Document inside = Document::parse(mapping.dump(), "lab.json");
+  const YamlJsonDocument inside = YamlJsonDocument::parse(mapping.dump(), "lab.json");
   EXPECT_EQ(cluster::read_job_cluster(inside.root(), {}), emulated_cluster_for_prediction(spec));
 }
 

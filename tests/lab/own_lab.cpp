@@ -47,7 +47,8 @@ Ran run_everywhere(const EmulatedCluster& lab, const CommandLine& command) {
   std::ostringstream err;
   const std::vector<CommandLine> commands(lab.spec().ranks(), command);
   Ran ran;
-  ran.result = lab.run(commands, {.out = out, .err = err, .timeout_s = kLongestRun});
+  ran.result =
+      lab.run_programs_on_ranks(commands, {.out = out, .err = err, .timeout_s = kLongestRun});
   ran.out = out.str();
   ran.err = err.str();
   return ran;
@@ -62,7 +63,7 @@ std::vector<std::string> namespaces_made_by(pid_t process) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator("/run/netns", none)) {
     const std::string name = entry.path().filename().string();
-    const auto owner = namespace_owner(name);
+    const auto owner = network_namespace_owner(name);
     if (owner && owner->pid == process) names.push_back(name);
   }
   return names;

@@ -9,15 +9,15 @@ namespace {
 TEST(Owner, OfANamespaceIsInItsName) {
   const ProcessIdentity owner{.pid = 12, .start = 3456};
   EXPECT_EQ(emulated_cluster_name(owner, 7), "stepwright-12-3456-7");
-  EXPECT_EQ(namespace_owner("stepwright-12-3456-7-switch"), owner);
-  EXPECT_EQ(namespace_owner("stepwright-12-3456-7-node3"), owner);
+  EXPECT_EQ(network_namespace_owner("stepwright-12-3456-7-switch"), owner);
+  EXPECT_EQ(network_namespace_owner("stepwright-12-3456-7-node3"), owner);
 }
 
 TEST(Owner, OfOtherNamesIsNone) {
   for (const char* name :
        {"", "blue", "stepwright", "stepwright-", "stepwright-12-3456-7", "stepwright-12-x-7-node0",
         "stepwright-x-1-7-node0", "stepwright--1-2-3-", "astepwright-12-3456-7-node3"}) {
-    EXPECT_FALSE(namespace_owner(name)) << name;
+    EXPECT_FALSE(network_namespace_owner(name)) << name;
   }
 }
 

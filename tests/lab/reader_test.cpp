@@ -16,13 +16,13 @@ constexpr std::string_view kLab =
     "nic: {rate: 400 Mbit/s}\n"
     "inside: {rate: 1.6 Gbit/s}\n";
 
-EmulatedClusterSpec read(const Document& document) {
+EmulatedClusterSpec read(const YamlJsonDocument& document) {
   return read_emulated_cluster(document.root());
 }
 
 /// Returns `kLab` with one value changed.
 EmulatedClusterSpec with(std::string_view path, std::string_view value) {
-  return read(Document::parse(kLab, "lab.yaml").with(path, value));
+  return read(YamlJsonDocument::parse(kLab, "lab.yaml").copy_with_replaced_scalar(path, value));
 }
 
 std::string refused(std::string_view path, std::string_view value) {
@@ -30,14 +30,14 @@ std::string refused(std::string_view path, std::string_view value) {
 }
 
 TEST(ReadLab, TakesRatesInBitsPerSecond) {
-  const EmulatedClusterSpec lab = read(Document::parse(kLab, "lab.yaml"));
+  const EmulatedClusterSpec lab = read(YamlJsonDocument::parse(kLab, "lab.yaml"));
   EXPECT_EQ(lab.name, "lab-4x2");
   EXPECT_EQ(lab.ranks(), 8);
   EXPECT_EQ(lab.nics_per_node(), 1);
   EXPECT_EQ(lab.nic.rate_bytes_per_s, 50e6);
   EXPECT_EQ(lab.inside.rate_bytes_per_s, 200e6);
   EXPECT_EQ(lab.device.name, "a100-sxm-80g");
-  EXPECT_EQ(lab.shaped_bytes_per_s(), 4 * 50e6 + 4 * 200e6);
+  EXPECT_EQ(lab.emulated_link_capacity_bytes_per_s(), 4 * 50e6 + 4 * 200e6);
 }
 
 TEST(ReadLab, TakesRatesInBytesPerSecond) {
@@ -51,7 +51,7 @@ TEST(ReadLab, TakesRatesInBytesPerSecond) {
 TEST(ReadLab, GivesEveryRankItsNic) {
   const EmulatedClusterSpec lab = with("nic.per", "rank");
   EXPECT_EQ(lab.nics_per_node(), 2);
-  EXPECT_EQ(lab.shaped_bytes_per_s(), 8 * 50e6 + 4 * 200e6);
+  EXPECT_EQ(lab.emulated_link_capacity_bytes_per_s(), 8 * 50e6 + 4 * 200e6);
 }
 
 TEST(ReadLab, ChoosesPacketsAndBurstsForTheRate) {
@@ -112,9 +112,9 @@ TEST(ReadLab, NamesWhatIsMissing) {
     std::string text(kLab);
     const std::size_t begin = text.find("\n" + key + ":") + 1;
     text.erase(begin, text.find('\n', begin) + 1 - begin);
-    EXPECT_THAT(
-        plan::refusal_of(ErrorKind::kInput, [&] { read(Document::parse(text, "lab.yaml")); }),
-        HasSubstr("the key '" + key + "' is missing"));
+    EXPECT_THAT(plan::refusal_of(ErrorKind::kInput,
+                                 [&] { read(YamlJsonDocument::parse(text, "lab.yaml")); }),
+                HasSubstr("the key '" + key + "' is missing"));
   }
 }
 

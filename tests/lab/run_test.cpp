@@ -62,9 +62,9 @@ TEST_F(LabRun, RanksMayRunDifferentPrograms) {
   const EmulatedCluster lab(small_lab(2, 1));
   std::ostringstream out;
   const std::vector<CommandLine> commands{{"echo", "a b"}, {"printf", "no newline"}};
-  EXPECT_EQ(lab.run(commands, {.out = out, .err = out}).failure, "");
+  EXPECT_EQ(lab.run_programs_on_ranks(commands, {.out = out, .err = out}).failure, "");
   EXPECT_THAT(sorted_lines(out.str()), ::testing::ElementsAre("[0] a b", "[1] no newline"));
-  EXPECT_THROW(static_cast<void>(lab.run({}, {.out = out, .err = out})), Error);
+  EXPECT_THROW(static_cast<void>(lab.run_programs_on_ranks({}, {.out = out, .err = out})), Error);
 }
 
 TEST_F(LabRun, AddressesAreThoseOfTheNode) {
@@ -117,7 +117,7 @@ TEST_F(LabRun, RanksThatDoNotHeedAreKilled) {
   const std::vector<CommandLine> commands(
       2, {"sh", "-c", fmt::format("trap '' TERM; sleep {0}; sleep {0}", own)});
   const RankRunResult result =
-      lab.run(commands, {.out = out, .err = out, .timeout_s = 2, .grace_s = 0.3});
+      lab.run_programs_on_ranks(commands, {.out = out, .err = out, .timeout_s = 2, .grace_s = 0.3});
   EXPECT_EQ(result.failure, "2 of 2 ranks had not ended after 2 s, rank 0 on node 0 among them");
   EXPECT_EQ(result.ranks[1].signal, SIGKILL);
   EXPECT_EQ(processes_with(own), 0);
@@ -129,8 +129,8 @@ TEST_F(LabRun, StopsWhenAsked) {
   ASSERT_EQ(::write(ask.write.get(), "!", 1), 1);
   std::ostringstream out;
   const std::vector<CommandLine> commands(1, {"sleep", "60"});
-  const RankRunResult result =
-      lab.run(commands, {.out = out, .err = out, .timeout_s = 30, .stop_fd = ask.read.get()});
+  const RankRunResult result = lab.run_programs_on_ranks(
+      commands, {.out = out, .err = out, .timeout_s = 30, .stop_fd = ask.read.get()});
   EXPECT_EQ(result.failure, "interrupted");
 }
 
@@ -153,7 +153,8 @@ TEST_F(LabRun, StopsWhenNobodyReadsTheOutput) {
   const EmulatedCluster lab(small_lab(1, 1));
   std::ofstream full("/dev/full");
   const std::vector<CommandLine> commands(1, {"yes"});
-  const RankRunResult result = lab.run(commands, {.out = full, .err = full, .timeout_s = 30});
+  const RankRunResult result =
+      lab.run_programs_on_ranks(commands, {.out = full, .err = full, .timeout_s = 30});
   EXPECT_EQ(result.failure, "the output of the ranks cannot be written");
 }
 

@@ -10,19 +10,20 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Tool, DoesNotComplainWhenAllIsWell) { EXPECT_FALSE(run_for_error({"true"})); }
+TEST(Tool, DoesNotComplainWhenAllIsWell) { EXPECT_FALSE(run_program_for_error_text({"true"})); }
 
 TEST(Tool, PassesOnWhatTheProgramSaid) {
-  EXPECT_EQ(run_for_error({"sh", "-c", "echo no room >&2; echo none >&2; exit 1"}),
+  EXPECT_EQ(run_program_for_error_text({"sh", "-c", "echo no room >&2; echo none >&2; exit 1"}),
             "no room; none");
-  EXPECT_EQ(run_for_error({"false"}), "false failed");
+  EXPECT_EQ(run_program_for_error_text({"false"}), "false failed");
 }
 
 TEST(Tool, SaysThatAProgramIsNotThere) {
-  EXPECT_EQ(run_for_error({"no-such-program"}), "no-such-program: No such file or directory");
+  EXPECT_EQ(run_program_for_error_text({"no-such-program"}),
+            "no-such-program: No such file or directory");
 }
 
-TEST(Tool, HasNoShell) { EXPECT_FALSE(run_for_error({"test", "a; b", "=", "a; b"})); }
+TEST(Tool, HasNoShell) { EXPECT_FALSE(run_program_for_error_text({"test", "a; b", "=", "a; b"})); }
 
 TEST(Tool, StopsAtTheFirstThatFails) {
   const std::vector<CommandLine> commands{{"true"}, {"cat", "/no/file"}, {"false"}};

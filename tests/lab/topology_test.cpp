@@ -41,7 +41,7 @@ TEST(Topology, OneNodeIsBuiltByTheseCommands) {
                   "netns L-node0",
                   "ip -n L-switch link set n0r0 master rail0 up",
                   "ip -n L-node0 addr add 10.0.0.1/24 dev nic0", "ip -n L-node0 link set nic0 up"));
-  EXPECT_THAT(lines(rate_limit_commands(lab, "L")),
+  EXPECT_THAT(lines(traffic_control_commands(lab, "L")),
               ElementsAre("tc -n L-node0 qdisc replace dev lo root tbf rate 1600000000bit "
                           "burst 30014 limit 16777216",
                           "tc -n L-node0 qdisc replace dev nic0 root tbf rate 400000000bit "
@@ -57,13 +57,14 @@ TEST(Topology, RailsHaveBridgesOfTheirOwn) {
   EXPECT_THAT(network, Contains("ip -n L-switch link set n2r1 master rail1 up"));
   EXPECT_THAT(network, Contains("ip -n L-node2 addr add 10.0.1.3/24 dev nic1"));
   EXPECT_EQ(network.size(), 4 + 2 * 2 + 3 * (3 + 2 * 4));
-  EXPECT_EQ(rate_limit_commands(lab, "L").size(), 3 * (1 + 2 * 2));
+  EXPECT_EQ(traffic_control_commands(lab, "L").size(), 3 * (1 + 2 * 2));
 }
 
 TEST(Topology, EveryCommandStaysInTheNamespacesOfItsLab) {
   const EmulatedClusterSpec lab = spec(3, 2, NicOwner::kRank);
   std::vector<CommandLine> commands = namespace_network_commands(lab, "L");
-  for (CommandLine& command : rate_limit_commands(lab, "L")) commands.push_back(std::move(command));
+  for (CommandLine& command : traffic_control_commands(lab, "L"))
+    commands.push_back(std::move(command));
   const auto names = cluster_namespace_names(lab, "L");
   for (const CommandLine& command : commands) {
     if (command[1] == "netns") {

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                          half == std::string::npos ? "" : text.substr(half)};
   const launch_scripts::PythonFileText texts[] = {{program.text, program.name},
                                                   {other.text, other.name}};
-  const auto start = launch_scripts::first_command_start(program);
+  const auto start = launch_scripts::first_python_command_start(program);
   if (start && (start->call.empty() || start->line == 0)) std::abort();
   try {
     launch_scripts::read_python_config(texts, {.root = "Config", .known = {}}, "");

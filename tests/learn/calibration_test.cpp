@@ -49,10 +49,10 @@ CsvTable measured(double product_rate, const std::function<double(std::size_t)>&
   std::string text = kRunHeader;
   for (std::size_t i = 0; i < kRuns.size(); ++i) {
     const CsvTable one = parse_csv(kRunHeader + row_text(i, kRuns[i], 1), "one.csv");
-    const validate::RunRow row =
-        std::get<validate::RunRow>(validate::read_run_row(one, one.rows[0]));
+    const validate::PublishedRunRow row =
+        std::get<validate::PublishedRunRow>(validate::read_measured_run_row(one, one.rows[0]));
     const double seconds =
-        std::get<validate::RowPredictionResult>(validate::predict_row_step_time(row, truth))
+        std::get<validate::TableRowPrediction>(validate::predict_row_step_time(row, truth))
             .predicted;
     text += row_text(i, kRuns[i], seconds * noise(i));
   }
@@ -95,18 +95,20 @@ TEST(CostModelCalibration, TheConditionsHoldTheBuiltInOnesAndTheNewEntries) {
   const CostModelCalibration calibration = calibrate_cost_constants(
       measured(0.8, [](auto) { return 1.0; }), cost::built_in_training_conditions(), 1);
   const cost::DeviceTrainingFactors device =
-      cost::training_conditions_of(calibration.conditions, "a100-sxm-80g", "A100");
+      cost::applicable_training_conditions(calibration.conditions, "a100-sxm-80g", "A100");
   EXPECT_EQ(device.product_rate, calibration.constants[0].calibrated);
+  EXPECT_EQ(cost::applicable_training_conditions(calibration.conditions, "a100-sxm-40g", "A100")
+                .product_rate,
+            cost::applicable_training_conditions(cost::built_in_training_conditions(),
+                                                 "a100-sxm-40g", "A100")
+                .product_rate);
   EXPECT_EQ(
-      cost::training_conditions_of(calibration.conditions, "a100-sxm-40g", "A100").product_rate,
-      cost::training_conditions_of(cost::built_in_training_conditions(), "a100-sxm-40g", "A100")
-          .product_rate);
-  EXPECT_EQ(cost::training_conditions_of(calibration.conditions,
-                                         plan::Framework{.name = "fsdp", .version = ""})
-                .host_us,
-            cost::training_conditions_of(cost::built_in_training_conditions(),
-                                         plan::Framework{.name = "fsdp", .version = ""})
-                .host_us);
+      cost::applicable_training_conditions(calibration.conditions,
+                                           plan::TrainingFramework{.name = "fsdp", .version = ""})
+          .host_us,
+      cost::applicable_training_conditions(cost::built_in_training_conditions(),
+                                           plan::TrainingFramework{.name = "fsdp", .version = ""})
+          .host_us);
 }
 
 TEST(CostModelCalibration, NamesARunThatIsOffAllOthers) {

@@ -210,7 +210,7 @@ TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
   EXPECT_THAT(runs.skipped[0].reason, testing::HasSubstr("devices 16 instead of 8"));
   EXPECT_THAT(runs.skipped[1].reason, testing::HasSubstr("outcome"));
   ASSERT_THAT(runs.runs, SizeIs(1));
-  EXPECT_EQ(runs.runs[0].outcome, RunOutcome::kOk);
+  EXPECT_EQ(runs.runs[0].outcome, MeasuredRunOutcome::kOk);
   EXPECT_EQ(runs.runs[0].seconds, 3);
 }
 

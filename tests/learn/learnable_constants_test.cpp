@@ -30,7 +30,7 @@ TEST(LearnableConstants, KeepsRoundedLogarithmsWithinTheLimitsOfFiles) {
   for (Eigen::Index i = 0; i < learnable.size(); ++i) {
     for (const double end : {learnable.prior().least[i], learnable.prior().most[i]}) {
       for (const double rounded : {std::floor(1e3 * end) / 1e3, std::ceil(1e3 * end) / 1e3}) {
-        const LearnableConstant constant = learnable.constant(i, rounded);
+        const LearnableConstant constant = learnable.constant_with_logarithm(i, rounded);
         if (learnable.of_device(i)) {
           expect_within(constant, cost::kDeviceFields);
         } else {

@@ -26,8 +26,8 @@ MeasuredStepTimeLogarithms measured_steps(const Eigen::VectorXd& seconds) {
 }
 
 TEST(Posterior, WithoutStepsNothingIsLearned) {
-  const LogNormalConstantDistribution distribution =
-      learned(wide_prior(), common_rate(0), measured_steps(Eigen::VectorXd(0)));
+  const LogNormalConstantDistribution distribution = constant_distribution_after_runs(
+      wide_prior(), common_rate(0), measured_steps(Eigen::VectorXd(0)));
   EXPECT_EQ(distribution.mean[0], 0);
   EXPECT_EQ(distribution.covariance(0, 0), 1);
 }
@@ -36,26 +36,28 @@ TEST(Posterior, WeighsOneStepAgainstThePriorByTheirVariances) {
   // With a prior as wide as a step, half of the step's deviation would be used if it were normal.
   const double deviation = std::hypot(kPlanLogTimeDeviation, kRepeatedRunLogTimeDeviation);
   const LogNormalConstantDistribution distribution =
-      learned(wide_prior(1, deviation), common_rate(1),
-              measured_steps(Eigen::VectorXd::Constant(1, deviation)));
+      constant_distribution_after_runs(wide_prior(1, deviation), common_rate(1),
+                                       measured_steps(Eigen::VectorXd::Constant(1, deviation)));
   EXPECT_GT(distribution.mean[0], 0.4 * deviation);
   EXPECT_LT(distribution.mean[0], 0.6 * deviation);
   EXPECT_LT(distribution.covariance(0, 0), deviation * deviation);
 }
 
 TEST(Posterior, TakesTheMiddleOfTheStepsNotTheirMean) {
-  const LogNormalConstantDistribution distribution = learned(
+  const LogNormalConstantDistribution distribution = constant_distribution_after_runs(
       wide_prior(), common_rate(5), measured_steps(Eigen::VectorXd{{0.2, 0.2, 0.2, 0.2, 3.0}}));
   EXPECT_NEAR(distribution.mean[0], 0.2, 0.02);
 }
 
 TEST(Posterior, StepsThatAreNotTrustedChangeNothing) {
   MeasuredStepTimeLogarithms steps = measured_steps(Eigen::VectorXd{{0.1, 0.6}});
-  const LogNormalConstantDistribution both = learned(wide_prior(), common_rate(2), steps);
+  const LogNormalConstantDistribution both =
+      constant_distribution_after_runs(wide_prior(), common_rate(2), steps);
   steps.trust[1] = 0;
-  const LogNormalConstantDistribution first = learned(wide_prior(), common_rate(2), steps);
-  const LogNormalConstantDistribution alone =
-      learned(wide_prior(), common_rate(1), measured_steps(Eigen::VectorXd{{0.1}}));
+  const LogNormalConstantDistribution first =
+      constant_distribution_after_runs(wide_prior(), common_rate(2), steps);
+  const LogNormalConstantDistribution alone = constant_distribution_after_runs(
+      wide_prior(), common_rate(1), measured_steps(Eigen::VectorXd{{0.1}}));
   EXPECT_NEAR(first.mean[0], alone.mean[0], 1e-12);
   EXPECT_GT(both.mean[0], first.mean[0]);
 }
@@ -63,8 +65,8 @@ TEST(Posterior, StepsThatAreNotTrustedChangeNothing) {
 TEST(Posterior, NoConstantLeavesItsLimits) {
   LogNormalConstantDistribution prior = wide_prior();
   prior.most[0] = 0.05;
-  const LogNormalConstantDistribution distribution =
-      learned(prior, common_rate(3), measured_steps(Eigen::VectorXd{{0.3, 0.3, 0.3}}));
+  const LogNormalConstantDistribution distribution = constant_distribution_after_runs(
+      prior, common_rate(3), measured_steps(Eigen::VectorXd{{0.3, 0.3, 0.3}}));
   EXPECT_EQ(distribution.mean[0], 0.05);
 }
 
@@ -72,7 +74,8 @@ TEST(Posterior, StepsFartherOffThanBelievedMakeAllPlansLessSure) {
   const LinearizedStepTimes times = common_rate(2);
   const auto sure = [&](double seconds) {
     return plan_log_time_deviations(
-        learned(wide_prior(1, 0.1), times, measured_steps(Eigen::VectorXd::Constant(2, seconds))),
+        constant_distribution_after_runs(wide_prior(1, 0.1), times,
+                                         measured_steps(Eigen::VectorXd::Constant(2, seconds))),
         times)[0];
   };
   EXPECT_NEAR(sure(0.05), sure(0), 0.05 * sure(0)) << "as far off as was believed";
@@ -85,8 +88,8 @@ TEST(Posterior, AStepTellsOfPlansThatShareItsConstantsAlone) {
   times.around = Eigen::VectorXd::Zero(2);
   const LinearizedStepTimes first{
       .around = times.around, .seconds = times.seconds.head(1), .slopes = times.slopes.topRows(1)};
-  const LogNormalConstantDistribution distribution =
-      learned(wide_prior(2), first, measured_steps(Eigen::VectorXd{{0.5}}));
+  const LogNormalConstantDistribution distribution = constant_distribution_after_runs(
+      wide_prior(2), first, measured_steps(Eigen::VectorXd{{0.5}}));
   const Eigen::VectorXd after = plan_log_time_deviations(distribution, times);
   const Eigen::VectorXd before = plan_log_time_deviations(wide_prior(2), times);
   EXPECT_LT(after[0], before[0]);

@@ -21,8 +21,8 @@ using ::testing::StartsWith;
 
 /// Returns a log of sends by rank 0 in a group of two, by bytes; each takes 10 us plus 1 ns per
 /// byte.
-Log timed_sends(const std::vector<std::int64_t>& bytes) {
-  Log log;
+CommunicationLog timed_sends(const std::vector<std::int64_t>& bytes) {
+  CommunicationLog log;
   log.sources.push_back({.file = "a"});
   log.communicators.push_back({.name = "0", .size = 2, .ranks = {0, 1}});
   for (const std::int64_t payload : bytes) {
@@ -31,34 +31,34 @@ Log timed_sends(const std::vector<std::int64_t>& bytes) {
                            .peer = 1,
                            .duration_s = 10e-6 + 1e-9 * static_cast<double>(payload),
                            .communicator = 0,
-                           .operation = LogOperation::kSend});
+                           .operation = LoggedOperation::kSend});
   }
   return log;
 }
 
 TEST(Knee, IsWhereBytesTakeAsLongAsTheStart) {
-  const Log log = timed_sends({100, 5000, 40'000, 2'000'000});
+  const CommunicationLog log = timed_sends({100, 5000, 40'000, 2'000'000});
   const std::vector<LatencyBandwidthFit> lines = latency_bandwidth_fits(log);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_NEAR(lines[0].latency_s, 10e-6, 1e-12);
-  EXPECT_NEAR(lines[0].knee_bytes(), 10'000, 1e-3);
-  const std::vector<CallsBelowKnee> small =
-      calls_below_knee(log, latency_bandwidth_fits(log), std::nullopt);
+  EXPECT_NEAR(lines[0].latency_bandwidth_knee_bytes(), 10'000, 1e-3);
+  const std::vector<LatencyDominatedCalls> small =
+      latency_dominated_calls(log, latency_bandwidth_fits(log), std::nullopt);
   ASSERT_EQ(small.size(), 1U);
   EXPECT_EQ(small[0].count, 2);
   EXPECT_EQ(small[0].payload_bytes, 5100);
 }
 
 TEST(Knee, IsNotGuessedFromTwoSizes) {
-  const Log log = timed_sends({100, 5000, 100});
+  const CommunicationLog log = timed_sends({100, 5000, 100});
   EXPECT_TRUE(latency_bandwidth_fits(log).empty());
-  EXPECT_TRUE(calls_below_knee(log, latency_bandwidth_fits(log), std::nullopt).empty());
-  EXPECT_EQ(calls_below_knee(log, {}, 1000.0).at(0).count, 2);
+  EXPECT_TRUE(latency_dominated_calls(log, latency_bandwidth_fits(log), std::nullopt).empty());
+  EXPECT_EQ(latency_dominated_calls(log, {}, 1000.0).at(0).count, 2);
 }
 
 TEST(BatchableMessages, CountsSmallMessagesThatFollowEachOther) {
-  Log log = timed_sends({100, 200, 40'000, 300, 400, 500});
-  LogRecord fifth = log.records[4];
+  CommunicationLog log = timed_sends({100, 200, 40'000, 300, 400, 500});
+  LoggedCall fifth = log.records[4];
   fifth.peer = 0;
   log.records.set(4, fifth);
   const BatchableMessages batching = batching_of(log, latency_bandwidth_fits(log), std::nullopt);
@@ -68,28 +68,28 @@ TEST(BatchableMessages, CountsSmallMessagesThatFollowEachOther) {
 }
 
 TEST(TransferTimes, AreTheShortestOfAllRanks) {
-  Log log;
+  CommunicationLog log;
   log.communicators.push_back({.name = "0", .size = 2, .ranks = {0, 1}});
   for (const auto& [rank, seconds] : {std::pair{0, 3.0}, {0, 5.0}, {1, 4.0}, {1, 2.0}}) {
     log.records.push_back({.rank = rank,
                            .payload_bytes = 8,
                            .duration_s = seconds,
                            .communicator = 0,
-                           .operation = LogOperation::kAllReduce});
+                           .operation = LoggedOperation::kAllReduce});
   }
-  EXPECT_THAT(transfer_times(log), ::testing::ElementsAre(3, 2, 3, 2));
-  EXPECT_DOUBLE_EQ(logged_bus_bandwidth(LogOperation::kAllReduce, 4, 1000, 1), 1500);
+  EXPECT_THAT(logged_transfer_seconds(log), ::testing::ElementsAre(3, 2, 3, 2));
+  EXPECT_DOUBLE_EQ(logged_bus_bandwidth(LoggedOperation::kAllReduce, 4, 1000, 1), 1500);
 }
 
 TEST(Volumes, OfCallsWithoutAnyBytesCountNone) {
-  Log log;
+  CommunicationLog log;
   log.communicators.push_back({.name = "0", .size = 2, .ranks = {0, 1}});
   for (const std::int64_t logged : {kUnknown, std::int64_t{24}}) {
     log.records.push_back({.rank = 0,
                            .logged_bytes = logged,
                            .count = 3,
                            .communicator = 0,
-                           .operation = LogOperation::kAllToAll});
+                           .operation = LoggedOperation::kAllToAll});
   }
   const std::vector<LoggedOperationVolume> rows = operation_volumes(log);
   ASSERT_EQ(rows.size(), 1U);
@@ -101,8 +101,8 @@ TEST(Volumes, OfCallsWithoutAnyBytesCountNone) {
 /// by group size.
 std::map<std::int64_t, std::string> roles_of(const plan::Plan& plan) {
   const plan::Job job = plan::small_job();
-  const step::StepProgram program = step::build_program(job, plan);
-  const plan::Grid grid(plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
+  const plan::RankGrid grid(plan);
   std::map<std::int64_t, std::string> roles;
   std::vector<std::int64_t> ranks;
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) ranks.push_back(rank);
@@ -129,21 +129,21 @@ TEST(CommunicatorRoles, TellsUpdatesThatGatherFromUsesThatDo) {
   plan::Plan plan;
   plan.parallel = {.data = 16};
   plan.accumulate = DType::kBf16;  // Calls are written as bytes: one type for both.
-  plan.sharding = *plan::sharding_of("NNG");
+  plan.sharding = *plan::sharding_named_by_word("NNG");
   EXPECT_THAT(roles_of(plan)[16], HasSubstr("(ZeRO-1"));
   // Buckets gathered in four times as many calls as they are scattered in.
   plan.parameter_bucket = plan.gradient_bucket / 4;
   EXPECT_THAT(roles_of(plan)[16], HasSubstr("(ZeRO-1"));
-  plan.sharding = *plan::sharding_of("GGG");
+  plan.sharding = *plan::sharding_named_by_word("GGG");
   EXPECT_THAT(roles_of(plan)[16], HasSubstr("(ZeRO-3, FSDP)"));
 }
 
 /// The trace has three steps with two routed layers, each with one exchange in either direction;
 /// the expected figures come from the splits passed to PyTorch.
 TEST(RouterDecidedTraffic, IsWhatNoPlanKnowsOfARunWithExperts) {
-  const Log log = fixture_log(
+  const CommunicationLog log = fixture_log(
       {"experts.trace.0.json.gz", "experts.trace.1.json.gz", "experts.trace.2.json.gz"});
-  const RouterDecidedTraffic routed = routed_traffic(log);
+  const RouterDecidedTraffic routed = router_decided_traffic_of_log(log);
   EXPECT_EQ(routed.routed_bytes, 294'912);
   EXPECT_EQ(routed.unsaid_bytes, 0);
   EXPECT_EQ(routed.steps, 3);
@@ -185,7 +185,7 @@ std::string written_exchange(int step, int moved) {
 
 TEST(RouterDecidedTraffic, IsReadFromSendsOfNccl) {
   const RouterDecidedTraffic routed =
-      routed_traffic(log_of(written_exchange(0, 0) + written_exchange(1, 5)));
+      router_decided_traffic_of_log(log_of(written_exchange(0, 0) + written_exchange(1, 5)));
   EXPECT_EQ(routed.routed_bytes, 2 * 3 * 60);
   EXPECT_EQ(routed.payload_bytes, 2 * 2 * 3 * 60);
   EXPECT_EQ(routed.steps, 2);
@@ -194,11 +194,11 @@ TEST(RouterDecidedTraffic, IsReadFromSendsOfNccl) {
 }
 
 TEST(RouterDecidedTraffic, IsNoneWhereAllSendAlike) {
-  EXPECT_EQ(routed_traffic(fixture_log({"calls.trace.0.json.gz"})).routed_bytes, 0);
+  EXPECT_EQ(router_decided_traffic_of_log(fixture_log({"calls.trace.0.json.gz"})).routed_bytes, 0);
 }
 
 TEST(GroupSize, TellsPayloadsThatWereOneRanksPart) {
-  Log log = fixture_log({"deepspeed.raw.json"});
+  CommunicationLog log = fixture_log({"deepspeed.raw.json"});
   assume_group_size(log, 2);
   EXPECT_THAT(sums_of(log), Contains(::testing::Pair(::testing::Pair("all_gather", 2),
                                                      ::testing::Pair(3, 3 * 2 * 8192))));

@@ -19,25 +19,26 @@ struct ExpertRun {
     job.imbalance = 1.25;
     plan::Plan plan;
     plan.parallel = {.expert = 4, .data = 16};
-    program = step::build_program(job, plan);
-    grid = plan::Grid(plan);
+    program = step::build_step_program(job, plan);
+    grid = plan::RankGrid(plan);
     executed = {.ranks = 16, .steps = 1, .calls = planned_calls(program, grid)};
   }
 
   /// Returns a rank's first exchange that brings rows back to their tokens.
   ProcessGroupCall& combine(std::int64_t rank) {
-    for (ProcessGroupCall& call : executed.calls.at({rank, plan::GroupKind::kExpert, "compute"})) {
+    for (ProcessGroupCall& call :
+         executed.calls.at({rank, plan::CommunicatorKind::kExpert, "compute"})) {
       if (call.name == "experts.combine" && call.phase == step::Phase::kForward) return call;
     }
     throw std::logic_error("no such call");
   }
   [[nodiscard]] LedgerComparison compared() const {
-    return compare_ledgers(program, grid, executed);
+    return compare_message_ledgers(program, grid, executed);
   }
 
   step::StepProgram program;
-  plan::Grid grid{plan::Plan{}};
-  ExecutedLedger executed;
+  plan::RankGrid grid{plan::Plan{}};
+  ExecutedMessageLedger executed;
 };
 
 TEST(CompareLedgers, FindsNothingInARunThatDidWhatItsPlanSays) {

@@ -11,14 +11,14 @@
 namespace stepwright::logs {
 
 /// Reads a log from a text; `name` may contain its rank.
-inline Log log_of(std::string_view text, std::string name = "a.log") {
-  std::vector<ByteSource> files;
+inline CommunicationLog log_of(std::string_view text, std::string name = "a.log") {
+  std::vector<FileByteReader> files;
   files.emplace_back(text, std::move(name));
   return read_logs(files);
 }
 
 /// Reads the log files `names` in tests/logs/data.
-inline Log fixture_log(const std::vector<std::string>& names) {
+inline CommunicationLog fixture_log(const std::vector<std::string>& names) {
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back("tests/logs/data/" + name);
   return read_logs(paths);
@@ -26,7 +26,7 @@ inline Log fixture_log(const std::vector<std::string>& names) {
 
 /// Returns {count, payload} by operation and group size.
 inline std::map<std::pair<std::string, std::int64_t>, std::pair<std::int64_t, std::int64_t>>
-sums_of(const Log& log) {
+sums_of(const CommunicationLog& log) {
   std::map<std::pair<std::string, std::int64_t>, std::pair<std::int64_t, std::int64_t>> sums;
   for (const LoggedOperationVolume& row : operation_volumes(log)) {
     sums[{std::string(name_of(kLogOperationNames, row.operation)), row.group_size}] = {

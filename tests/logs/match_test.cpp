@@ -22,7 +22,7 @@ using ::testing::Not;
 
 struct WrittenRun {
   WrittenRun(const plan::Job& job, const plan::Plan& plan)
-      : program(step::build_program(job, plan)), grid(plan) {}
+      : program(step::build_step_program(job, plan)), grid(plan) {}
 
   [[nodiscard]] std::vector<std::int64_t> all_ranks() const {
     std::vector<std::int64_t> ranks(static_cast<std::size_t>(program.ranks));
@@ -36,7 +36,7 @@ struct WrittenRun {
   }
 
   step::StepProgram program;
-  plan::Grid grid;
+  plan::RankGrid grid;
 };
 
 plan::Plan tensor_plan() {
@@ -60,7 +60,8 @@ TEST(CompareLog, FindsNothingInRunsThatDidWhatTheirPlanSays) {
     const plan::Plan plan = plan::random_legal_plan(dice, job);
     const WrittenRun run(job, plan);
     std::int64_t calls = 0;
-    for (const traffic::Message& message : traffic::ledger(run.program, 0, run.grid).messages)
+    for (const traffic::TrafficLedgerRow& message :
+         traffic::count_traffic_of_step(run.program, 0, run.grid).messages)
       calls += message.count;
     if (calls == 0 || calls > 3000 || run.program.ranks > 16) continue;
     for (const int steps : {1, 3}) {
@@ -172,8 +173,8 @@ TEST(CompareLog, LeavesOutTheStartOfAJobAndIncompleteSteps) {
 
 TEST(CompareLog, FindsGroupsThatTheLogDoesNotName) {
   const WrittenRun run(plan::small_job(), tensor_plan());
-  Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
-  log.records.change([](LogRecord& record) { record.communicator = -1; });
+  CommunicationLog log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
+  log.records.change([](LoggedCall& record) { record.communicator = -1; });
   EXPECT_THAT(compare_log_with_plan(run.program, run.grid, log).differences, IsEmpty());
 }
 
@@ -199,9 +200,9 @@ TEST(CompareLog, NamesALogWithoutCalls) {
 
 TEST(CompareLog, RemarksOnRanksThatNeverRanTogether) {
   const WrittenRun run(plan::small_job(), tensor_plan());
-  Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
+  CommunicationLog log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
   const auto remarks_with = [&](double apart_s) {
-    log.records.change([&](LogRecord& record) {
+    log.records.change([&](LoggedCall& record) {
       record.enqueued_s =
           apart_s * static_cast<double>(record.rank) + static_cast<double>(record.line % 2);
     });
@@ -246,8 +247,8 @@ TEST(CompareLog, KnowsDdpsBucketsThatAreToldOnce) {
   const auto once = [&call](std::vector<WrittenCall>& calls) {
     if (call++ % 3 == 1) calls.push_back({"Broadcast", calls.front().members, 32, 0});
   };
-  Log log = log_of(nccl_log_of(run.program, run.grid, 3, run.all_ranks(), once));
-  for (LogSource& source : log.sources) source.steps = 3;
+  CommunicationLog log = log_of(nccl_log_of(run.program, run.grid, 3, run.all_ranks(), once));
+  for (LogFileReadResult& source : log.sources) source.steps = 3;
   const LogPlanComparison found = compare_log_with_plan(run.program, run.grid, log);
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
   EXPECT_THAT(found.remarks, Contains(HasSubstr("telling the order of its buckets")));
@@ -256,7 +257,7 @@ TEST(CompareLog, KnowsDdpsBucketsThatAreToldOnce) {
 TEST(CompareLog, TakesANumberForEachTensorForANorm) {
   plan::Plan plan;
   plan.parallel = {.data = 16};
-  plan.sharding = *plan::sharding_of("GGG");
+  plan.sharding = *plan::sharding_named_by_word("GGG");
   const WrittenRun run(plan::small_job(), plan);
   const LogPlanComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     for (WrittenCall& call : calls) {
@@ -268,9 +269,9 @@ TEST(CompareLog, TakesANumberForEachTensorForANorm) {
 
 TEST(CompareLog, ClocksOfRanksMayDiffer) {
   const WrittenRun run(plan::small_job(), tensor_plan());
-  const Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
-  Log shifted = log;
-  shifted.records.change([](LogRecord& record) {
+  const CommunicationLog log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
+  CommunicationLog shifted = log;
+  shifted.records.change([](LoggedCall& record) {
     record.enqueued_s = record.start_s =
         1e6 * static_cast<double>(record.rank) + static_cast<double>(record.line);
     record.duration_s = 1e-3;

@@ -12,13 +12,13 @@ std::string written_prefix(std::int64_t rank) {
   return fmt::format("node-{}:{}:{} [{}] NCCL INFO ", rank / 8, 100 + rank, 900 + rank, rank % 8);
 }
 
-std::vector<WrittenCall> written_calls(const step::StepProgram& program, const plan::Grid& grid,
+std::vector<WrittenCall> written_calls(const step::StepProgram& program, const plan::RankGrid& grid,
                                        std::int64_t rank) {
   Calls calls;
   add_planned_calls(calls, program, grid, rank);
   std::vector<WrittenCall> list;
   for (const auto& [key, group] : calls) {
-    const std::vector<std::int64_t> members = grid.members(key.group, rank);
+    const std::vector<std::int64_t> members = grid.group_ranks_containing(key.group, rank);
     const auto size = std::ssize(members);
     const auto at = std::ranges::find(members, rank) - members.begin();
     for (const ProcessGroupCall& call : group) {
@@ -57,7 +57,7 @@ std::string init_line(std::int64_t rank, const std::vector<std::int64_t>& member
 
 }  // namespace
 
-std::string nccl_log_of(const step::StepProgram& program, const plan::Grid& grid, int steps,
+std::string nccl_log_of(const step::StepProgram& program, const plan::RankGrid& grid, int steps,
                         const std::vector<std::int64_t>& ranks,
                         const std::function<void(std::vector<WrittenCall>&)>& change) {
   std::string text;

@@ -19,7 +19,7 @@ struct WrittenCall {
 
 /// Returns the lines that NCCL would print for some steps of a program's ranks: lines of INIT, then
 /// each rank's calls. `change` may modify the calls of one step of a rank.
-std::string nccl_log_of(const step::StepProgram& program, const plan::Grid& grid, int steps,
+std::string nccl_log_of(const step::StepProgram& program, const plan::RankGrid& grid, int steps,
                         const std::vector<std::int64_t>& ranks,
                         const std::function<void(std::vector<WrittenCall>&)>& change = {});
 

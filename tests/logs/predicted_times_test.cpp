@@ -16,7 +16,7 @@ using ::testing::Optional;
 /// Returns a time of one second for each call.
 std::vector<std::vector<double>> second_each(const step::StepProgram& program) {
   std::vector<std::vector<double>> times;
-  for (const step::Template& piece : program.templates) {
+  for (const step::OperatorTemplate& piece : program.templates) {
     std::vector<double>& of_piece = times.emplace_back();
     for (const step::Operator& op : piece.operators) of_piece.push_back(op.repeats);
   }
@@ -30,10 +30,11 @@ TEST(PredictedTimes, EveryPredictedCallTakesItsTime) {
     const plan::Job job = plan::random_good_job(dice);
     const plan::Plan plan = plan::random_legal_plan(dice, job);
     if (plan.parallel.ranks() > 16 || plan.parallel.ranks() == 1) continue;
-    const step::StepProgram program = step::build_program(job, plan);
-    const plan::Grid grid(plan);
+    const step::StepProgram program = step::build_step_program(job, plan);
+    const plan::RankGrid grid(plan);
     std::int64_t calls = 0;
-    for (const traffic::Message& message : traffic::ledger(program, 0, grid).messages)
+    for (const traffic::TrafficLedgerRow& message :
+         traffic::count_traffic_of_step(program, 0, grid).messages)
       calls += message.count;
     if (calls == 0 || calls > 3000) continue;
     LogPlanComparison found = compare_log_with_plan(
@@ -48,7 +49,7 @@ TEST(PredictedTimes, EveryPredictedCallTakesItsTime) {
 }
 
 TEST(LoggedStep, IsTheMedianFromMarkToMark) {
-  Log log;
+  CommunicationLog log;
   EXPECT_FALSE(median_logged_step_s(log));
   log.sources = {{.step_starts_s = {5, 7, 9.5}}, {.step_starts_s = {100, 101}}};
   EXPECT_THAT(median_logged_step_s(log), Optional(DoubleNear(2, 1e-12)));

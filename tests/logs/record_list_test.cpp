@@ -7,20 +7,20 @@ namespace {
 
 using ::testing::ElementsAre;
 
-LogRecord call_of(std::int64_t line, std::int64_t payload_bytes) {
+LoggedCall call_of(std::int64_t line, std::int64_t payload_bytes) {
   return {.line = line, .rank = 1, .payload_bytes = payload_bytes, .communicator = 0};
 }
 
 std::vector<std::int64_t> payloads_of(const LoggedCallList& list) {
   std::vector<std::int64_t> payloads;
-  for (const LogRecord& record : list) payloads.push_back(record.payload_bytes);
+  for (const LoggedCall& record : list) payloads.push_back(record.payload_bytes);
   return payloads;
 }
 
 TEST(LoggedCallList, GivesBackWhatWasPutIn) {
   LoggedCallList list;
   list.push_back(call_of(3, 10));
-  LogRecord timed = call_of(5, 10);
+  LoggedCall timed = call_of(5, 10);
   timed.start_s = 2;
   timed.duration_s = 0.5;
   list.push_back(timed);
@@ -49,14 +49,14 @@ TEST(LoggedCallList, HoldsEqualCallsOnce) {
 TEST(LoggedCallList, ChangesEqualCallsTogetherAndOneAlone) {
   LoggedCallList list;
   for (const std::int64_t payload : {10, 20, 10}) list.push_back(call_of(1, payload));
-  list.change_kinds([](LogRecord& record) { record.payload_bytes *= 2; });
+  list.change_kinds([](LoggedCall& record) { record.payload_bytes *= 2; });
   list.push_back(call_of(1, 10));
   EXPECT_THAT(payloads_of(list), ElementsAre(20, 40, 20, 10));
-  LogRecord second = list[1];
+  LoggedCall second = list[1];
   second.payload_bytes = 7;
   list.set(1, second);
   EXPECT_THAT(payloads_of(list), ElementsAre(20, 7, 20, 10));
-  list.erase_if([](const LogRecord& record) { return record.payload_bytes == 20; });
+  list.erase_if([](const LoggedCall& record) { return record.payload_bytes == 20; });
   EXPECT_THAT(payloads_of(list), ElementsAre(7, 10));
 }
 

@@ -34,8 +34,8 @@ class Pipes {
   }
 
  private:
-  Descriptor before_in_;
-  Descriptor before_out_;
+  FileDescriptor before_in_;
+  FileDescriptor before_out_;
   Pipe input_;
   Pipe output_;
 };
@@ -44,13 +44,13 @@ TEST(StandardStreamsChannel, ReadsLinesHoweverTheyArrive) {
   Pipes pipes;
   StandardStreamsChannel channel;
   pipes.type("one\ntwo\nth");
-  EXPECT_EQ(channel.next(), "one");
-  EXPECT_EQ(channel.next(), "two");
+  EXPECT_EQ(channel.wait_for_next_line(), "one");
+  EXPECT_EQ(channel.wait_for_next_line(), "two");
   pipes.type("ree\n\nrest");
-  EXPECT_EQ(channel.next(), "three");
-  EXPECT_EQ(channel.next(), "");
+  EXPECT_EQ(channel.wait_for_next_line(), "three");
+  EXPECT_EQ(channel.wait_for_next_line(), "");
   pipes.end();
-  EXPECT_EQ(channel.next(), std::nullopt);
+  EXPECT_EQ(channel.wait_for_next_line(), std::nullopt);
 }
 
 TEST(StandardStreamsChannel, KeepsItsStreamsFromTheRestOfTheProgram) {
@@ -61,9 +61,9 @@ TEST(StandardStreamsChannel, KeepsItsStreamsFromTheRestOfTheProgram) {
     char byte = 0;
     EXPECT_EQ(::read(STDIN_FILENO, &byte, 1), 0);
     EXPECT_TRUE(write_all_bytes(STDOUT_FILENO, "beside the protocol\n"));
-    EXPECT_TRUE(channel.send("reply"));
+    EXPECT_TRUE(channel.write_line("reply"));
     EXPECT_EQ(pipes.said(), "reply\n");
-    EXPECT_EQ(channel.next(), "mine");
+    EXPECT_EQ(channel.wait_for_next_line(), "mine");
   }
   EXPECT_TRUE(write_all_bytes(STDOUT_FILENO, "again"));
   EXPECT_EQ(pipes.said(), "again");

@@ -10,13 +10,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 TEST(ShortText, ShortAnswersStayWhole) {
-  EXPECT_EQ(shorten_json_answer(Json::parse(R"({"a": [1, {"b": null}], "c": "d"})")),
+  EXPECT_EQ(json_answer_for_ai_agent(Json::parse(R"({"a": [1, {"b": null}], "c": "d"})")),
             R"({"a":[1,{"b":null}],"c":"d"})");
 }
 
 TEST(ShortText, LongListsSayHowManyEntriesTheyHave) {
   const Json answer = {{"time_s", 1.5}, {"rows", std::vector<int>(2000, 12345)}};
-  const std::string text = shorten_json_answer(answer);
+  const std::string text = json_answer_for_ai_agent(answer);
   EXPECT_LE(text.size(), 3000U);
   const Json kept = Json::parse(text);
   EXPECT_EQ(kept.at("time_s"), 1.5);
@@ -27,14 +27,15 @@ TEST(ShortText, LongListsSayHowManyEntriesTheyHave) {
 TEST(ShortText, DeepMappingsBecomeTheirCount) {
   Json row;
   for (int i = 0; i < 200; ++i) row["key" + std::to_string(i)] = Json{{"inner", i}};
-  const Json kept = Json::parse(shorten_json_answer({{"verdict", "fits"}, {"stages", {row, row}}}));
+  const Json kept =
+      Json::parse(json_answer_for_ai_agent({{"verdict", "fits"}, {"stages", {row, row}}}));
   EXPECT_EQ(kept.at("verdict"), "fits");
   EXPECT_EQ(kept.at("stages").front(), "... 200 keys");
 }
 
 TEST(ShortText, ALongTextIsNotCut) {
   const std::string fault(5000, 'x');
-  EXPECT_EQ(Json::parse(shorten_json_answer({{"fault", fault}})).at("fault"), fault);
+  EXPECT_EQ(Json::parse(json_answer_for_ai_agent({{"fault", fault}})).at("fault"), fault);
 }
 
 }  // namespace

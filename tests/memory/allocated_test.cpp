@@ -19,7 +19,7 @@ namespace {
 using testing::any_planned_job;
 using testing::gpt_job;
 
-double states_of(const step::Stage& stage) {
+double states_of(const step::PipelineStageProgram& stage) {
   return static_cast<double>(stage.states.parameters + stage.states.gradients +
                              stage.states.optimizer);
 }
@@ -29,7 +29,7 @@ TEST(Allocated, IsTheAccountWithoutItsReserveWhereNothingIsHeld) {
   for (int i = 0; i < 50; ++i) {
     plan::PlannedJob planned = any_planned_job(random);
     planned.job.framework = {};
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
     const MemoryReport report = memory_report(planned.job, program);
     const auto allocated = pytorch_allocated_memory(planned.job, program);
     for (std::size_t stage = 0; stage < allocated.size(); ++stage) {
@@ -48,9 +48,9 @@ TEST(Allocated, ChunksKeepTheirLastInputAndItsGradientBetweenSteps) {
   plan::Plan plan;
   plan.parallel.pipeline = 2;
   plan.parallel.data = 4;
-  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
-  const step::StepProgram program = step::build_program(job, plan);
-  const step::Stage& last = program.stages.back();
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 2};
+  const step::StepProgram program = step::build_step_program(job, plan);
+  const step::PipelineStageProgram& last = program.stages.back();
   const double inputs = 2 * 2 * 1024.0 * 512 * 2;
   EXPECT_EQ(pytorch_allocated_memory(job, program).back().after_step_bytes,
             states_of(last) + framework_held_bytes(job, program, last).always + inputs);
@@ -63,16 +63,16 @@ plan::PlannedJob cut_backwards() {
   planned.job.framework = {.name = "torchtitan"};
   planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   planned.plan.parallel = {.pipeline = 2, .data = 4};
-  planned.plan.schedule = {.kind = schedule::ScheduleKind::kZeroBubbleV, .chunks = 2};
+  planned.plan.schedule = {.kind = schedule::PipelineScheduleKind::kZeroBubbleV, .chunks = 2};
   return planned;
 }
 
 TEST(Allocated, CutBackwardsHoldTheGradientsOfWhatChunksReceive) {
   const plan::PlannedJob planned = cut_backwards();
-  const step::StepProgram program = step::build_program(planned.job, planned.plan);
+  const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
   const double each = static_cast<double>(program.micro_batches) * 1024 * 512 * 2;
   const double workspaces = 2 * blas_workspace_bytes(planned.job.cluster.device, false);
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     // From the neighbour, a forward and a backward; the forward's gradient stays.
     EXPECT_EQ(framework_held_bytes(planned.job, program, stage).always, workspaces + 3 * each);
   }
@@ -88,13 +88,13 @@ plan::PlannedJob shared_states(std::int64_t micro_batches) {
   planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   planned.job.sequences = 8 * micro_batches;
   planned.plan.parallel.data = 8;
-  planned.plan.sharding = *plan::sharding_of("GGG");
+  planned.plan.sharding = *plan::sharding_named_by_word("GGG");
   return planned;
 }
 
 TEST(LateGradients, OfTheOnlyBackwardComeAfterItsLargestMoment) {
   const auto gradients = [](const plan::PlannedJob& planned) {
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
     const StageMemory stage = memory_report(planned.job, program).stages.front();
     return stage.kinds[static_cast<std::size_t>(MemoryKind::kGradients)] /
            static_cast<double>(program.stages.front().states.gradients);
@@ -115,7 +115,7 @@ plan::PlannedJob whole_states() {
   planned.job.framework = {.name = "accelerate"};
   planned.job.kernels.masters = plan::MasterWeights::kAlone;
   planned.job.sequences = 8;
-  planned.plan.sharding = *plan::sharding_of("NNN");
+  planned.plan.sharding = *plan::sharding_named_by_word("NNN");
   return planned;
 }
 
@@ -123,8 +123,8 @@ plan::PlannedJob whole_states() {
 // freed its casts.
 TEST(PassingParameters, AreGoneWhenTheUpdateComes) {
   const plan::PlannedJob planned = whole_states();
-  const step::StepProgram program = step::build_program(planned.job, planned.plan);
-  const step::Stage& stage = program.stages.front();
+  const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
+  const step::PipelineStageProgram& stage = program.stages.front();
   const auto casts = static_cast<double>(stage.states.for_step);
   ASSERT_GT(casts, 0);
   EXPECT_EQ(pytorch_allocated_memory(planned.job, program).front().peak_bytes,
@@ -138,7 +138,8 @@ TEST(ReductionInputs, AreCopiesInTheTypeOfMessages) {
   plan::PlannedJob planned = shared_states(1);
   const auto types = [&] {
     std::set<std::pair<DType, DType>> found;
-    for (const step::Template& piece : step::build_program(planned.job, planned.plan).templates) {
+    for (const step::OperatorTemplate& piece :
+         step::build_step_program(planned.job, planned.plan).templates) {
       if (piece.name != "reduce") continue;
       const step::TensorId sent = piece.outputs.empty() ? piece.inputs.front() : piece.outputs[0];
       found.insert({piece.tensors[static_cast<std::size_t>(piece.inputs.front())].dtype,
@@ -156,7 +157,7 @@ TEST(ReductionInputs, StayUntilTheNextReductionAsInTheUnrolledWalk) {
   for (const bool overlaps : {false, true}) {
     plan::PlannedJob planned = shared_states(2);
     planned.plan.overlap.gradients = overlaps;
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
     const testing::Unrolled walk = testing::unroll(program, program.stages.front());
     EXPECT_TRUE(walk.faults.empty());
     const StageMemory stage = memory_report(planned.job, program).stages.front();

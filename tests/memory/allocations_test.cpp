@@ -26,21 +26,22 @@ struct Tally {
   std::int64_t after = 0;   ///< Bytes allocated when the step ends.
   std::map<std::int64_t, PredictedAllocation> alive;
 
-  explicit Tally(const plan::Job& job, const step::StepProgram& program, const step::Stage& stage) {
-    walk_allocations(job, program, stage,
-                     {.allocate =
-                          [&](std::int64_t number, const PredictedAllocation& block) {
-                            EXPECT_TRUE(alive.emplace(number, block).second);
-                            EXPECT_GT(block.bytes, 0);
-                            after += block.bytes;
-                            peak = std::max(peak, after);
-                          },
-                      .free =
-                          [&](std::int64_t number) {
-                            after -= alive.at(number).bytes;
-                            alive.erase(number);
-                          },
-                      .begin_step = [&] { before = after; }});
+  explicit Tally(const plan::Job& job, const step::StepProgram& program,
+                 const step::PipelineStageProgram& stage) {
+    visit_predicted_allocations(job, program, stage,
+                                {.allocate =
+                                     [&](std::int64_t number, const PredictedAllocation& block) {
+                                       EXPECT_TRUE(alive.emplace(number, block).second);
+                                       EXPECT_GT(block.bytes, 0);
+                                       after += block.bytes;
+                                       peak = std::max(peak, after);
+                                     },
+                                 .free =
+                                     [&](std::int64_t number) {
+                                       after -= alive.at(number).bytes;
+                                       alive.erase(number);
+                                     },
+                                 .begin_step = [&] { before = after; }});
   }
 };
 
@@ -51,7 +52,7 @@ TEST(Allocations, HaveThePeakOfTheAccountWhateverThePlanAndTheFramework) {
   for (int i = 0; i < 100; ++i) {
     plan::PlannedJob planned = any_planned_job(random);
     planned.job.framework = {.name = kFrameworks[i % std::size(kFrameworks)]};
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
     const auto allocated = pytorch_allocated_memory(planned.job, program);
     for (std::size_t stage = 0; stage < allocated.size(); ++stage) {
       const Tally tally(planned.job, program, program.stages[stage]);
@@ -69,8 +70,8 @@ TEST(Allocations, LeaveNoTensorBehind) {
   for (int i = 0; i < 30; ++i) {
     plan::PlannedJob planned = any_planned_job(random);
     planned.job.framework = {};
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
-    for (const step::Stage& stage : program.stages) {
+    const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
+    for (const step::PipelineStageProgram& stage : program.stages) {
       const Tally tally(planned.job, program, stage);
       EXPECT_EQ(tally.after, tally.before);
     }
@@ -82,16 +83,16 @@ TEST(Allocations, NameStatesByParameterAndTensorsByThePartOfTheirLayer) {
   job.cluster = *cluster::built_in_cluster("dgx-a100-80g", 1);
   plan::Plan plan;
   plan.parallel.data = 8;
-  const step::StepProgram program = step::build_program(job, plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
   std::map<std::string, std::int64_t> bytes;
-  walk_allocations(job, program, program.stages.front(),
-                   {.allocate =
-                        [&](std::int64_t, const PredictedAllocation& block) {
-                          bytes[model_unit_name(block.unit) + " " + allocation_name(block)] +=
-                              block.bytes;
-                        },
-                    .free = [](std::int64_t) {},
-                    .begin_step = [] {}});
+  visit_predicted_allocations(
+      job, program, program.stages.front(),
+      {.allocate =
+           [&](std::int64_t, const PredictedAllocation& block) {
+             bytes[model_block_name(block.unit) + " " + allocation_name(block)] += block.bytes;
+           },
+       .free = [](std::int64_t) {},
+       .begin_step = [] {}});
   EXPECT_THAT(bytes, Contains(Pair("layer 1 mlp.fc1: parameter", 2 * 512 * 2048)));
   EXPECT_THAT(bytes, Contains(Key("layer 0 attention.dropout: mask")));
   EXPECT_THAT(bytes, Contains(Key("head head.weight")));

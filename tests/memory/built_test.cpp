@@ -1,4 +1,4 @@
-// Memory of the programs that `build_program` builds.
+// Memory of the programs that `build_step_program` builds.
 #include <gmock/gmock.h>
 
 #include "stepwright/memory/memory.h"
@@ -19,7 +19,7 @@ constexpr double kSbh = kS * kB * kH;
 /// Returns the bytes that one layer keeps per micro-batch.
 double retained(const plan::Plan& plan) {
   const plan::Job job = gpt_job(8, 4096, 32, 2048);
-  const step::StepProgram program = step::build_program(job, plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
   return total_bytes(
       template_memory_footprint(template_named(program, "layer.forward"), 1.0).retained);
 }
@@ -86,7 +86,7 @@ TEST_P(Walked, HasItsMemoryFromTheUnrolledWalk) {
   for (int i = 0; i < 100; ++i) {
     const auto [job, plan] = testing::any_planned_job(random, GetParam());
     SCOPED_TRACE(plan::shown(plan));
-    const step::StepProgram program = step::build_program(job, plan);
+    const step::StepProgram program = step::build_step_program(job, plan);
     const MemoryReport report = memory_report(job, program);
     for (std::size_t s = 0; s < program.stages.size(); ++s) {
       const testing::Unrolled unrolled = testing::unroll(program, program.stages[s]);

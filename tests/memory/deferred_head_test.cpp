@@ -58,19 +58,19 @@ struct Waiting {
 };
 
 Waiting waiting_at(const step::StepProgram& program, std::size_t position) {
-  const step::Stage& stage = program.stages[position];
+  const step::PipelineStageProgram& stage = program.stages[position];
   Waiting waiting;
-  walk_slot_tensor_bytes(program, stage, template_memory_footprints(program, MemoryPlace::kDevice),
-                         [&](const step::ScheduleSlot& slot, const SlotTensorBytes& tensors) {
-                           const auto& sequence =
-                               stage.sequences[static_cast<std::size_t>(slot.sequence)];
-                           waiting.slots.push_back(word_of(sequence.direction, slot.micro_batch));
-                           const auto after = [&](step::TensorKind kind) {
-                             return tensors.after[static_cast<std::size_t>(kind)];
-                           };
-                           waiting.logits.push_back(after(step::TensorKind::kLogits));
-                           waiting.activations.push_back(after(step::TensorKind::kActivation));
-                         });
+  visit_slot_tensor_bytes(
+      program, stage, template_memory_footprints(program, MemoryPlace::kDevice),
+      [&](const step::PipelineScheduleSlot& slot, const ScheduleSlotTensorBytes& tensors) {
+        const auto& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
+        waiting.slots.push_back(word_of(sequence.direction, slot.micro_batch));
+        const auto after = [&](step::TensorPurpose kind) {
+          return tensors.after[static_cast<std::size_t>(kind)];
+        };
+        waiting.logits.push_back(after(step::TensorPurpose::kLogits));
+        waiting.activations.push_back(after(step::TensorPurpose::kActivation));
+      });
   return waiting;
 }
 
@@ -78,7 +78,7 @@ Waiting waiting_at(const step::StepProgram& program, std::size_t position) {
 // of the logits and the head's input; after the last one, the products use them in order.
 TEST(DeferredHead, OfTwoPositionsAndFourMicroBatchesByHand) {
   const auto [job, plan] = by_hand();
-  const step::StepProgram program = step::build_program(job, plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
   EXPECT_THAT(waiting_at(program, 0).slots,
               ElementsAre("F0", "F1", "B0", "F2", "B1", "F3", "B2", "B3", "U"));
   const Waiting head = waiting_at(program, 1);
@@ -106,7 +106,7 @@ TEST(DeferredHead, HasItsMemoryFromTheUnrolledWalk) {
     if (plan.parallel.pipeline == 1 || plan::first_broken_rule(job, plan)) continue;
     ++drawn;
     SCOPED_TRACE(plan::shown(plan));
-    const step::StepProgram program = step::build_program(job, plan);
+    const step::StepProgram program = step::build_step_program(job, plan);
     const MemoryReport report = memory_report(job, program);
     for (std::size_t s = 0; s < program.stages.size(); ++s) {
       const testing::Unrolled unrolled = testing::unroll(program, program.stages[s]);

@@ -7,7 +7,8 @@
 namespace stepwright::memory {
 namespace {
 
-const MemoryErrorModel kOfLabelled = memory_error_model({.name = "megatron-lm", .version = ""});
+const MemoryErrorModel kOfLabelled =
+    memory_prediction_error_model({.name = "megatron-lm", .version = ""});
 
 TEST(FitProbability, IsAHalfWhereTheNeedIsMostProbablyTheCapacity) {
   EXPECT_NEAR(memory_fit_probability(std::exp(-kOfLabelled.mean), kOfLabelled), 0.5, 1e-12);
@@ -18,8 +19,8 @@ TEST(FitProbability, FallsWithTheShareAndIsNeverSure) {
   for (double share = 0.3; share < 2; share += 0.05) {
     const double now = memory_fit_probability(share, kOfLabelled);
     EXPECT_LE(now, last);
-    EXPECT_GE(now, kUnexplainedRunShare / 2);
-    EXPECT_LE(now, 1 - kUnexplainedRunShare / 2);
+    EXPECT_GE(now, kUnexplainedMemoryOutcomeShare / 2);
+    EXPECT_LE(now, 1 - kUnexplainedMemoryOutcomeShare / 2);
     last = now;
   }
 }
@@ -28,8 +29,9 @@ TEST(FitProbability, TheShareAtAProbabilityHasIt) {
   for (const double probability :
        {plan::kMinMemoryFitConfidence, 0.75, 0.9, plan::kMaxMemoryFitConfidence}) {
     for (const char* framework : {"", "megatron-core", "torchtitan"}) {
-      const MemoryErrorModel error_model = memory_error_model({.name = framework, .version = ""});
-      const double share = peak_share_at_probability(probability, error_model);
+      const MemoryErrorModel error_model =
+          memory_prediction_error_model({.name = framework, .version = ""});
+      const double share = predicted_peak_share_at_probability(probability, error_model);
       EXPECT_NEAR(memory_fit_probability(share, error_model), probability, 1e-9);
       EXPECT_LE(share, 1) << framework << " at " << probability;
     }
@@ -37,8 +39,10 @@ TEST(FitProbability, TheShareAtAProbabilityHasIt) {
 }
 
 TEST(FitProbability, AStackThatNobodySawIsTheLeastSure) {
-  const MemoryErrorModel other = memory_error_model({.name = "torchtitan", .version = ""});
-  EXPECT_LT(peak_share_at_probability(0.9, other), peak_share_at_probability(0.9, kOfLabelled));
+  const MemoryErrorModel other =
+      memory_prediction_error_model({.name = "torchtitan", .version = ""});
+  EXPECT_LT(predicted_peak_share_at_probability(0.9, other),
+            predicted_peak_share_at_probability(0.9, kOfLabelled));
 }
 
 }  // namespace

@@ -40,24 +40,26 @@ MemoryReport report(double peak_bytes, double p_fits) {
 }
 
 TEST(MemoryFitVerdict, OfAReportAgreesWithWhetherItFits) {
-  EXPECT_EQ(report(90, 0.9).verdict(), MemoryFitVerdict::kFits);
-  EXPECT_EQ(report(91, 0.9).verdict(), MemoryFitVerdict::kTight) << "the last byte decides";
-  EXPECT_EQ(report(110, 0.05).verdict(), MemoryFitVerdict::kDoesNotFit);
+  EXPECT_EQ(report(90, 0.9).memory_fit_verdict_of_job(), MemoryFitVerdict::kFits);
+  EXPECT_EQ(report(91, 0.9).memory_fit_verdict_of_job(), MemoryFitVerdict::kTight)
+      << "the last byte decides";
+  EXPECT_EQ(report(110, 0.05).memory_fit_verdict_of_job(), MemoryFitVerdict::kDoesNotFit);
 }
 
 TEST(MemoryFitVerdict, OfAStatedLimitHasNoMiddle) {
   MemoryReport stated = report(91, 0.8);
   stated.confidence = 0;
-  EXPECT_EQ(stated.verdict(), MemoryFitVerdict::kDoesNotFit);
+  EXPECT_EQ(stated.memory_fit_verdict_of_job(), MemoryFitVerdict::kDoesNotFit);
 }
 
 TEST(MemoryFitVerdict, OfAHostWithoutRoomDoesNotFit) {
   MemoryReport full = report(50, 0.99);
   full.host_bytes = 11;
   full.host_capacity_bytes = 10;
-  EXPECT_EQ(full.verdict(), MemoryFitVerdict::kDoesNotFit);
+  EXPECT_EQ(full.memory_fit_verdict_of_job(), MemoryFitVerdict::kDoesNotFit);
   full.host_capacity_bytes = 0;
-  EXPECT_EQ(full.verdict(), MemoryFitVerdict::kFits) << "what nobody knows forbids nothing";
+  EXPECT_EQ(full.memory_fit_verdict_of_job(), MemoryFitVerdict::kFits)
+      << "what nobody knows forbids nothing";
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ plan::Plan two_stages() {
 }
 
 FrameworkHeldBytes held_by_last(const plan::Job& job, const plan::Plan& plan) {
-  const step::StepProgram program = step::build_program(job, plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
   return framework_held_bytes(job, program, program.stages.back());
 }
 
@@ -85,7 +85,7 @@ TEST(Held, NarrowGradientsBecomeWideForTheOptimizer) {
   plan::Plan plan = two_stages();
   plan.accumulate = DType::kBf16;
   const plan::Job job = megatron_job();
-  const step::StepProgram program = step::build_program(job, plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
   EXPECT_EQ(framework_held_bytes(job, program, program.stages[0]).between_steps,
             4.0 * static_cast<double>(program.stages[0].dense_parameters));
 }

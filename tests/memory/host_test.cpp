@@ -25,12 +25,12 @@ plan::PlannedJob eight_ranks(const std::string& framework) {
   job.cluster.device.host_link_bytes_per_s = 50e9;
   job.sequences = 8;
   planned.plan.parallel.data = 8;
-  planned.plan.sharding.optimizer = plan::Spread::kGlobal;
+  planned.plan.sharding.optimizer = plan::StateShardingScope::kGlobal;
   return planned;
 }
 
 HostBytes host_of(const plan::PlannedJob& planned) {
-  return host_bytes(planned.job, step::build_program(planned.job, planned.plan));
+  return host_bytes(planned.job, step::build_step_program(planned.job, planned.plan));
 }
 
 TEST(HostMemory, HasAProcessForEachRankOfANode) {
@@ -50,7 +50,7 @@ TEST(HostMemory, HasTheLoadersOfEachRank) {
 TEST(HostMemory, SumsToWhatAReportSays) {
   plan::PlannedJob planned = eight_ranks("deepspeed");
   planned.plan.offload.optimizer = 1;
-  const step::StepProgram program = step::build_program(planned.job, planned.plan);
+  const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
   const MemoryReport report = memory_report(planned.job, program);
   EXPECT_EQ(total_bytes(report.host_kinds), report.host_bytes);
   EXPECT_TRUE(report.offloads_to_host_memory());
@@ -69,7 +69,7 @@ TEST(HostMemory, HoldsACheckpointInEachProcessWhereParametersAreWhole) {
   const HostBytes kinds = host_of(planned);
   EXPECT_NEAR(of(kinds, HostMemoryKind::kLoading), 4 * whole, 1);
   planned.plan.sharding.optimizer = planned.plan.sharding.gradients =
-      planned.plan.sharding.parameters = plan::Spread::kGlobal;
+      planned.plan.sharding.parameters = plan::StateShardingScope::kGlobal;
   EXPECT_NEAR(of(host_of(planned), HostMemoryKind::kLoading), whole, 1)
       << "the first rank alone reads it";
   planned.job.method.kind = plan::TrainingMethodKind::kPretrain;

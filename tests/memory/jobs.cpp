@@ -17,8 +17,8 @@ Value one_of(std::mt19937& random, const std::vector<Value>& values) {
 
 bool flip(std::mt19937& random) { return random() % 2 == 0; }
 
-model::Architecture any_model(std::mt19937& random) {
-  model::Architecture model;
+model::ModelArchitecture any_model(std::mt19937& random) {
+  model::ModelArchitecture model;
   model.layers = one_of<std::int64_t>(random, {4, 6, 8});
   model.hidden = 64;
   model.heads = 8;
@@ -35,7 +35,7 @@ model::Architecture any_model(std::mt19937& random) {
   model.positions = 256;
   model.qk_norm = flip(random) ? model::QkNorm::kHead : model::QkNorm::kNone;
   model.embedding_norm = flip(random);
-  if (random() % 3 == 0) model.experts = model::Experts{.count = 8, .top_k = 2, .ffn = 96};
+  if (random() % 3 == 0) model.experts = model::MixtureOfExperts{.count = 8, .top_k = 2, .ffn = 96};
   if (!model.experts) model.parallel_residual = flip(random);
   return model;
 }
@@ -74,32 +74,36 @@ plan::Plan any_plan(const plan::Job& job, std::mt19937& random) {
                    .expert = job.model.experts ? one_of(random, degrees) : 1,
                    .data = one_of(random, degrees)};
   plan.micro_batch = one_of<std::int64_t>(random, {1, 2});
-  plan.schedule.kind = one_of<schedule::ScheduleKind>(
-      random, {schedule::ScheduleKind::kGpipe, schedule::ScheduleKind::kOneForwardOneBackward,
-               schedule::ScheduleKind::kInterleaved, schedule::ScheduleKind::kZeroBubbleH1,
-               schedule::ScheduleKind::kZeroBubbleH2, schedule::ScheduleKind::kVHalf,
-               schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kDualPipeV,
-               schedule::ScheduleKind::kPaired, schedule::ScheduleKind::kStp,
-               schedule::ScheduleKind::kSpreadVocabulary, schedule::ScheduleKind::kVocabularyOne,
-               schedule::ScheduleKind::kVocabularyTwo});
+  plan.schedule.kind = one_of<schedule::PipelineScheduleKind>(
+      random,
+      {schedule::PipelineScheduleKind::kGpipe,
+       schedule::PipelineScheduleKind::kOneForwardOneBackward,
+       schedule::PipelineScheduleKind::kInterleaved, schedule::PipelineScheduleKind::kZeroBubbleH1,
+       schedule::PipelineScheduleKind::kZeroBubbleH2, schedule::PipelineScheduleKind::kVHalf,
+       schedule::PipelineScheduleKind::kFolded, schedule::PipelineScheduleKind::kDualPipeV,
+       schedule::PipelineScheduleKind::kPaired, schedule::PipelineScheduleKind::kStp,
+       schedule::PipelineScheduleKind::kSpreadVocabulary,
+       schedule::PipelineScheduleKind::kVocabularyOne,
+       schedule::PipelineScheduleKind::kVocabularyTwo});
   plan.schedule.chunks =
-      schedule::chunk_counts_to_try(plan.schedule.kind, {plan.parallel.pipeline > 1 ? 2 : 1})
+      schedule::model_chunk_counts_to_try(plan.schedule.kind, {plan.parallel.pipeline > 1 ? 2 : 1})
           .front();
   if (schedule::traits_of(plan.schedule.kind).pairs && flip(random)) plan.schedule.strands = 2;
   plan.sharding = one_of(random, plan::paro_strategies());
   plan.sharding.group = one_of(random, degrees);
   plan.sharding.expert_group = one_of(random, degrees);
-  plan.recompute = one_of<plan::Recompute>(
-      random,
-      {{.kind = plan::RecomputeKind::kNone},
-       {.kind = plan::RecomputeKind::kSelective},
-       {.kind = plan::RecomputeKind::kFull},
-       {.kind = plan::RecomputeKind::kEvery, .every = 2},
-       {.kind = plan::RecomputeKind::kModules,
-        .modules = {plan::Module::kNorm, plan::Module::kCoreAttention}},
-       {.kind = plan::RecomputeKind::kModules, .every = 2, .modules = {plan::Module::kNorm}},
-       {.kind = plan::RecomputeKind::kSelective,
-        .stages = {{.position = 0, .kind = plan::RecomputeKind::kFull}}}});
+  plan.recompute = one_of<plan::ActivationRecomputation>(
+      random, {{.kind = plan::RecomputeKind::kNone},
+               {.kind = plan::RecomputeKind::kSelective},
+               {.kind = plan::RecomputeKind::kFull},
+               {.kind = plan::RecomputeKind::kEvery, .every = 2},
+               {.kind = plan::RecomputeKind::kModules,
+                .modules = {plan::RecomputeModule::kNorm, plan::RecomputeModule::kCoreAttention}},
+               {.kind = plan::RecomputeKind::kModules,
+                .every = 2,
+                .modules = {plan::RecomputeModule::kNorm}},
+               {.kind = plan::RecomputeKind::kSelective,
+                .stages = {{.position = 0, .kind = plan::RecomputeKind::kFull}}}});
   plan.sequence_parallel = flip(random);
   plan.tensor_input =
       flip(random) ? plan::GatheredInputPolicy::kKeep : plan::GatheredInputPolicy::kRegather;
@@ -133,7 +137,7 @@ plan::Job gpt_job(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
   job.model.positions = length;
   job.model.position = model::PositionEncoding::kLearned;
   job.model.gated = false;
-  job.model.activation = model::Activation::kGelu;
+  job.model.activation = model::ActivationFunction::kGelu;
   job.model.norm = model::Norm::kLayer;
   job.model.dropout = 0.1;
   job.kernels.attention = cluster::AttentionKernel::kUnfused;
@@ -142,8 +146,9 @@ plan::Job gpt_job(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
   return job;
 }
 
-const step::Template& template_named(const step::StepProgram& program, std::string_view name) {
-  for (const step::Template& piece : program.templates) {
+const step::OperatorTemplate& template_named(const step::StepProgram& program,
+                                             std::string_view name) {
+  for (const step::OperatorTemplate& piece : program.templates) {
     if (piece.name == name) return piece;
   }
   throw std::runtime_error("no template " + std::string(name));
@@ -155,7 +160,7 @@ plan::PlannedJob any_planned_job(std::mt19937& random, bool frozen) {
     planned.job = any_job(random);
     if (frozen) step::freeze_any(planned.job, random);
     planned.plan = any_plan(planned.job, random);
-    const plan::Parallel& p = planned.plan.parallel;
+    const plan::ParallelismDegrees& p = planned.plan.parallel;
     planned.job.cluster.nodes = p.tensor * p.pipeline * p.context * p.data;
     if (covered(planned.job, planned.plan) && !plan::first_broken_rule(planned.job, planned.plan)) {
       return planned;

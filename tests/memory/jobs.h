@@ -15,7 +15,8 @@ plan::Job gpt_job(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
                   std::int64_t length);
 
 /// Returns the template with this name, which the program must have.
-const step::Template& template_named(const step::StepProgram& program, std::string_view name);
+const step::OperatorTemplate& template_named(const step::StepProgram& program,
+                                             std::string_view name);
 
 /// Returns a small random model with a legal plan; `frozen`: part of the model is not trained.
 plan::PlannedJob any_planned_job(std::mt19937& random, bool frozen = false);

@@ -43,11 +43,11 @@ step::StepProgram pipeline(std::int32_t stages, std::int32_t micro_batches) {
   forward.op({}, {saved, forward.tensor(100)}).save(saved);
   Piece backward;
   const step::TensorId old = backward.restored(10);
-  backward.op({old}, {backward.tensor(200, step::TensorKind::kLogits)});
+  backward.op({old}, {backward.tensor(200, step::TensorPurpose::kLogits)});
   step::StepProgram program;
   program.templates = {forward.get(), backward.get()};
   for (std::int32_t position = 0; position < stages; ++position) {
-    step::Stage stage;
+    step::PipelineStageProgram stage;
     stage.position = position;
     stage.sequences = {{schedule::Direction::kForward, 0, {item(0)}},
                        {schedule::Direction::kBackward, 0, {item(1)}}};
@@ -114,11 +114,11 @@ TEST(MemoryReport, KeepsFreeWhatTheAccountMayMissOrAJobStates) {
   const step::StepProgram program = pipeline(1, 1);
   const double peak = memory_report(job, program).peak_bytes;
   const MemoryReport usual = memory_report(job, program);
-  EXPECT_NEAR(
-      usual.usable_memory_bytes(),
-      peak_share_at_probability(kDefaultMemoryFitConfidence, memory_error_model(job.framework)) *
-          80e9,
-      1);
+  EXPECT_NEAR(usual.usable_memory_bytes(),
+              predicted_peak_share_at_probability(kDefaultMemoryFitConfidence,
+                                                  memory_prediction_error_model(job.framework)) *
+                  80e9,
+              1);
   job.objective.memory_confidence = 0.5;
   EXPECT_GT(usable_memory_bytes(job), usual.usable_memory_bytes());
   job.objective.memory_confidence = -1;
@@ -129,7 +129,7 @@ TEST(MemoryReport, KeepsFreeWhatTheAccountMayMissOrAJobStates) {
   job.objective.memory_reserve = 0.75;
   const MemoryReport over = memory_report(job, program);
   EXPECT_FALSE(over.fits());
-  EXPECT_EQ(over.over_by_bytes(), peak - usable_memory_bytes(job));
+  EXPECT_EQ(over.memory_shortage_bytes(), peak - usable_memory_bytes(job));
 }
 
 TEST(MemoryReport, FitsMeansThatTheProbabilityIsAtLeastTheAskedOne) {
@@ -153,10 +153,10 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   job.cluster.devices_per_node = 4;
   job.cluster.device.memory_bytes = 80e9;
   step::StepProgram program = pipeline(3, 8);
-  for (step::Template& piece : program.templates) piece.tensors.front().on_host = true;
+  for (step::OperatorTemplate& piece : program.templates) piece.tensors.front().on_host = true;
   program.ranks = 3;
   program.keeps_on_host = true;
-  for (step::Stage& stage : program.stages) stage.states.host = {.states = 1};
+  for (step::PipelineStageProgram& stage : program.stages) stage.states.host = {.states = 1};
   program.stages[1].states.host = {.states = 15};
   // One rank of each position, with 3, 2 and 1 micro-batches.
   job.cluster.host.memory_bytes = (1 + 30) + (15 + 20) + (1 + 10);
@@ -168,8 +168,8 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   const MemoryReport over = memory_report(job, program);
   EXPECT_TRUE(over.fits_devices());
   EXPECT_FALSE(over.fits());
-  EXPECT_EQ(over.over_by_bytes(), 1);
-  EXPECT_EQ(largest_memory_part(over), "host_memory");
+  EXPECT_EQ(over.memory_shortage_bytes(), 1);
+  EXPECT_EQ(largest_part_of_scarce_memory(over), "host_memory");
 }
 
 /// Returns a random planned job that offloads a share of the optimizer states, and perhaps
@@ -194,8 +194,8 @@ TEST(MemoryReport, HostsHoldAtLeastWhatTheLawOfHostMemoryCounts) {
   int with_parameters = 0;
   for (int i = 0; i < 800; ++i) {
     const auto [job, plan] = any_offloading_job(random, i % 4 == 0);
-    const double least = plan::least_host_memory_bytes(job, plan);
-    const MemoryReport report = memory_report(job, step::build_program(job, plan));
+    const double least = plan::min_host_memory_bytes(job, plan);
+    const MemoryReport report = memory_report(job, step::build_step_program(job, plan));
     // A rank's share of an optimizer is cut down to whole elements, whose states are at most 16
     // bytes.
     const auto of_node = std::min(job.cluster.devices_per_node, plan.parallel.ranks());
@@ -209,8 +209,8 @@ TEST(MemoryReport, HostsHoldAtLeastWhatTheLawOfHostMemoryCounts) {
 TEST(MemoryReport, NamesTheLargestKindOfTheLargestStage) {
   step::StepProgram program = pipeline(2, 4);
   program.stages[1].states.optimizer = 5000;
-  EXPECT_EQ(largest_kind(memory_report(plan::Job{}, program)), MemoryKind::kOptimizer);
-  EXPECT_EQ(largest_kind(memory_report(plan::Job{}, pipeline(1, 1))), MemoryKind::kLogits);
+  EXPECT_EQ(largest_memory_kind(memory_report(plan::Job{}, program)), MemoryKind::kOptimizer);
+  EXPECT_EQ(largest_memory_kind(memory_report(plan::Job{}, pipeline(1, 1))), MemoryKind::kLogits);
 }
 
 TEST(FrameworkReserve, IsTheFittedConstantOnALargeDeviceAndAShareOfASmallOne) {
@@ -218,7 +218,7 @@ TEST(FrameworkReserve, IsTheFittedConstantOnALargeDeviceAndAShareOfASmallOne) {
   job.cluster.device.memory_bytes = 80e9;
   EXPECT_EQ(framework_memory_reserve(job).fixed_bytes, kCudaContextBytes) << "no communicators";
   job.cluster.nodes = 2;
-  EXPECT_EQ(framework_memory_reserve(job).fixed_bytes, kFrameworkReserveBytes);
+  EXPECT_EQ(framework_memory_reserve(job).fixed_bytes, kFrameworkReservedMemoryBytes);
   job.cluster.device.memory_bytes = 6e8;
   EXPECT_DOUBLE_EQ(framework_memory_reserve(job).fixed_bytes, 1e8);
 }

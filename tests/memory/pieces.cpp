@@ -10,8 +10,8 @@ std::int64_t below(std::mt19937& random, std::int64_t limit) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(limit));
 }
 
-step::TensorKind any_kind(std::mt19937& random) {
-  return static_cast<step::TensorKind>(below(random, step::kTensorKinds));
+step::TensorPurpose any_kind(std::mt19937& random) {
+  return static_cast<step::TensorPurpose>(below(random, step::kTensorKinds));
 }
 
 /// Sizes that the layers of a random model share.
@@ -36,9 +36,9 @@ void fill(Piece& piece, std::vector<step::TensorId> known,
   }
 }
 
-step::Template layer_forward(const Sizes& sizes, std::mt19937& random) {
+step::OperatorTemplate layer_forward(const Sizes& sizes, std::mt19937& random) {
   Piece piece;
-  const step::TensorId weights = piece.input(sizes.parameters, step::TensorKind::kGathered);
+  const step::TensorId weights = piece.input(sizes.parameters, step::TensorPurpose::kGathered);
   const step::TensorId x = piece.input(sizes.stream);
   std::vector<step::TensorId> made;
   for (std::int64_t bytes : sizes.saved) made.push_back(piece.tensor(bytes, any_kind(random)));
@@ -50,16 +50,16 @@ step::Template layer_forward(const Sizes& sizes, std::mt19937& random) {
   return piece.get();
 }
 
-step::Template layer_backward(const step::Template& forward, const Sizes& sizes,
-                              std::mt19937& random) {
+step::OperatorTemplate layer_backward(const step::OperatorTemplate& forward, const Sizes& sizes,
+                                      std::mt19937& random) {
   Piece piece;
-  std::vector<step::TensorId> known = {piece.input(sizes.parameters, step::TensorKind::kGathered),
-                                       piece.input(sizes.stream)};
+  std::vector<step::TensorId> known = {
+      piece.input(sizes.parameters, step::TensorPurpose::kGathered), piece.input(sizes.stream)};
   for (step::TensorId id : forward.saved) {
-    const step::Tensor& tensor = forward.tensors[static_cast<std::size_t>(id)];
+    const step::TemplateTensor& tensor = forward.tensors[static_cast<std::size_t>(id)];
     known.push_back(piece.restored(tensor.bytes(), tensor.kind));
   }
-  const step::TensorId gradients = piece.tensor(sizes.parameters, step::TensorKind::kGathered);
+  const step::TensorId gradients = piece.tensor(sizes.parameters, step::TensorPurpose::kGathered);
   const step::TensorId dx = piece.tensor(sizes.stream);
   piece.output(dx).output(gradients);
   fill(piece, known, {gradients, dx}, random);
@@ -67,8 +67,8 @@ step::Template layer_backward(const step::Template& forward, const Sizes& sizes,
 }
 
 /// Returns a message that makes or consumes one buffer; its operator names the buffer at random.
-step::Template message(std::int64_t bytes, step::TensorKind kind, bool makes, step::Stream stream,
-                       std::mt19937& random) {
+step::OperatorTemplate message(std::int64_t bytes, step::TensorPurpose kind, bool makes,
+                               step::DeviceStream stream, std::mt19937& random) {
   Piece piece;
   const step::TensorId id = makes ? piece.tensor(bytes, kind) : piece.input(bytes, kind);
   if (makes) piece.output(id);
@@ -84,21 +84,21 @@ constexpr step::TemplateId kReceive = 0, kGather = 1, kReduce = 2, kSend = 3, kL
 /// Adds the four messages, then forward and backward templates of each layer class.
 void add_templates(step::StepProgram& program, int classes, std::mt19937& random) {
   const Sizes common;
-  const auto any = [&](step::Stream own) {
-    return below(random, 3) == 0 ? step::Stream::kCompute : own;
+  const auto any = [&](step::DeviceStream own) {
+    return below(random, 3) == 0 ? step::DeviceStream::kCompute : own;
   };
-  const auto stream = step::TensorKind::kActivation;
-  const auto gathered = step::TensorKind::kGathered;
+  const auto stream = step::TensorPurpose::kActivation;
+  const auto gathered = step::TensorPurpose::kGathered;
   program.templates = {
-      message(common.stream, stream, true, step::Stream::kPipelineForward, random),
-      message(common.parameters, gathered, true, any(step::Stream::kGather), random),
-      message(common.parameters, gathered, false, any(step::Stream::kReduce), random),
-      message(common.stream, stream, false, any(step::Stream::kPipelineBackward), random)};
+      message(common.stream, stream, true, step::DeviceStream::kPipelineForward, random),
+      message(common.parameters, gathered, true, any(step::DeviceStream::kGather), random),
+      message(common.parameters, gathered, false, any(step::DeviceStream::kReduce), random),
+      message(common.stream, stream, false, any(step::DeviceStream::kPipelineBackward), random)};
   for (int i = 0; i < classes; ++i) {
     Sizes sizes = common;
     for (std::int64_t n = below(random, 5); n >= 0; --n) sizes.saved.push_back(below(random, 4000));
     program.templates.push_back(layer_forward(sizes, random));
-    const step::Template forward = program.templates.back();
+    const step::OperatorTemplate forward = program.templates.back();
     program.templates.push_back(layer_backward(forward, sizes, random));
   }
 }
@@ -111,11 +111,11 @@ struct Timing {
   std::int64_t late = 0;
 };
 
-step::Sequence sequence_of(const std::vector<int>& classes, schedule::Direction direction,
-                           const Timing& timing) {
-  step::Sequence result;
+step::TemplateSequence sequence_of(const std::vector<int>& classes, schedule::Direction direction,
+                                   const Timing& timing) {
+  step::TemplateSequence result;
   result.direction = direction;
-  const auto append = [&](const step::Item& made) {
+  const auto append = [&](const step::TemplateSequenceItem& made) {
     result.items.push_back(made);
     return static_cast<std::int32_t>(result.items.size() - 1);
   };
@@ -145,7 +145,8 @@ step::Sequence sequence_of(const std::vector<int>& classes, schedule::Direction 
   return result;
 }
 
-void add_schedule(step::Stage& stage, std::int32_t warm_up, std::int32_t micro_batches) {
+void add_schedule(step::PipelineStageProgram& stage, std::int32_t warm_up,
+                  std::int32_t micro_batches) {
   std::int32_t backward = 0;
   for (std::int32_t forward = 0; forward < micro_batches; ++forward) {
     stage.schedule.push_back({0, forward});
@@ -156,7 +157,7 @@ void add_schedule(step::Stage& stage, std::int32_t warm_up, std::int32_t micro_b
 
 }  // namespace
 
-step::TensorId Piece::tensor(std::int64_t bytes, step::TensorKind kind, bool routed) {
+step::TensorId Piece::tensor(std::int64_t bytes, step::TensorPurpose kind, bool routed) {
   piece_.tensors.push_back({.name = "",
                             .kind = kind,
                             .dtype = DType::kInt8,
@@ -165,16 +166,16 @@ step::TensorId Piece::tensor(std::int64_t bytes, step::TensorKind kind, bool rou
   return static_cast<step::TensorId>(piece_.tensors.size() - 1);
 }
 
-step::TensorId Piece::input(std::int64_t bytes, step::TensorKind kind) {
+step::TensorId Piece::input(std::int64_t bytes, step::TensorPurpose kind) {
   return piece_.inputs.emplace_back(tensor(bytes, kind));
 }
 
-step::TensorId Piece::restored(std::int64_t bytes, step::TensorKind kind) {
+step::TensorId Piece::restored(std::int64_t bytes, step::TensorPurpose kind) {
   return piece_.restored.emplace_back(tensor(bytes, kind));
 }
 
 Piece& Piece::op(const std::vector<step::TensorId>& reads,
-                 const std::vector<step::TensorId>& writes, step::Stream stream) {
+                 const std::vector<step::TensorId>& writes, step::DeviceStream stream) {
   const auto slice = [&](const std::vector<step::TensorId>& ids) {
     const step::IndexRange result{static_cast<std::int32_t>(piece_.operands.size()),
                                   static_cast<std::int32_t>(ids.size())};
@@ -199,8 +200,8 @@ Piece& Piece::save(step::TensorId id) {
   return *this;
 }
 
-step::Item item(step::TemplateId which, std::vector<std::int32_t> after,
-                std::vector<step::TemplateInputSource> inputs) {
+step::TemplateSequenceItem item(step::TemplateId which, std::vector<std::int32_t> after,
+                                std::vector<step::OperatorTemplateInputSource> inputs) {
   return {.which = which, .layer = -1, .after = std::move(after), .inputs = std::move(inputs)};
 }
 
@@ -214,7 +215,7 @@ step::StepProgram random_program(std::mt19937& random) {
   for (std::int32_t position = 0; position < stages; ++position) {
     std::vector<int> classes(static_cast<std::size_t>(1 + below(random, 4)));
     for (int& which : classes) which = static_cast<int>(below(random, kinds));
-    step::Stage stage;
+    step::PipelineStageProgram stage;
     stage.position = position;
     const Timing timing{below(random, 3), 1 + below(random, 3), below(random, 3)};
     stage.sequences = {sequence_of(classes, schedule::Direction::kForward, timing),

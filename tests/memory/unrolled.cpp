@@ -48,7 +48,7 @@ class Unroller {
  public:
   explicit Unroller(const step::StepProgram& program) : program_(program) {}
 
-  void run(const step::Sequence& sequence, const step::ScheduleSlot& slot) {
+  void run(const step::TemplateSequence& sequence, const step::PipelineScheduleSlot& slot) {
     const std::size_t count = sequence.items.size();
     made_.assign(count, {});
     for (std::size_t at = 0; at < count; ++at) {
@@ -56,7 +56,7 @@ class Unroller {
       for (std::size_t later = at; later < count; ++later) {
         if (may_start(sequence, later) == at) make_ahead(piece(sequence, later), made_[later]);
       }
-      const step::Item& item = sequence.items[at];
+      const step::TemplateSequenceItem& item = sequence.items[at];
       const std::size_t back = item.beside_layer >= 0 ? 1 : item.strand;
       // Tensors that a block keeps are used by the second strand, which leaves them for its weight
       // gradients.
@@ -87,44 +87,46 @@ class Unroller {
   using Kept = std::vector<std::vector<int>>;
   /// Returns the tensors that a block keeps for a micro-batch of a strand. Tensors passed between
   /// chunks of one position have the same key in both.
-  Kept& kept_of(const step::Sequence& sequence, const step::ScheduleSlot& slot, std::int32_t unit,
-                std::size_t strand) {
-    const std::int32_t chunk = unit == step::kHandedOverResidual ? 0 : sequence.chunk_of(strand);
+  Kept& kept_of(const step::TemplateSequence& sequence, const step::PipelineScheduleSlot& slot,
+                std::int32_t unit, std::size_t strand) {
+    const std::int32_t chunk =
+        unit == step::kResidualToNextChunkNumber ? 0 : sequence.chunk_of(strand);
     return kept_[{chunk, slot.micro_batch_of(strand), unit}];
   }
   using Buffers = std::map<step::TensorId, int>;
 
-  const step::Template& piece(const step::Sequence& sequence, std::size_t at) const {
+  const step::OperatorTemplate& piece(const step::TemplateSequence& sequence,
+                                      std::size_t at) const {
     return program_.templates.at(static_cast<std::size_t>(sequence.items.at(at).which));
   }
-  static std::optional<step::Stream> side_stream_of(const step::Template& piece) {
-    std::set<step::Stream> streams;
+  static std::optional<step::DeviceStream> side_stream_of(const step::OperatorTemplate& piece) {
+    std::set<step::DeviceStream> streams;
     for (const step::Operator& op : piece.operators) streams.insert(op.stream);
-    if (streams.empty() || streams.contains(step::Stream::kCompute)) return std::nullopt;
+    if (streams.empty() || streams.contains(step::DeviceStream::kCompute)) return std::nullopt;
     return piece.operators.front().stream;
   }
   /// True if a template reduces a copy of its inputs, which stays allocated like inputs of other
   /// messages.
-  static bool reduces_gradients_from_copy(const step::Template& piece) {
+  static bool reduces_gradients_from_copy(const step::OperatorTemplate& piece) {
     return !piece.operators.empty() && !piece.outputs.empty() &&
            std::ranges::all_of(piece.operators, [](const step::Operator& op) {
-             return op.purpose == step::Purpose::kReduceGradients ||
+             return op.purpose == step::OperatorPurpose::kReduceGradients ||
                     op.kind == step::OperatorKind::kCopyToHost;
            });
   }
   /// True if a template copies parameters out of its last output, which no operator reads.
-  static bool copies_gathered_parameters(const step::Template& piece) {
+  static bool copies_gathered_parameters(const step::OperatorTemplate& piece) {
     return !piece.outputs.empty() && !reduces_gradients_from_copy(piece) &&
            piece.tensors.at(static_cast<std::size_t>(piece.outputs.back())).kind ==
-               step::TensorKind::kCommunication &&
+               step::TensorPurpose::kCommunication &&
            std::ranges::any_of(piece.operators, [](const step::Operator& op) {
-             return op.purpose == step::Purpose::kGatherParameters ||
-                    op.purpose == step::Purpose::kGatherUpdated;
+             return op.purpose == step::OperatorPurpose::kGatherParameters ||
+                    op.purpose == step::OperatorPurpose::kGatherUpdated;
            });
   }
   /// Returns the position before which an overlapping item can start; for other items, a position
   /// past the end.
-  std::size_t may_start(const step::Sequence& sequence, std::size_t at) const {
+  std::size_t may_start(const step::TemplateSequence& sequence, std::size_t at) const {
     if (!side_stream_of(piece(sequence, at)) || copies_gathered_parameters(piece(sequence, at))) {
       return sequence.items.size();
     }
@@ -135,22 +137,22 @@ class Unroller {
     while (start < at && reduces_gradients_from_copy(piece(sequence, start))) ++start;
     return start;
   }
-  void release_held(step::Stream stream) {
+  void release_held(step::DeviceStream stream) {
     for (const int buffer : held_[stream]) heap_.release(buffer);
     held_.erase(stream);
   }
 
-  double size(const step::Template& piece, step::TensorId id) const {
-    const step::Tensor& tensor = piece.tensors.at(static_cast<std::size_t>(id));
+  double size(const step::OperatorTemplate& piece, step::TensorId id) const {
+    const step::TemplateTensor& tensor = piece.tensors.at(static_cast<std::size_t>(id));
     const double mean = static_cast<double>(tensor.bytes());
     return tensor.routed ? std::ceil(mean * program_.imbalance) : mean;
   }
-  void make_ahead(const step::Template& piece, Buffers& outputs) {
+  void make_ahead(const step::OperatorTemplate& piece, Buffers& outputs) {
     for (const step::TensorId id : piece.outputs) outputs[id] = heap_.allocate(size(piece, id));
   }
 
-  void run_item(const step::Sequence& sequence, std::size_t at, Kept& last, Kept& saved) {
-    const step::Template& what = piece(sequence, at);
+  void run_item(const step::TemplateSequence& sequence, std::size_t at, Kept& last, Kept& saved) {
+    const step::OperatorTemplate& what = piece(sequence, at);
     Buffers here = made_[at];
     restore(what, last, here);
     take_inputs(sequence, at, here);
@@ -179,20 +181,20 @@ class Unroller {
     }
   }
 
-  void take_inputs(const step::Sequence& sequence, std::size_t at, Buffers& here) {
-    const step::Template& what = piece(sequence, at);
-    const std::vector<step::TemplateInputSource>& sources = sequence.items[at].inputs;
+  void take_inputs(const step::TemplateSequence& sequence, std::size_t at, Buffers& here) {
+    const step::OperatorTemplate& what = piece(sequence, at);
+    const std::vector<step::OperatorTemplateInputSource>& sources = sequence.items[at].inputs;
     if (sources.size() != what.inputs.size()) fault(what, "inputs without a source");
     const auto stream = reduces_gradients_from_copy(what) ? std::nullopt : side_stream_of(what);
     for (std::size_t i = 0; i < what.inputs.size() && i < sources.size(); ++i) {
       const step::TensorId id = what.inputs[i];
-      const step::TemplateInputSource& source = sources[i];
+      const step::OperatorTemplateInputSource& source = sources[i];
       if (source.item < 0) {
         fault(what, "an input that nobody makes");
         here[id] = heap_.allocate(size(what, id));
         continue;
       }
-      const step::Template& maker = piece(sequence, static_cast<std::size_t>(source.item));
+      const step::OperatorTemplate& maker = piece(sequence, static_cast<std::size_t>(source.item));
       auto& outputs = made_.at(static_cast<std::size_t>(source.item));
       const auto found = outputs.find(maker.outputs.at(static_cast<std::size_t>(source.output)));
       if (found == outputs.end()) {
@@ -208,7 +210,7 @@ class Unroller {
     }
   }
 
-  void restore(const step::Template& what, Kept& kept, Buffers& here) {
+  void restore(const step::OperatorTemplate& what, Kept& kept, Buffers& here) {
     if (what.restored.empty()) return;
     if (kept.empty() || kept.back().size() != what.restored.size()) {
       return fault(what, "restores what was not saved");
@@ -221,7 +223,7 @@ class Unroller {
     kept.pop_back();
   }
 
-  void run_operators(const step::Template& what, Buffers& here) {
+  void run_operators(const step::OperatorTemplate& what, Buffers& here) {
     const std::set<step::TensorId> stays = outliving(what);
     for (const step::TensorId id : stays) {
       if (!touched_after(what, 0, id)) make(what, id, here);
@@ -236,7 +238,7 @@ class Unroller {
       }
     }
   }
-  void make(const step::Template& what, step::TensorId id, Buffers& here) {
+  void make(const step::OperatorTemplate& what, step::TensorId id, Buffers& here) {
     if (!here.contains(id)) here[id] = heap_.allocate(size(what, id));
   }
 
@@ -249,7 +251,7 @@ class Unroller {
     }
   }
 
-  void leave(const step::Template& what, const Buffers& here, Buffers& made) {
+  void leave(const step::OperatorTemplate& what, const Buffers& here, Buffers& made) {
     for (const step::TensorId id : what.outputs) {
       heap_.hold(here.at(id));
       made[id] = here.at(id);
@@ -257,26 +259,27 @@ class Unroller {
     for (const auto& [id, buffer] : here) heap_.release(buffer);
   }
 
-  static std::set<step::TensorId> outliving(const step::Template& piece) {
+  static std::set<step::TensorId> outliving(const step::OperatorTemplate& piece) {
     std::set<step::TensorId> ids(piece.outputs.begin(), piece.outputs.end());
     ids.insert(piece.saved.begin(), piece.saved.end());
     return ids;
   }
-  static std::set<step::TensorId> operands(const step::Template& piece, std::size_t at) {
+  static std::set<step::TensorId> operands(const step::OperatorTemplate& piece, std::size_t at) {
     const auto reads = piece.reads(piece.operators[at]);
     const auto writes = piece.writes(piece.operators[at]);
     std::set<step::TensorId> ids(reads.begin(), reads.end());
     ids.insert(writes.begin(), writes.end());
     return ids;
   }
-  static bool touched_after(const step::Template& piece, std::size_t from, step::TensorId id) {
+  static bool touched_after(const step::OperatorTemplate& piece, std::size_t from,
+                            step::TensorId id) {
     for (std::size_t i = from; i < piece.operators.size(); ++i) {
       if (operands(piece, i).contains(id)) return true;
     }
     return false;
   }
 
-  void fault(const step::Template& piece, const std::string& what) {
+  void fault(const step::OperatorTemplate& piece, const std::string& what) {
     found_.faults.push_back(piece.name + ": " + what);
   }
 
@@ -284,10 +287,10 @@ class Unroller {
   Heap heap_;
   std::vector<Buffers> made_;  ///< For each item, outputs that no operator has read yet.
   /// Buffers of the inputs of the last item of an overlapping stream.
-  std::map<step::Stream, std::vector<int>> held_;
+  std::map<step::DeviceStream, std::vector<int>> held_;
   /// Buffers of a stream's last gather, until the stream's next item is done.
   std::vector<int> gathered_;
-  std::optional<step::Stream> gather_stream_;
+  std::optional<step::DeviceStream> gather_stream_;
   /// Kept tensors by chunk, micro-batch and block.
   std::map<std::array<std::int32_t, 3>, Kept> kept_;
   Unrolled found_;
@@ -295,9 +298,9 @@ class Unroller {
 
 }  // namespace
 
-Unrolled unroll(const step::StepProgram& program, const step::Stage& stage) {
+Unrolled unroll(const step::StepProgram& program, const step::PipelineStageProgram& stage) {
   Unroller walk(program);
-  for (const step::ScheduleSlot& slot : stage.schedule) {
+  for (const step::PipelineScheduleSlot& slot : stage.schedule) {
     walk.run(stage.sequences.at(static_cast<std::size_t>(slot.sequence)), slot);
   }
   return walk.result();

@@ -16,6 +16,6 @@ struct Unrolled {
 
 /// Simulates the allocations of a whole stage. Independent of stepwright/memory, except for the
 /// size of a buffer.
-Unrolled unroll(const step::StepProgram& program, const step::Stage& stage);
+Unrolled unroll(const step::StepProgram& program, const step::PipelineStageProgram& stage);
 
 }  // namespace stepwright::testing

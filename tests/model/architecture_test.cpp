@@ -18,10 +18,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t kHuge = kLargestModelSize;
+constexpr std::int64_t kHuge = kMaxModelDimension;
 
-std::string error_of(std::string_view base, const std::function<void(Architecture&)>& change) {
-  Architecture model = built_in_model(base).value();
+std::string error_of(std::string_view base, const std::function<void(ModelArchitecture&)>& change) {
+  ModelArchitecture model = built_in_model(base).value();
   change(model);
   try {
     check_model_sizes(model, "job.yaml:3:7: model");
@@ -34,12 +34,12 @@ std::string error_of(std::string_view base, const std::function<void(Architectur
   return {};
 }
 
-std::string llama_error(const std::function<void(Architecture&)>& change) {
+std::string llama_error(const std::function<void(ModelArchitecture&)>& change) {
   return error_of("llama-3-8b", change);
 }
 
-TEST(Architecture, ClassesOfLayersAreCounted) {
-  Architecture model = built_in_model("deepseek-v3").value();
+TEST(ModelArchitecture, ClassesOfLayersAreCounted) {
+  ModelArchitecture model = built_in_model("deepseek-v3").value();
   EXPECT_EQ(
       model.layer_counts_by_class(),
       (std::map<LayerClass, std::int64_t>{{{}, 3}, {{.feed_forward = FeedForward::kExperts}, 58}}));
@@ -49,8 +49,8 @@ TEST(Architecture, ClassesOfLayersAreCounted) {
             (LayerClass{.feed_forward = FeedForward::kExperts, .window = 128}));
 }
 
-TEST(Architecture, RoutersAreCorrectedWhereTheirLayerIsTrained) {
-  Architecture model = built_in_model("deepseek-v3").value();
+TEST(ModelArchitecture, RoutersAreCorrectedWhereTheirLayerIsTrained) {
+  ModelArchitecture model = built_in_model("deepseek-v3").value();
   const auto corrected = [&] {
     std::int64_t routers = 0;
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
@@ -69,64 +69,67 @@ TEST(Architecture, RoutersAreCorrectedWhereTheirLayerIsTrained) {
   EXPECT_EQ(corrected(), 0);
 }
 
-TEST(Architecture, ValuesOfLatentHeadsHaveTheirOwnWidth) {
-  EXPECT_EQ(built_in_model("deepseek-v3")->value_dim(), 128);
-  EXPECT_EQ(built_in_model("llama-3-8b")->value_dim(), 128);
+TEST(ModelArchitecture, ValuesOfLatentHeadsHaveTheirOwnWidth) {
+  EXPECT_EQ(built_in_model("deepseek-v3")->value_head_elements(), 128);
+  EXPECT_EQ(built_in_model("llama-3-8b")->value_head_elements(), 128);
   EXPECT_EQ(built_in_model("deepseek-v3")->head_dim, 192);
 }
 
 TEST(Check, EverySizeHasALowestAndAHighestValue) {
-  const std::pair<const char*, std::int64_t Architecture::*> sizes[] = {
-      {"layers", &Architecture::layers},     {"hidden", &Architecture::hidden},
-      {"heads", &Architecture::heads},       {"kv_heads", &Architecture::kv_heads},
-      {"head_dim", &Architecture::head_dim}, {"ffn", &Architecture::ffn},
-      {"vocab", &Architecture::vocabulary}};
+  const std::pair<const char*, std::int64_t ModelArchitecture::*> sizes[] = {
+      {"layers", &ModelArchitecture::layers},     {"hidden", &ModelArchitecture::hidden},
+      {"heads", &ModelArchitecture::heads},       {"kv_heads", &ModelArchitecture::kv_heads},
+      {"head_dim", &ModelArchitecture::head_dim}, {"ffn", &ModelArchitecture::ffn},
+      {"vocab", &ModelArchitecture::vocabulary}};
   for (const auto& [field, member] : sizes) {
     for (const std::int64_t bad :
          {std::int64_t{0}, std::int64_t{-1}, kHuge + 1, std::numeric_limits<std::int64_t>::max(),
           std::numeric_limits<std::int64_t>::min()}) {
-      const std::string message = llama_error([&](Architecture& model) { model.*member = bad; });
+      const std::string message =
+          llama_error([&](ModelArchitecture& model) { model.*member = bad; });
       EXPECT_THAT(message, HasSubstr(std::string(field) + ": " + std::to_string(bad)));
     }
   }
 }
 
 TEST(Check, ProductsOfLegalSizesMayBeTooLarge) {
-  EXPECT_THAT(llama_error([](Architecture& m) { m.vocabulary = m.hidden = kHuge; }),
+  EXPECT_THAT(llama_error([](ModelArchitecture& m) { m.vocabulary = m.hidden = kHuge; }),
               HasSubstr("parameters"));
-  EXPECT_THAT(llama_error([](Architecture& m) { m.heads = m.kv_heads = m.head_dim = kHuge; }),
+  EXPECT_THAT(llama_error([](ModelArchitecture& m) { m.heads = m.kv_heads = m.head_dim = kHuge; }),
               HasSubstr("elements per head"));
-  EXPECT_THAT(
-      error_of("mixtral-8x7b", [](Architecture& m) { m.experts->count = m.experts->ffn = kHuge; }),
-      HasSubstr("parameters"));
+  EXPECT_THAT(error_of("mixtral-8x7b",
+                       [](ModelArchitecture& m) { m.experts->count = m.experts->ffn = kHuge; }),
+              HasSubstr("parameters"));
   EXPECT_THAT(error_of("deepseek-v3",
-                       [](Architecture& m) {
+                       [](ModelArchitecture& m) {
                          m.latent->nope_head_dim = kHuge;
                          m.head_dim = kHuge + 64;
                        }),
               HasSubstr("head_dim"));
-  EXPECT_THAT(error_of("deepseek-v3", [](Architecture& m) { m.latent->value_head_dim = kHuge; }),
-              HasSubstr("elements per head"));
+  EXPECT_THAT(
+      error_of("deepseek-v3", [](ModelArchitecture& m) { m.latent->value_head_dim = kHuge; }),
+      HasSubstr("elements per head"));
 }
 
 TEST(Check, ListsHaveOneEntryPerLayer) {
-  EXPECT_THAT(llama_error([](Architecture& m) { m.pattern.resize(2); }),
+  EXPECT_THAT(llama_error([](ModelArchitecture& m) { m.pattern.resize(2); }),
               HasSubstr("layers: a list of 2"));
-  EXPECT_THAT(
-      error_of("mixtral-8x7b",
-               [](Architecture& m) { m.pattern = {{}, {.feed_forward = FeedForward::kExperts}}; }),
-      HasSubstr("one entry per layer (32)"));
-  EXPECT_THAT(error_of("mixtral-8x7b", [](Architecture& m) { m.pattern.assign(32, {}); }),
+  EXPECT_THAT(error_of("mixtral-8x7b",
+                       [](ModelArchitecture& m) {
+                         m.pattern = {{}, {.feed_forward = FeedForward::kExperts}};
+                       }),
+              HasSubstr("one entry per layer (32)"));
+  EXPECT_THAT(error_of("mixtral-8x7b", [](ModelArchitecture& m) { m.pattern.assign(32, {}); }),
               HasSubstr("at least one layer with experts"));
 }
 
 TEST(Check, FractionsAreNumbersInTheirRange) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {nan, -0.1, 1.0, 1e300}) {
-    EXPECT_THAT(llama_error([&](Architecture& m) { m.dropout = bad; }), HasSubstr("dropout"));
+    EXPECT_THAT(llama_error([&](ModelArchitecture& m) { m.dropout = bad; }), HasSubstr("dropout"));
   }
   for (const double bad : {nan, 0.0, 1.1, -1.0}) {
-    EXPECT_THAT(llama_error([&](Architecture& m) { m.rotary_fraction = bad; }),
+    EXPECT_THAT(llama_error([&](ModelArchitecture& m) { m.rotary_fraction = bad; }),
                 HasSubstr("rotary_fraction"));
   }
 }
@@ -134,10 +137,10 @@ TEST(Check, FractionsAreNumbersInTheirRange) {
 TEST(Properties, EveryTrainedTensorIsCountedOnce) {
   RandomArchitecture random(7);
   for (int i = 0; i < 500; ++i) {
-    const Architecture model = random.make();
+    const ModelArchitecture model = random.make();
     std::int64_t sum = 0;
-    const auto add = [&](const std::vector<Parameter>& list, std::int64_t times) {
-      for (const Parameter& parameter : list) {
+    const auto add = [&](const std::vector<ModelParameter>& list, std::int64_t times) {
+      for (const ModelParameter& parameter : list) {
         if (parameter.trained) sum += times * parameter.elements();
       }
     };

@@ -27,7 +27,7 @@ TEST(Catalog, NamesAreSortedAndDistinct) {
 
 TEST(Catalog, EveryModelIsLegalAndCarriesItsName) {
   for (const std::string_view name : built_in_model_names()) {
-    const Architecture model = built_in_model(name).value();
+    const ModelArchitecture model = built_in_model(name).value();
     EXPECT_EQ(model.name, name);
     EXPECT_NO_THROW(check_model_sizes(model, model.name)) << name;
     EXPECT_EQ(model.dropout, 0) << name;
@@ -46,8 +46,8 @@ TEST(Catalog, LayeredModelsAreWhatTheirConfigurationsSay) {
         std::pair{"gpt-oss-20b", "gpt-oss-20b"}, std::pair{"nemotron-h-8b", "nemotron-h-8b"},
         std::pair{"olmo-2-7b", "olmo-2-7b"}, std::pair{"olmoe-1b-7b", "olmoe-1b-7b"},
         std::pair{"qwen3-next-80b-a3b", "qwen3-next-80b-a3b"}}) {
-    Architecture read = read_huggingface_config(
-        Document::load(std::string("tests/huggingface/judge/released/") + file + ".json"));
+    ModelArchitecture read = read_huggingface_config(
+        YamlJsonDocument::load(std::string("tests/huggingface/judge/released/") + file + ".json"));
     read.name = name;
     EXPECT_EQ(inline_model_mapping(built_in_model(name).value()), inline_model_mapping(read));
     EXPECT_EQ(built_in_model(name).value(), read) << name;
@@ -58,8 +58,8 @@ TEST(Catalog, ModelsThatSeeImagesAreWhatTheirConfigurationsSay) {
   for (const auto& [name, file] :
        {std::pair{"qwen2.5-vl-7b", "qwen2.5-vl-7b"}, std::pair{"qwen3-vl-4b", "qwen3-vl-4b"},
         std::pair{"qwen3-vl-30b-a3b", "qwen3-vl-30b-a3b"}}) {
-    Architecture read = read_huggingface_config(
-        Document::load(std::string("tests/model/seeing/") + file + ".json"));
+    ModelArchitecture read = read_huggingface_config(
+        YamlJsonDocument::load(std::string("tests/model/seeing/") + file + ".json"));
     read.name = name;
     EXPECT_EQ(inline_model_mapping(built_in_model(name).value()), inline_model_mapping(read));
   }
@@ -117,14 +117,14 @@ class ReadModel : public testing::Test {
     std::ofstream(folder_ / name) << text;
   }
 
-  [[nodiscard]] Architecture read(const std::string& value) const {
-    const Document job = Document::parse("model: " + value, "job.yaml");
+  [[nodiscard]] ModelArchitecture read(const std::string& value) const {
+    const YamlJsonDocument job = YamlJsonDocument::parse("model: " + value, "job.yaml");
     return read_job_model(job.root().get("model"), folder_.path());
   }
 
   [[nodiscard]] std::string error_of(const std::string& value) const {
     try {
-      [[maybe_unused]] const Architecture model = read(value);
+      [[maybe_unused]] const ModelArchitecture model = read(value);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kInput);
       return error.what();

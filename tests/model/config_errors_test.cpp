@@ -57,7 +57,7 @@ TEST(ConfigErrors, CodeOfAFileIsNamedAndNeverRun) {
 
 std::vector<std::string> notes_of(const std::string& text) {
   std::vector<std::string> notes;
-  read_huggingface_config(Document::parse(text, "models/tiny/config.json"), &notes);
+  read_huggingface_config(YamlJsonDocument::parse(text, "models/tiny/config.json"), &notes);
   return notes;
 }
 

@@ -13,17 +13,18 @@ namespace {
 
 /// Uses a model that was accepted: counts it without overflow, and reads it back from its own
 /// mapping.
-void use(const Architecture& model) {
+void use(const ModelArchitecture& model) {
   if (count_active_parameters(model) > count_parameters(model)) __builtin_trap();
   if (!(forward_flops_per_token(model, 4096) > 0)) __builtin_trap();
-  const Document document = Document::parse(inline_model_mapping(model).dump(), "again");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(inline_model_mapping(model).dump(), "again");
   if (read_inline_model(document.root()) != model) __builtin_trap();
 }
 
 template <class Read>
 void attempt(std::string_view text, Read read) {
   try {
-    const Document document = Document::parse(text, "fuzz");
+    const YamlJsonDocument document = YamlJsonDocument::parse(text, "fuzz");
     use(read(document));
   } catch (const Error&) {
     return;
@@ -34,11 +35,13 @@ void attempt(std::string_view text, Read read) {
 }  // namespace stepwright::model
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using stepwright::Document;
+  using stepwright::YamlJsonDocument;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  stepwright::model::attempt(
-      text, [](const Document& file) { return stepwright::model::read_huggingface_config(file); });
-  stepwright::model::attempt(
-      text, [](const Document& file) { return stepwright::model::read_inline_model(file.root()); });
+  stepwright::model::attempt(text, [](const YamlJsonDocument& file) {
+    return stepwright::model::read_huggingface_config(file);
+  });
+  stepwright::model::attempt(text, [](const YamlJsonDocument& file) {
+    return stepwright::model::read_inline_model(file.root());
+  });
   return 0;
 }

@@ -123,13 +123,13 @@ TEST(ConfigRotary, NumbersOfTheClassStandWhereAFileHasNone) {
   EXPECT_EQ(read_tiny("cohere").rotary_base, 5e5);
   EXPECT_EQ(read_tiny("ernie4_5", R"("num_key_value_heads": 2)").rotary_base, 5e5);
   EXPECT_EQ(read_tiny("olmo3").rotary_base, 5e5);
-  const Architecture cwm = read_tiny("cwm", R"("num_key_value_heads": 2)");
+  const ModelArchitecture cwm = read_tiny("cwm", R"("num_key_value_heads": 2)");
   EXPECT_EQ(cwm.rotary_base, 1e6);
   EXPECT_EQ(cwm.rotary_scaling->factor, 16);
 }
 
 TEST(ConfigRotary, AFixedStretchIsABase) {
-  const Architecture model = read_tiny("hunyuan_v1_dense", R"("head_dim": 8,
+  const ModelArchitecture model = read_tiny("hunyuan_v1_dense", R"("head_dim": 8,
       "rope_scaling": {"type": "dynamic", "alpha": 1000, "factor": 1})");
   EXPECT_FALSE(model.rotary_scaling);
   EXPECT_DOUBLE_EQ(model.rotary_base, 1e4 * std::pow(1000, 8.0 / 6));
@@ -142,7 +142,7 @@ TEST(ConfigRotary, LayersMayHaveBasesOfTheirOwn) {
                         "sliding_attention"])",
                        bases);
   };
-  const Architecture read = read_tiny("granite_swa", model("[0, 300, 700, 300]"));
+  const ModelArchitecture read = read_tiny("granite_swa", model("[0, 300, 700, 300]"));
   EXPECT_EQ(read.rotary_base, 700);
   EXPECT_EQ(read.window_rotary_base, 300);
   EXPECT_FALSE(model_layer_classes(read).at(0).rotated);

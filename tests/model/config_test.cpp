@@ -28,8 +28,8 @@ class PublishedConfigs : public testing::TestWithParam<File> {};
 
 TEST_P(PublishedConfigs, ReadAsTheBuiltInModel) {
   const std::string path = fmt::format("{}/{}.json", kFolder, GetParam().file);
-  Architecture read = read_huggingface_config(Document::load(path));
-  Architecture expected = built_in_model(GetParam().model).value();
+  ModelArchitecture read = read_huggingface_config(YamlJsonDocument::load(path));
+  ModelArchitecture expected = built_in_model(GetParam().model).value();
   expected.name = read.name;
   expected.encoder = read.encoder;
   EXPECT_EQ(read, expected) << fmt::format("as read: {}", path);
@@ -74,13 +74,13 @@ std::string with_encoder(const std::string& type, const std::string& vision) {
          vision + R"(, "text_config": )" + tiny("llama", R"("tie_word_embeddings": false)") + "}";
 }
 
-Architecture read_encoded(const std::string& type, const std::string& vision) {
+ModelArchitecture read_encoded(const std::string& type, const std::string& vision) {
   return read_huggingface_config(
-      Document::parse(with_encoder(type, vision), "models/tiny/config.json"));
+      YamlJsonDocument::parse(with_encoder(type, vision), "models/tiny/config.json"));
 }
 
 TEST(Config, EncodersAreCountedBesideTheLanguageModel) {
-  const Architecture model = read_encoded(
+  const ModelArchitecture model = read_encoded(
       "llava", R"({"model_type": "clip_vision_model", "hidden_size": 8, "num_hidden_layers": 2,
                    "intermediate_size": 16, "image_size": 8, "patch_size": 4})");
   const ImageEncoder& encoder = model.encoder.value();
@@ -90,9 +90,9 @@ TEST(Config, EncodersAreCountedBesideTheLanguageModel) {
   EXPECT_EQ(encoder.patches, 4);
   EXPECT_EQ(encoder.layers, 2);
   EXPECT_FALSE(encoder.any_size);
-  EXPECT_TRUE(encoder.is_in_training_steps());
+  EXPECT_TRUE(encoder.is_encoder_in_training_step());
   EXPECT_TRUE(model.tied);  // The configuration around the language model decides.
-  Architecture alone = read_tiny("llama", R"("tie_word_embeddings": true)");
+  ModelArchitecture alone = read_tiny("llama", R"("tie_word_embeddings": true)");
   alone.encoder = encoder;
   EXPECT_EQ(model, alone);
 }
@@ -127,11 +127,14 @@ TEST(Config, NameIsTheLastPartOfItsPathOrOfItsFolder) {
   EXPECT_EQ(read_tiny("llama", R"("_name_or_path": "meta-llama/Llama-2-7b-hf/")").name,
             "Llama-2-7b-hf");
   EXPECT_EQ(read_tiny("llama", R"("_name_or_path": "")").name, "tiny");
-  EXPECT_EQ(read_huggingface_config(Document::parse(tiny("llama"), "a/mine.json")).name, "mine");
+  EXPECT_EQ(read_huggingface_config(YamlJsonDocument::parse(tiny("llama"), "a/mine.json")).name,
+            "mine");
   for (const char* path : {"config.json", "./config.json", "../config.json", "a/../config.json"}) {
-    EXPECT_EQ(read_huggingface_config(Document::parse(tiny("llama"), path)).name, "config") << path;
+    EXPECT_EQ(read_huggingface_config(YamlJsonDocument::parse(tiny("llama"), path)).name, "config")
+        << path;
   }
-  EXPECT_EQ(read_huggingface_config(Document::parse(tiny("llama"), "a/./config.json")).name, "a");
+  EXPECT_EQ(read_huggingface_config(YamlJsonDocument::parse(tiny("llama"), "a/./config.json")).name,
+            "a");
 }
 
 TEST(Config, NullKeyValueHeadsMeanAllHeads) {
@@ -156,17 +159,18 @@ TEST(Config, HeadDimIsWhatTheFileOrTheClassSays) {
 }
 
 TEST(Config, DropoutOfTheFileIsNotApplied) {
-  EXPECT_EQ(read_huggingface_config(Document::load("tests/model/configs/gpt2.json")).dropout, 0);
+  EXPECT_EQ(
+      read_huggingface_config(YamlJsonDocument::load("tests/model/configs/gpt2.json")).dropout, 0);
   EXPECT_EQ(read_tiny("llama", R"("attention_dropout": 0.1)").dropout, 0);
 }
 
 TEST(Config, BiasesFollowTheFamily) {
   EXPECT_TRUE(read_tiny("llama", R"("attention_bias": true)").attention_output_bias);
   EXPECT_TRUE(read_tiny("llama", R"("mlp_bias": true)").mlp_bias);
-  const Architecture qwen = read_tiny("qwen2", R"("num_key_value_heads": 2)");
+  const ModelArchitecture qwen = read_tiny("qwen2", R"("num_key_value_heads": 2)");
   EXPECT_TRUE(qwen.qkv_bias);
   EXPECT_FALSE(qwen.attention_output_bias);
-  const Architecture neox = read_tiny("gpt_neox", R"("attention_bias": false)");
+  const ModelArchitecture neox = read_tiny("gpt_neox", R"("attention_bias": false)");
   EXPECT_FALSE(neox.qkv_bias);
   EXPECT_TRUE(neox.mlp_bias);
 }
@@ -242,19 +246,19 @@ TEST(Config, WeightsOfTheTopKAddUpWhereTheFileOrTheFamilySaysSo) {
 }
 
 TEST(Config, DeepSeekRoutesByGroups) {
-  const Experts usual = *read_tiny("deepseek_v3").experts;
+  const MixtureOfExperts usual = *read_tiny("deepseek_v3").experts;
   EXPECT_EQ(usual.scoring, RouterScoring::kSigmoid);
   EXPECT_TRUE(usual.correction_bias);
   EXPECT_EQ(usual.groups, 8);
   EXPECT_EQ(usual.top_groups, 4);
   EXPECT_EQ(usual.scale, 2.5);
-  const Experts other =
+  const MixtureOfExperts other =
       *read_tiny("deepseek_v3", R"("n_group": 4, "topk_group": 2, "routed_scaling_factor": 1.5)")
            .experts;
   EXPECT_EQ(other.groups, 4);
   EXPECT_EQ(other.top_groups, 2);
   EXPECT_EQ(other.scale, 1.5);
-  const Experts greedy = *read_tiny("deepseek_v3", R"("topk_method": "greedy")").experts;
+  const MixtureOfExperts greedy = *read_tiny("deepseek_v3", R"("topk_method": "greedy")").experts;
   EXPECT_EQ(greedy.groups, 1);
   EXPECT_EQ(greedy.scoring, RouterScoring::kSoftmax);
   EXPECT_THAT(input_error(tiny("deepseek_v3", R"("n_group": 3)")), HasSubstr("a divisor of"));
@@ -268,7 +272,7 @@ TEST(Config, DeepSeekPlacesItsExperts) {
             (Dense{1, 1, 0, 1}));
   EXPECT_FALSE(read_tiny("deepseek_v3", R"("first_k_dense_replace": 4)").experts);
   EXPECT_FALSE(read_tiny("deepseek_v3", R"("n_routed_experts": null)").experts);
-  const Architecture plain =
+  const ModelArchitecture plain =
       read_tiny("deepseek_v3", R"("n_shared_experts": null, "topk_method": "greedy")");
   EXPECT_EQ(plain.experts->shared_ffn, 0);
   EXPECT_FALSE(plain.experts->correction_bias);
@@ -322,9 +326,9 @@ TEST(Config, KindsOfGeluDiffer) {
   const auto activation = [](const char* word) {
     return read_tiny("gpt_neox", fmt::format(R"("hidden_act": "{}")", word)).activation;
   };
-  EXPECT_EQ(activation("gelu"), Activation::kGelu);
+  EXPECT_EQ(activation("gelu"), ActivationFunction::kGelu);
   for (const char* word : {"gelu_new", "gelu_fast", "gelu_pytorch_tanh"}) {
-    EXPECT_EQ(activation(word), Activation::kGeluTanh) << word;
+    EXPECT_EQ(activation(word), ActivationFunction::kGeluTanh) << word;
   }
 }
 

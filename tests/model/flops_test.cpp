@@ -272,7 +272,7 @@ constexpr Worked kWorked[] = {
 class WorkedFlops : public testing::TestWithParam<Worked> {};
 
 TEST_P(WorkedFlops, MatchTheHandWorkedValue) {
-  const Architecture model = built_in_model(GetParam().name).value();
+  const ModelArchitecture model = built_in_model(GetParam().name).value();
   const double forward = 2 * (GetParam().matrices + GetParam().attention);
   EXPECT_DOUBLE_EQ(forward_flops_per_token(model, GetParam().length), forward);
   EXPECT_DOUBLE_EQ(training_flops_per_token(model, GetParam().length), 3 * forward);
@@ -321,34 +321,34 @@ TEST(Flops, FollowMegatronsFormula) {
 }
 
 TEST(Flops, AlternatingWindowsCapOnlyTheirLayers) {
-  Architecture model = built_in_model("llama-3-8b").value();
+  ModelArchitecture model = built_in_model("llama-3-8b").value();
   const double full = forward_flops_per_token(model, 8192);
   std::vector<std::int64_t> windows(32, 0);
   for (std::size_t layer = 0; layer < 32; layer += 2) windows[layer] = 1024;
-  set_layer_windows(model, windows);
+  set_layer_attention_windows(model, windows);
   EXPECT_DOUBLE_EQ(full - forward_flops_per_token(model, 8192),
                    16 * 2.0 * (8192 - 1024) * (4096 + 4096));
 }
 
 // A token sees itself and earlier tokens, in a window at most as many as the window has.
 TEST(Flops, BehindTheMaskAreThePairsOfATokenAndALaterOne) {
-  Architecture model = built_in_model("llama-3-8b").value();
+  ModelArchitecture model = built_in_model("llama-3-8b").value();
   const double of_pair = 3 * 2.0 * (4096 + 4096);
   EXPECT_DOUBLE_EQ(flops_saved_by_causal_mask(model, 8192), 32 * of_pair * (8192 - 1) / 2);
-  set_layer_windows(model, std::vector<std::int64_t>(32, 1024));
+  set_layer_attention_windows(model, std::vector<std::int64_t>(32, 1024));
   EXPECT_DOUBLE_EQ(flops_saved_by_causal_mask(model, 8192),
                    32 * of_pair * 1024. * (1024 - 1) / 2 / 8192);
 }
 
 TEST(Flops, WindowLongerThanTheSequenceChangesNothing) {
-  Architecture model = built_in_model("llama-3-8b").value();
+  ModelArchitecture model = built_in_model("llama-3-8b").value();
   const double full = forward_flops_per_token(model, 8192);
-  set_layer_windows(model, std::vector<std::int64_t>(32, 8192));
+  set_layer_attention_windows(model, std::vector<std::int64_t>(32, 8192));
   EXPECT_DOUBLE_EQ(forward_flops_per_token(model, 8192), full);
 }
 
 TEST(Flops, MultiTokenLayersAddTheirLayerProjectionAndHead) {
-  Architecture model = built_in_model("deepseek-v3").value();
+  ModelArchitecture model = built_in_model("deepseek-v3").value();
   const double without = forward_flops_per_token(model, 4096);
   model.count_multi_token = true;
   const double layer = 7168. * 1536 + 1536. * 24576 + 7168. * 576 + 512. * 32768 + 16384. * 7168 +

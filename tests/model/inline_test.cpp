@@ -16,8 +16,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-Architecture read(const std::string& yaml) {
-  const Document document = Document::parse(yaml, "job.yaml");
+ModelArchitecture read(const std::string& yaml) {
+  const YamlJsonDocument document = YamlJsonDocument::parse(yaml, "job.yaml");
   return read_inline_model(document.root());
 }
 
@@ -37,10 +37,10 @@ constexpr char kTiny[] = "layers: 4\nhidden: 64\nheads: 4\nvocab: 1000\n";
 std::string tiny(const std::string& more = "ffn: 128\n") { return kTiny + more; }
 
 /// Expects a model to be read back from JSON, and from YAML as in a plan file.
-void expect_round_trip(const Architecture& model) {
+void expect_round_trip(const ModelArchitecture& model) {
   const std::string json = inline_model_mapping(model).dump();
   EXPECT_EQ(read(json), model) << json;
-  EXPECT_EQ(read(Document::parse(json, "job.yaml").to_yaml()), model) << json;
+  EXPECT_EQ(read(YamlJsonDocument::parse(json, "job.yaml").to_yaml()), model) << json;
 }
 
 TEST(InlineModel, EveryBuiltInModelRoundTrips) {
@@ -52,14 +52,14 @@ TEST(InlineModel, EveryBuiltInModelRoundTrips) {
 TEST(InlineModel, RandomArchitecturesRoundTrip) {
   RandomArchitecture random(2024);
   for (int i = 0; i < 2000; ++i) {
-    const Architecture model = random.make();
+    const ModelArchitecture model = random.make();
     ASSERT_NO_THROW(check_model_sizes(model, "model"));
     expect_round_trip(model);
   }
 }
 
 TEST(InlineModel, DefaultsAreLlamas) {
-  Architecture expected;
+  ModelArchitecture expected;
   expected.name = "custom";
   expected.layers = 4;
   expected.hidden = 64;
@@ -71,17 +71,17 @@ TEST(InlineModel, DefaultsAreLlamas) {
 }
 
 TEST(InlineModel, LayerNormMakesTheDefaultsGpts) {
-  const Architecture model = read(tiny("norm: layernorm\nbias: true\n"));
+  const ModelArchitecture model = read(tiny("norm: layernorm\nbias: true\n"));
   EXPECT_TRUE(model.norm_bias);
   EXPECT_FALSE(model.gated);
-  EXPECT_EQ(model.activation, Activation::kGelu);
+  EXPECT_EQ(model.activation, ActivationFunction::kGelu);
   EXPECT_EQ(model.ffn, 256);
   EXPECT_TRUE(model.qkv_bias && model.attention_output_bias && model.mlp_bias);
   EXPECT_FALSE(model.head_bias);
 }
 
 TEST(InlineModel, OneBiasGoesBeforeAllBiases) {
-  const Architecture model = read(tiny("ffn: 8\nbias: true\nmlp_bias: false\n"));
+  const ModelArchitecture model = read(tiny("ffn: 8\nbias: true\nmlp_bias: false\n"));
   EXPECT_TRUE(model.qkv_bias);
   EXPECT_FALSE(model.mlp_bias);
 }
@@ -117,26 +117,26 @@ TEST(InlineModel, WidthOfTheMlpIsNotNeededWhereNoLayerHasOne) {
 }
 
 TEST(InlineModel, LatentAttentionGivesTheHeadDimension) {
-  const Architecture model = read(tiny("ffn: 8\nlatent: {kv_rank: 32}\n"));
+  const ModelArchitecture model = read(tiny("ffn: 8\nlatent: {kv_rank: 32}\n"));
   EXPECT_EQ(model.head_dim, 128 + 64);
   EXPECT_EQ(model.latent->kv_rank, 32);
   EXPECT_EQ(model.latent->query_rank, 0);
 }
 
 TEST(InlineModel, BaseGivesWhatIsNotNamed) {
-  Architecture expected = built_in_model("llama-2-13b").value();
+  ModelArchitecture expected = built_in_model("llama-2-13b").value();
   expected.name = "llama-2-13b-custom";
   expected.vocabulary = 128000;
   EXPECT_EQ(read("base: llama-2-13b\nvocab: 128000\n"), expected);
 }
 
 TEST(InlineModel, BaseWorksInsideMappingsAndForOtherLayerCounts) {
-  Architecture expected = built_in_model("deepseek-v3").value();
+  ModelArchitecture expected = built_in_model("deepseek-v3").value();
   expected.name = "small";
   expected.layers = 5;
   expected.experts->count = 16;
   expected.pattern.clear();
-  set_dense_layers(expected, {1, 1, 1, 0, 0});
+  assign_dense_mlp_layers(expected, {1, 1, 1, 0, 0});
   EXPECT_EQ(read("name: small\nbase: deepseek-v3\nlayers: 5\nexperts: {count: 16}\n"), expected);
   EXPECT_EQ(attention_windows_of_layers(read("base: mistral-7b\nlayers: 3\n")),
             (std::vector<std::int64_t>(3, 4096)));

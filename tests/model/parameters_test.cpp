@@ -10,12 +10,12 @@
 namespace stepwright::model {
 namespace {
 
-Architecture model_named(std::string_view name) { return built_in_model(name).value(); }
+ModelArchitecture model_named(std::string_view name) { return built_in_model(name).value(); }
 
 /// Returns the elements of each parameter by name; fails if a name occurs twice.
-std::map<std::string, std::int64_t> elements_of(const std::vector<Parameter>& list) {
+std::map<std::string, std::int64_t> elements_of(const std::vector<ModelParameter>& list) {
   std::map<std::string, std::int64_t> result;
-  for (const Parameter& parameter : list) {
+  for (const ModelParameter& parameter : list) {
     EXPECT_TRUE(result.emplace(parameter.name, parameter.elements()).second) << parameter.name;
   }
   return result;
@@ -90,7 +90,7 @@ TEST(Parameters, MegatronModelsFollowItsFormula) {
 // 15B: 3.2 B and 12.5 B (2402.16819, table 1).
 TEST(Parameters, NemotronSplitsAsItsReportsSay) {
   const auto check_split = [](std::string_view name, double tables_1e9, double rest_1e9) {
-    const Architecture model = model_named(name);
+    const ModelArchitecture model = model_named(name);
     const auto tables = static_cast<double>(2 * model.vocabulary * model.hidden);
     EXPECT_NEAR(tables / 1e9, tables_1e9, 0.06);
     EXPECT_NEAR((static_cast<double>(count_parameters(model)) - tables) / 1e9, rest_1e9, 0.06);
@@ -111,7 +111,7 @@ TEST(Parameters, ActiveCountTakesTopKExperts) {
 }
 
 TEST(Parameters, MultiTokenLayersCountOnlyWhenAsked) {
-  Architecture model = model_named("deepseek-v3");
+  ModelArchitecture model = model_named("deepseek-v3");
   EXPECT_EQ(model.multi_token_layers, 1);
   EXPECT_FALSE(model.count_multi_token);
   model.count_multi_token = true;
@@ -125,9 +125,9 @@ TEST(Parameters, MultiTokenLayersCountOnlyWhenAsked) {
 }
 
 TEST(Parameters, LlamaLayerListsItsTensorsInOrderOfUse) {
-  const Architecture model = model_named("llama-3-8b");
+  const ModelArchitecture model = model_named("llama-3-8b");
   std::vector<std::string> names;
-  for (const Parameter& parameter : layer_parameters(model, model.layer_class(0))) {
+  for (const ModelParameter& parameter : layer_parameters(model, model.layer_class(0))) {
     names.emplace_back(parameter.name);
   }
   EXPECT_EQ(names, (std::vector<std::string>{"norm.attention", "attention.qkv", "attention.output",
@@ -138,7 +138,7 @@ TEST(Parameters, LlamaLayerListsItsTensorsInOrderOfUse) {
 }
 
 TEST(Parameters, GptLayerHasAllBiases) {
-  const Architecture model = model_named("gpt2");
+  const ModelArchitecture model = model_named("gpt2");
   const auto elements = elements_of(layer_parameters(model, model.layer_class(0)));
   EXPECT_EQ(elements, (std::map<std::string, std::int64_t>{{"norm.attention", 768},
                                                            {"norm.attention_bias", 768},
@@ -155,10 +155,10 @@ TEST(Parameters, GptLayerHasAllBiases) {
 }
 
 TEST(Parameters, ExpertsKnowTheirCopiesAndTheCorrectionBiasIsNotTrained) {
-  const Architecture model = model_named("deepseek-v3");
+  const ModelArchitecture model = model_named("deepseek-v3");
   EXPECT_FALSE(model.layer_class(2).has_experts());
   EXPECT_TRUE(model.layer_class(3).has_experts());
-  for (const Parameter& parameter : layer_parameters(model, model.layer_class(3))) {
+  for (const ModelParameter& parameter : layer_parameters(model, model.layer_class(3))) {
     EXPECT_EQ(parameter.expert, parameter.name.starts_with("experts.")) << parameter.name;
     EXPECT_EQ(parameter.copies, parameter.expert ? 256 : 1) << parameter.name;
     EXPECT_EQ(parameter.trained, parameter.name != "router.correction_bias") << parameter.name;
@@ -168,7 +168,7 @@ TEST(Parameters, ExpertsKnowTheirCopiesAndTheCorrectionBiasIsNotTrained) {
 /// Eight experts of Mixtral with a latent width: two projections of 4096 x 1024 around them, and in
 /// each expert three matrices of 14336 x 1024 instead of 14336 x 4096.
 TEST(Parameters, ExpertsOfALatentWidthStandBetweenTwoProjections) {
-  Architecture model = model_named("mixtral-8x7b");
+  ModelArchitecture model = model_named("mixtral-8x7b");
   const std::int64_t wide = count_parameters(model);
   model.experts->latent = 1024;
   const std::int64_t of_layer = 2 * 4096 * 1024 - 8 * 3 * 14336 * (4096 - 1024);
@@ -176,8 +176,8 @@ TEST(Parameters, ExpertsOfALatentWidthStandBetweenTwoProjections) {
 }
 
 TEST(Parameters, SplitsAreMegatrons) {
-  const Architecture model = model_named("gpt2");
-  for (const Parameter& parameter : layer_parameters(model, model.layer_class(0))) {
+  const ModelArchitecture model = model_named("gpt2");
+  for (const ModelParameter& parameter : layer_parameters(model, model.layer_class(0))) {
     const bool column = parameter.name == "attention.qkv" || parameter.name == "mlp.fc1" ||
                         parameter.name == "attention.qkv_bias" || parameter.name == "mlp.fc1_bias";
     const bool row = parameter.name == "attention.output" || parameter.name == "mlp.fc2";
@@ -204,14 +204,14 @@ TEST(Parameters, EmbeddingsHavePositionsAndNormsWhereTheModelDoes) {
 }
 
 TEST(Parameters, SharedInputNormLeavesOutTheSecond) {
-  Architecture model = model_named("gpt-neox-20b");
+  ModelArchitecture model = model_named("gpt-neox-20b");
   model.shared_input_norm = true;
   EXPECT_EQ(elements_of(layer_parameters(model, {})).count("norm.mlp"), 0U);
   EXPECT_EQ(count_parameters(model), 20'554'567'680 - 44LL * 2 * 6144);
 }
 
 TEST(Parameters, SharedExpertGateIsOneRow) {
-  const Architecture model = model_named("qwen2-57b-a14b");
+  const ModelArchitecture model = model_named("qwen2-57b-a14b");
   const auto elements = elements_of(layer_parameters(model, model.layer_class(0)));
   EXPECT_EQ(elements.at("shared.gate"), 3584);
   EXPECT_EQ(elements.at("shared.fc1"), 2 * 20480 * 3584);

@@ -15,8 +15,8 @@ class RandomArchitecture {
  public:
   explicit RandomArchitecture(std::uint64_t seed) : random_(seed) {}
 
-  Architecture make() {
-    Architecture model;
+  ModelArchitecture make() {
+    ModelArchitecture model;
     model.name = "random " + std::to_string(random_() % 1000);
     sizes(model);
     switches(model);
@@ -24,7 +24,7 @@ class RandomArchitecture {
     if (maybe(2)) use_experts(model);
     if (maybe(2)) use_windows(model);
     if (maybe(3)) use_mixers(model);
-    const bool has_dense = has_feed_forward(model, FeedForward::kDense);
+    const bool has_dense = model_has_feed_forward_kind(model, FeedForward::kDense);
     model.mlp_bias = has_dense && maybe(2);
     if (!has_default_ffn_layer(model) && maybe(2)) model.ffn = 0;
     model.multi_token_layers = maybe(3) ? number(1, 3) : 0;
@@ -41,7 +41,7 @@ class RandomArchitecture {
     return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
   }
 
-  void sizes(Architecture& model) {
+  void sizes(ModelArchitecture& model) {
     model.layers = number(1, 12);
     model.hidden = number(1, 5000);
     model.kv_heads = number(1, 9);
@@ -52,9 +52,9 @@ class RandomArchitecture {
     model.positions = number(0, 9000);
   }
 
-  void switches(Architecture& model) {
+  void switches(ModelArchitecture& model) {
     model.gated = maybe(2);
-    model.activation = static_cast<Activation>(random_() % 6);
+    model.activation = static_cast<ActivationFunction>(random_() % 6);
     model.norm = static_cast<Norm>(random_() % 2);
     model.norm_bias = model.norm == Norm::kLayer && maybe(2);
     model.position = static_cast<PositionEncoding>(random_() % 5);
@@ -87,7 +87,7 @@ class RandomArchitecture {
     model.dropout = maybe(2) ? 0 : static_cast<double>(number(0, 9)) / 10;
   }
 
-  void numbers(Architecture& model) {
+  void numbers(ModelArchitecture& model) {
     model.attention_scale = static_cast<double>(number(0, 4)) / 16;
     model.attention_cap = static_cast<double>(number(0, 50));
     model.logit_cap = static_cast<double>(number(0, 30));
@@ -115,7 +115,7 @@ class RandomArchitecture {
   }
 
   /// Fills the lists of `longrope`; their length follows from the final number of heads.
-  void fill_factors(Architecture& model) {
+  void fill_factors(ModelArchitecture& model) {
     if (!model.rotary_scaling || model.rotary_scaling->kind != RotaryScalingKind::kLongRope) return;
     for (std::int64_t i = 0; i < model.rotated_pairs_per_head(); ++i) {
       model.rotary_scaling->short_factors.push_back(static_cast<double>(number(1, 9)) / 4);
@@ -123,7 +123,7 @@ class RandomArchitecture {
     }
   }
 
-  void use_latent(Architecture& model) {
+  void use_latent(ModelArchitecture& model) {
     model.latent = LatentAttention{.query_rank = maybe(3) ? 0 : number(1, 2000),
                                    .kv_rank = number(1, 1000),
                                    .nope_head_dim = number(1, 200),
@@ -140,8 +140,8 @@ class RandomArchitecture {
     model.rotary_fraction = 1;
   }
 
-  void use_experts(Architecture& model) {
-    Experts experts;
+  void use_experts(ModelArchitecture& model) {
+    MixtureOfExperts experts;
     experts.count = number(1, 300);
     experts.top_k = number(1, experts.count);
     experts.ffn = number(1, 5000);
@@ -163,11 +163,11 @@ class RandomArchitecture {
     for (std::int64_t i = 0; i < model.layers; ++i) is_dense.push_back(maybe(2) ? 1 : 0);
     is_dense.front() = 1;
     is_dense.back() = 0;
-    set_dense_layers(model, is_dense);
+    assign_dense_mlp_layers(model, is_dense);
   }
 
   /// Replaces layers in the middle of the model by other kinds; the first and last layers stay.
-  void use_mixers(Architecture& model) {
+  void use_mixers(ModelArchitecture& model) {
     model.state_mixer = RecurrentMixer{.heads = 4 * number(1, 32),
                                        .head_dim = number(1, 64),
                                        .groups = 2 * number(1, 2),
@@ -181,20 +181,20 @@ class RandomArchitecture {
     std::vector<LayerClass> layers = model_layer_classes(model);
     for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
       LayerClass& layer = layers[i];
-      layer.mixer = static_cast<Mixer>(random_() % 6);
-      if (layer.mixer != Mixer::kAttention) layer.window = 0;
-      if (layer.attends() && maybe(3)) layer.beside = Mixer::kMamba2;
+      layer.mixer = static_cast<TokenMixer>(random_() % 6);
+      if (layer.mixer != TokenMixer::kAttention) layer.window = 0;
+      if (layer.attends() && maybe(3)) layer.beside = TokenMixer::kMamba2;
       if (maybe(4)) layer.norms = static_cast<NormPlacement>(random_() % 3);
-      if (layer.mixer != Mixer::kNone && maybe(4)) layer.feed_forward = FeedForward::kNone;
+      if (layer.mixer != TokenMixer::kNone && maybe(4)) layer.feed_forward = FeedForward::kNone;
       layer.chunked = layer.window > 0 && maybe(2);
       layer.rotated = !layer.attends() || maybe(2);
       layer.ffn = layer.feed_forward == FeedForward::kDense && maybe(2) ? number(1, 5000) : 0;
     }
-    set_layer_pattern(model, layers);
+    set_layer_class_pattern(model, layers);
     if (!has_recurrent_mixer(model)) model.state_mixer.reset();
   }
 
-  void use_windows(Architecture& model) {
+  void use_windows(ModelArchitecture& model) {
     const std::int64_t common = number(1, 9000);
     const bool mixed = maybe(3);
     std::vector<std::int64_t> windows;
@@ -202,7 +202,7 @@ class RandomArchitecture {
       windows.push_back(mixed ? number(0, 3) : maybe(3) ? 0 : common);
     }
     windows.front() = common;
-    set_layer_windows(model, windows);
+    set_layer_attention_windows(model, windows);
   }
 
   std::mt19937_64 random_;

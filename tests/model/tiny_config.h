@@ -11,8 +11,8 @@
 
 namespace stepwright::model {
 
-inline Architecture read(const std::string& text) {
-  return read_huggingface_config(Document::parse(text, "models/tiny/config.json"));
+inline ModelArchitecture read(const std::string& text) {
+  return read_huggingface_config(YamlJsonDocument::parse(text, "models/tiny/config.json"));
 }
 
 /// Returns a small config.json of a model family, with additional members.
@@ -23,7 +23,7 @@ inline std::string tiny(std::string_view type, std::string_view more = "") {
       type, more.empty() ? "" : ", ", more);
 }
 
-inline Architecture read_tiny(std::string_view type, std::string_view more = "") {
+inline ModelArchitecture read_tiny(std::string_view type, std::string_view more = "") {
   return read(tiny(type, more));
 }
 

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 class DatasetLengthsTest : public ::testing::Test {
  protected:
-  DatasetLengths read(const std::string& text, const DocumentLengthField& field) {
+  DatasetDocumentLengths read(const std::string& text, const DocumentLengthField& field) {
     std::ofstream(folder_ / "data.jsonl", std::ios::binary) << text;
     return read_dataset_lengths(folder_ / "data.jsonl", field);
   }
@@ -31,7 +31,7 @@ class DatasetLengthsTest : public ::testing::Test {
 };
 
 TEST_F(DatasetLengthsTest, CountsTokenIdsAndTakesLengths) {
-  const DatasetLengths made = read(
+  const DatasetDocumentLengths made = read(
       "{\"input_ids\": [1, 2, 3], \"n\": 7}\n\n{\"n\": 3, \"input_ids\": [4]}\r\n"
       "{\"input_ids\": [], \"n\": 7}",
       {.name = "input_ids"});
@@ -77,7 +77,7 @@ TEST_F(DatasetLengthsTest, CountsTheTurnsOfConversations) {
       "[{\"type\": \"text\", \"text\": \"efgh\"}, {\"type\": \"image\"}]}]}\n"
       "{\"m\": [{\"from\": \"human\", \"value\": \"ab\"}, {\"from\": \"gpt\", \"value\": null}]}\n"
       "{\"m\": []}\n";
-  const DatasetLengths made = read(text, {.name = "m", .characters_per_token = 2});
+  const DatasetDocumentLengths made = read(text, {.name = "m", .characters_per_token = 2});
   EXPECT_EQ(made.histogram, (LengthHistogram{{1, 1}, {4, 1}}));
   EXPECT_EQ(made.empty, 1);
   EXPECT_THAT(refusal(text, {.name = "m"}), HasSubstr("'m' is text: --characters-per-token"));
@@ -118,11 +118,11 @@ TEST_F(DatasetLengthsTest, ReadsLinesLongerThanABlock) {
 TEST_F(DatasetLengthsTest, ManyLengthsBecomeFewWithAsManyDocuments) {
   LengthHistogram histogram;
   for (std::int64_t i = 1; i <= 1000; ++i) histogram.push_back({i, 3});
-  const LengthHistogram fewer = reduced_length_histogram(histogram, 100);
+  const LengthHistogram fewer = coarsened_length_histogram(histogram, 100);
   EXPECT_EQ(fewer.size(), 100U);
   EXPECT_EQ(total_document_count(fewer), 3000);
   EXPECT_NEAR(total_tokens(fewer) / total_tokens(histogram), 1, 1e-3);
-  EXPECT_EQ(reduced_length_histogram(histogram, 1000), histogram);
+  EXPECT_EQ(coarsened_length_histogram(histogram, 1000), histogram);
 }
 
 }  // namespace

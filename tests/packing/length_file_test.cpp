@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 
 LengthHistogram read(const std::string& text) {
-  const Document document = Document::parse("list: " + text, "job.yaml");
+  const YamlJsonDocument document = YamlJsonDocument::parse("list: " + text, "job.yaml");
   return read_length_histogram(document.root().get("list"));
 }
 
@@ -42,7 +42,7 @@ TEST(LengthFile, ReadsWhatItWrites) {
   const LengthHistogram histogram = {{1, 12}, {4096, 0.25}};
   const std::string text = length_histogram_text(histogram, "from data.jsonl\n2 documents");
   EXPECT_THAT(text, HasSubstr("# from data.jsonl\n# 2 documents\nstepwright: lengths/1\n"));
-  const Document document = Document::parse(text, "lengths.yaml");
+  const YamlJsonDocument document = YamlJsonDocument::parse(text, "lengths.yaml");
   EXPECT_EQ(read_length_histogram(document.root().get("histogram")), histogram);
 }
 

@@ -110,7 +110,7 @@ TEST(Packs, TheLongestOfSeveralFollowsFromTheirShares) {
 TEST(Packs, FillingUpDocumentsTakesRoomThatPackersFindToo) {
   const LengthHistogram lengths = lognormal_length_histogram(300, 0.6);
   const Packing packing{.kind = PackingKind::kFirstFit, .too_long = LongDocumentPolicy::kDrop};
-  const double share = 1 / padding_overhead(lengths, 32);
+  const double share = 1 / document_padding_factor(lengths, 32);
   EXPECT_LT(share, 0.97);
   LengthHistogram padded;
   for (const auto& [length, count] : lengths) padded.push_back({(length + 31) / 32 * 32, count});

@@ -17,9 +17,10 @@ double computation_s(const plan::PlannedJob& planned) {
   const step::StepProgram program = step::forward_only_program(planned.job, planned.plan);
   const cost::CostModel cost(planned.job);
   double seconds = 0;
-  const step::Stage& stage = program.stages.front();
-  for (const step::ScheduleSlot& slot : stage.schedule) {
-    for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+  const step::PipelineStageProgram& stage = program.stages.front();
+  for (const step::PipelineScheduleSlot& slot : stage.schedule) {
+    for (const step::TemplateSequenceItem& item :
+         stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
       for (const step::Operator& op :
            program.templates[static_cast<std::size_t>(item.which)].operators) {
         if (!step::is_communication(op.kind)) seconds += op.repeats * cost.compute_s(op);
@@ -39,7 +40,7 @@ TEST(ForwardPassPrediction, IsLessThanABackward) {
   for (const char* choices : {"parallel: {data: 16}\nsharding: zero1\n", kTensor, kPipeline}) {
     const plan::PlannedJob planned = plan_of(choices);
     const double share =
-        predict_forward_passes(planned, 1).seconds / simulate::predict(planned).step_time_s();
+        predict_forward_passes(planned, 1).seconds / simulate::predict_plan(planned).step_time_s();
     EXPECT_GT(share, 0.2) << choices;
     EXPECT_LT(share, 0.5) << choices;
   }
@@ -48,9 +49,10 @@ TEST(ForwardPassPrediction, IsLessThanABackward) {
 TEST(ForwardPassPrediction, HasNoBackwardAndKeepsNothing) {
   for (const char* choices : {kTensor, kPipeline}) {
     const plan::PlannedJob planned = plan_of(choices);
-    for (const step::Stage& stage : step::forward_only_program(planned.job, planned.plan).stages) {
+    for (const step::PipelineStageProgram& stage :
+         step::forward_only_program(planned.job, planned.plan).stages) {
       EXPECT_EQ(stage.states.gradients + stage.states.optimizer, 0);
-      for (const step::ScheduleSlot& slot : stage.schedule) {
+      for (const step::PipelineScheduleSlot& slot : stage.schedule) {
         EXPECT_EQ(stage.sequences[static_cast<std::size_t>(slot.sequence)].direction,
                   schedule::Direction::kForward);
       }
@@ -77,7 +79,7 @@ TEST(ForwardPassPrediction, NeedsOneMicroBatchWhateverTheirNumber) {
   };
   EXPECT_EQ(peak("{sequences: 64, length: 4096}"), peak("{sequences: 256, length: 4096}"));
   const plan::PlannedJob planned = plan_of(kPipeline);
-  const simulate::Prediction step = simulate::predict(planned);
+  const simulate::PlanPrediction step = simulate::predict_plan(planned);
   const std::vector<double> forward = predict_forward_passes(planned, 1).peak_bytes;
   for (std::size_t i = 0; i < forward.size(); ++i) {
     EXPECT_GT(forward[i], static_cast<double>(step.program.stages[i].states.parameters));

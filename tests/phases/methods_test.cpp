@@ -41,7 +41,8 @@ TEST(Methods, AreWrittenAsTheyWereRead) {
         "{kind: grpo, rollout: {seconds: 5}, dispatch: {padded: 10240, token: 200ns}}",
         "{kind: ppo, reference: {devices: 8}, critic: {devices: 16}, rollout: {seconds: 5}}"}) {
     const plan::PlannedJob planned = plan_of("parallel: {tensor: 2, data: 8}\n", objective);
-    const Document written = Document::parse(plan::plan_yaml(planned), "written.yaml");
+    const YamlJsonDocument written =
+        YamlJsonDocument::parse(plan::plan_yaml(planned), "written.yaml");
     const plan::PlannedJob again = plan::read_plan(written, {});
     EXPECT_EQ(again.job.method, planned.job.method) << objective;
     EXPECT_EQ(again.job.objective.memory_limit_bytes, planned.job.objective.memory_limit_bytes);
@@ -69,7 +70,7 @@ TEST(Methods, EnginesHaveTheDevicesThatTheirWeightsNeed) {
       "stepwright: job/2\nmodel: qwen2.5-72b\ncluster: {profile: dgx-a100-80g, nodes: 4}\n"
       "batch: {sequences: 64, length: 4096}\nobjective: ";
   const auto of = [&](const std::string& objective) {
-    return plan::read_job(Document::parse(text + objective + "\n", "job.yaml"), {}).method;
+    return plan::read_job(YamlJsonDocument::parse(text + objective + "\n", "job.yaml"), {}).method;
   };
   // 145 GB of weights leave half of 80 GB free on four devices.
   EXPECT_EQ(of("ppo").rollout->tensor, 4);

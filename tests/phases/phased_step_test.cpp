@@ -38,8 +38,8 @@ TEST(PhasedStep, OfPreferencesTakesAForwardOfTheReferenceMore) {
       2.0 * static_cast<double>(model::count_parameters(step.update.planned.job.model)) / 8;
   const PhasedStep alone = step_of("{kind: dpo, reference: host}");
   EXPECT_NEAR(step.peak_bytes - alone.peak_bytes, copy, 0.01 * copy);
-  EXPECT_DOUBLE_EQ(step.peak_bytes_beyond_update(), 0);
-  EXPECT_DOUBLE_EQ(alone.peak_bytes_beyond_update(), 0);
+  EXPECT_DOUBLE_EQ(step.peak_bytes_above_policy_update(), 0);
+  EXPECT_DOUBLE_EQ(alone.peak_bytes_above_policy_update(), 0);
 }
 
 TEST(PhasedStep, FitsWhereWhatGeneratesDoes) {
@@ -51,7 +51,8 @@ TEST(PhasedStep, FitsWhereWhatGeneratesDoes) {
   const double generating = whole.phases.front().peak_bytes;
   ASSERT_GT(generating, whole.peak_bytes);
   EXPECT_TRUE(whole.fits());
-  EXPECT_DOUBLE_EQ(whole.peak_bytes_beyond_update(), generating - whole.update.memory.peak_bytes);
+  EXPECT_DOUBLE_EQ(whole.peak_bytes_above_policy_update(),
+                   generating - whole.update.memory.peak_bytes);
   const double between = (generating + whole.peak_bytes) / 2;
   EXPECT_FALSE(grpo(1, between).fits());
   EXPECT_TRUE(grpo(8, between).fits());
@@ -63,7 +64,7 @@ TEST(PhasedStep, ModelsBesideThePolicyAreInTheMemoryOfItsUpdate) {
   const auto planned = [](const std::string& objective) { return plan_of(kPlan, objective); };
   const auto account = [&](const std::string& objective) {
     const plan::PlannedJob own = planned(objective);
-    return memory::memory_report(own.job, step::build_program(own.job, own.plan)).peak_bytes;
+    return memory::memory_report(own.job, step::build_step_program(own.job, own.plan)).peak_bytes;
   };
   const auto priced = [&](const std::string& objective) {
     const plan::PlannedJob own = planned(objective);
@@ -96,15 +97,16 @@ TEST(PhasedStep, OnTheSameDevicesIsASum) {
   }
   EXPECT_NEAR(step.step_s, sum, 1e-9 * sum);
   const double update = step.update.step_time_s();
-  EXPECT_DOUBLE_EQ(step.seconds(StepPhaseKind::kUpdate), 4 * update);
-  EXPECT_DOUBLE_EQ(step.seconds(StepPhaseKind::kCriticUpdate), 4 * update);
+  EXPECT_DOUBLE_EQ(step.seconds_of_phase(StepPhaseKind::kUpdate), 4 * update);
+  EXPECT_DOUBLE_EQ(step.seconds_of_phase(StepPhaseKind::kCriticUpdate), 4 * update);
   const double forwards = predict_forward_passes(plan_of(kPlan), 4).seconds;
   for (const StepPhaseKind kind :
        {StepPhaseKind::kOldLogProbabilities, StepPhaseKind::kReference, StepPhaseKind::kValues}) {
-    EXPECT_DOUBLE_EQ(step.seconds(kind), forwards);
+    EXPECT_DOUBLE_EQ(step.seconds_of_phase(kind), forwards);
   }
   // 4 x 64 x 4,096 tokens on 16 devices of 2,000 tokens/s.
-  EXPECT_DOUBLE_EQ(step.seconds(StepPhaseKind::kGeneration), 4 * 64 * 4096 / (16 * 2000.0));
+  EXPECT_DOUBLE_EQ(step.seconds_of_phase(StepPhaseKind::kGeneration),
+                   4 * 64 * 4096 / (16 * 2000.0));
 }
 
 TEST(PhasedStep, SequencesOfOneProcessLengthenEachPhase) {
@@ -115,7 +117,7 @@ TEST(PhasedStep, SequencesOfOneProcessLengthenEachPhase) {
   const double dispatch = 4 * 64 * 30720 * 100e-9;
   for (const StepPhaseKind kind :
        {StepPhaseKind::kOldLogProbabilities, StepPhaseKind::kReference, StepPhaseKind::kUpdate}) {
-    EXPECT_NEAR(step.seconds(kind) - without.seconds(kind), dispatch, 1e-9);
+    EXPECT_NEAR(step.seconds_of_phase(kind) - without.seconds_of_phase(kind), dispatch, 1e-9);
   }
   EXPECT_NEAR(step.step_s - without.step_s, 3 * dispatch, 1e-9);
 }
@@ -144,12 +146,12 @@ TEST(PhasedStep, ModelsOnDevicesOfTheirOwnWorkBeside) {
       "{kind: ppo, reference: {devices: 8}, critic: {devices: 16}, rollout: {seconds: 5, "
       "tensor: 8}}");
   // Eight devices take twice as long for the reference, as they have half the ranks.
-  const double forward = step.seconds(StepPhaseKind::kOldLogProbabilities);
-  EXPECT_NEAR(step.seconds(StepPhaseKind::kReference), 2 * forward, 0.05 * forward);
-  EXPECT_DOUBLE_EQ(step.training_s,
-                   step.seconds(StepPhaseKind::kReference) + step.seconds(StepPhaseKind::kUpdate));
+  const double forward = step.seconds_of_phase(StepPhaseKind::kOldLogProbabilities);
+  EXPECT_NEAR(step.seconds_of_phase(StepPhaseKind::kReference), 2 * forward, 0.05 * forward);
+  EXPECT_DOUBLE_EQ(step.training_s, step.seconds_of_phase(StepPhaseKind::kReference) +
+                                        step.seconds_of_phase(StepPhaseKind::kUpdate));
   EXPECT_EQ(step.devices, 16 + 8 + 16);
-  EXPECT_DOUBLE_EQ(step.peak_bytes_beyond_update(), 0);
+  EXPECT_DOUBLE_EQ(step.peak_bytes_above_policy_update(), 0);
 }
 
 TEST(PhasedStep, OnFewerDevicesStatesAreSharedInGroupsOfTheirOwnSize) {
@@ -158,7 +160,8 @@ TEST(PhasedStep, OnFewerDevicesStatesAreSharedInGroupsOfTheirOwnSize) {
       "group: 8}\n",
       "{kind: ppo, critic: {devices: 8}, rollout: {tokens_per_s: 2000}}");
   const PhasedStep step = predict_phased_step(planned);
-  EXPECT_GT(step.seconds(StepPhaseKind::kCriticUpdate), step.seconds(StepPhaseKind::kUpdate));
+  EXPECT_GT(step.seconds_of_phase(StepPhaseKind::kCriticUpdate),
+            step.seconds_of_phase(StepPhaseKind::kUpdate));
 }
 
 TEST(PhasedStep, AdaptersAreLearntAgainstTheirBase) {
@@ -166,7 +169,7 @@ TEST(PhasedStep, AdaptersAreLearntAgainstTheirBase) {
       plan_of(kPlan, "{kind: grpo, rollout: {tokens_per_s: 2000, tensor: 8}}",
               "{sequences: 64, length: 4096}", "  adapters: {rank: 16}\n");
   const PhasedStep step = predict_phased_step(planned);
-  EXPECT_DOUBLE_EQ(step.peak_bytes_beyond_update(), 0);
+  EXPECT_DOUBLE_EQ(step.peak_bytes_above_policy_update(), 0);
   EXPECT_DOUBLE_EQ(step.sync.bytes,
                    2.0 * static_cast<double>(model::count_trained_parameters(planned.job.model)));
 }
@@ -174,7 +177,7 @@ TEST(PhasedStep, AdaptersAreLearntAgainstTheirBase) {
 TEST(PhasedStep, GenerationTakesAsLongAsItsLongestSequence) {
   const PhasedStep step =
       step_of("{kind: grpo, rollout: {tokens_per_s: 1e9, longest: 33s, prompt: 96}}");
-  EXPECT_DOUBLE_EQ(step.seconds(StepPhaseKind::kGeneration), 33);
+  EXPECT_DOUBLE_EQ(step.seconds_of_phase(StepPhaseKind::kGeneration), 33);
   EXPECT_DOUBLE_EQ(step.generated, 64 * 4000);
 }
 
@@ -184,11 +187,11 @@ TEST(PhasedStep, OnlyDevicesThatDoBothChange) {
   };
   const PhasedStep turns = step("");
   const PhasedStep without = step_of("{kind: grpo, rollout: {seconds: 50}}");
-  EXPECT_DOUBLE_EQ(turns.seconds(StepPhaseKind::kSwitch), 20);
+  EXPECT_DOUBLE_EQ(turns.seconds_of_phase(StepPhaseKind::kSwitch), 20);
   EXPECT_NEAR(turns.step_s, without.step_s + 20, 1e-9);
   EXPECT_NEAR(turns.low_s, without.low_s + 20, 1e-9);
   EXPECT_DOUBLE_EQ(turns.training_s, without.training_s);
-  EXPECT_DOUBLE_EQ(step(", devices: 16").seconds(StepPhaseKind::kSwitch), 0);
+  EXPECT_DOUBLE_EQ(step(", devices: 16").seconds_of_phase(StepPhaseKind::kSwitch), 0);
 }
 
 TEST(PhasedStep, RefusesDevicesOnWhichNoPlanIsLegal) {

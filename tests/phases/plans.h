@@ -16,7 +16,7 @@ inline plan::PlannedJob plan_of(const std::string& choices, const std::string& o
       "  cluster: {profile: dgx-h100, nodes: 2}\n  batch: " +
       batch + "\n" + job;
   if (!objective.empty()) text += "  objective: " + objective + "\n";
-  return plan::read_plan(Document::parse(text + choices, "plan.yaml"), {});
+  return plan::read_plan(YamlJsonDocument::parse(text + choices, "plan.yaml"), {});
 }
 
 }  // namespace stepwright::phases

@@ -16,7 +16,7 @@ plan::Job job_of(const std::string& objective, int nodes = 4, const char* model 
                            "\ncluster: {profile: dgx-h100, nodes: " + std::to_string(nodes) +
                            "}\nbatch: {sequences: 96, length: 4096}\nobjective: " + objective +
                            "\nsearch: {context: 1, recompute: [none, full]}\n";
-  return plan::read_job(Document::parse(text, "job.yaml"), {});
+  return plan::read_job(YamlJsonDocument::parse(text, "job.yaml"), {});
 }
 
 DevicePoolSplits splits_of(const plan::Job& job) {
@@ -59,7 +59,7 @@ TEST(Pools, AreThoseThatTheJobStates) {
       splits_of(job_of("{kind: grpo, reference: none, rollout: {seconds: 10, devices: 8}}"));
   ASSERT_EQ(found.steps.size(), 1);
   EXPECT_EQ(found.steps.front().update.planned.job.cluster.devices(), 24);
-  EXPECT_DOUBLE_EQ(found.steps.front().seconds(StepPhaseKind::kGeneration), 10);
+  EXPECT_DOUBLE_EQ(found.steps.front().seconds_of_phase(StepPhaseKind::kGeneration), 10);
   EXPECT_THROW(splits_of(job_of("{kind: grpo, rollout: {seconds: 10, devices: 32}}")), Error);
   EXPECT_THROW(splits_of(job_of("{kind: grpo, rollout: {seconds: 10, devices: 12}}")), Error);
 }

@@ -30,13 +30,13 @@ struct PublishedStep {
   /// sequence lengths are assumed.
   [[nodiscard]] double stretch() const {
     const double dispatch = sequence_dispatch_s(predicted.update.planned.job);
-    return (*update_s - dispatch) / (predicted.seconds(StepPhaseKind::kUpdate) - dispatch);
+    return (*update_s - dispatch) / (predicted.seconds_of_phase(StepPhaseKind::kUpdate) - dispatch);
   }
   /// Returns the forward seconds that match the published update time.
   [[nodiscard]] double forward_s() const {
     const double dispatch = sequence_dispatch_s(predicted.update.planned.job);
     return dispatch +
-           stretch() * (predicted.seconds(StepPhaseKind::kOldLogProbabilities) - dispatch);
+           stretch() * (predicted.seconds_of_phase(StepPhaseKind::kOldLogProbabilities) - dispatch);
   }
   /// Returns the sequence length, in tokens, with which the predicted update takes as long as the
   /// published one.
@@ -51,7 +51,7 @@ plan::PlannedJob plan_of_row(const std::string& job, std::string choices) {
   // The members of the plan, `{a: b, c: d}`, continue after the job.
   choices = choices.substr(1, choices.size() - 2);
   const std::string text = "{stepwright: plan/2, job: " + job + ", " + choices + "}";
-  return plan::read_plan(Document::parse("# a row\n" + text + "\n", "row"), {});
+  return plan::read_plan(YamlJsonDocument::parse("# a row\n" + text + "\n", "row"), {});
 }
 
 const std::vector<PublishedStep>& published_steps() {
@@ -93,8 +93,8 @@ std::string error_text(double predicted, const std::optional<double>& printed) {
 }
 
 double both_forwards_s(const PublishedStep& step) {
-  return step.predicted.seconds(StepPhaseKind::kOldLogProbabilities) +
-         step.predicted.seconds(StepPhaseKind::kReference);
+  return step.predicted.seconds_of_phase(StepPhaseKind::kOldLogProbabilities) +
+         step.predicted.seconds_of_phase(StepPhaseKind::kReference);
 }
 
 /// Returns the table of docs/accuracy/reinforcement.md about forward passes for log-probabilities
@@ -121,7 +121,7 @@ std::string table_of_phases() {
       "|---|---|---|---|---|---|\n";
   for (const PublishedStep& step : published_steps()) {
     if (!step.forwards_s) continue;
-    const double updates = step.predicted.seconds(StepPhaseKind::kUpdate);
+    const double updates = step.predicted.seconds_of_phase(StepPhaseKind::kUpdate);
     const double forwards = both_forwards_s(step);
     text += fmt::format("| {} ({}) | {} | {:.1f} s | {} | {:.1f} s | {} |\n", step.id, step.model,
                         step.gpus, updates, error_text(updates, step.update_s), forwards,
@@ -147,7 +147,8 @@ double predicted_s(const PublishedStep& step) {
   const double generating =
       static_cast<double>(step.predicted.update.planned.job.method.rollout->devices);
   const double generation = generation_s(turns) * static_cast<double>(turns.predicted.devices) /
-                            generating * step.predicted.tokens() / turns.predicted.tokens();
+                            generating * step.predicted.trained_tokens_of_step() /
+                            turns.predicted.trained_tokens_of_step();
   return std::max(generation, step.predicted.training_s) + step.predicted.sync.seconds();
 }
 
@@ -173,7 +174,7 @@ std::string table_of_syncs() {
       "| model | train, generate | weights | predicted | printed | |\n|---|---|---|---|---|---|\n";
   for (const PublishedStep& step : published_steps()) {
     if (!step.weight_sync_s) continue;
-    const WeightSync& sync = step.predicted.sync;
+    const PolicyWeightSync& sync = step.predicted.sync;
     text += fmt::format("| {} | {}, {} | {:.0f} GB | {:.2f} s | {:.2f} s | {} |\n", step.model,
                         step.gpus, step.gpus, sync.bytes / 1e9, sync.seconds(), *step.weight_sync_s,
                         step.note.substr(0, step.note.find(';')));

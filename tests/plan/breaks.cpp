@@ -6,73 +6,74 @@ namespace stepwright::plan {
 namespace {
 
 void interleave(Plan& plan, std::int64_t chunks) {
-  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = chunks};
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = chunks};
 }
 
 std::vector<Break> grid_breaks() {
   return {
-      {Rule::kPositive, false, [](Job&, Plan& plan) { plan.micro_batch = 0; },
+      {PlanLegalityRule::kPositive, false, [](Job&, Plan& plan) { plan.micro_batch = 0; },
        "micro_batch is 0, and sizes are at least 1; nearest legal: micro_batch 1"},
-      {Rule::kPositive, false, [](Job&, Plan& plan) { plan.parallel.data = -2; },
+      {PlanLegalityRule::kPositive, false, [](Job&, Plan& plan) { plan.parallel.data = -2; },
        "parallel.data is -2, and sizes are at least 1; nearest legal: data 2"},
-      {Rule::kWorldSize, false, [](Job&, Plan& plan) { plan.parallel.data = 3; },
+      {PlanLegalityRule::kWorldSize, false, [](Job&, Plan& plan) { plan.parallel.data = 3; },
        "tensor 2 x context 2 x data 3 x pipeline 2 are not the 16 devices; nearest legal: data 2"},
-      {Rule::kWorldSize, false, [](Job&, Plan& plan) { plan.parallel.pipeline = 3; },
+      {PlanLegalityRule::kWorldSize, false, [](Job&, Plan& plan) { plan.parallel.pipeline = 3; },
        "tensor 2 x context 2 x data 2 x pipeline 3 are not the 16 devices; nearest legal: "
        "pipeline 2, or pipeline 4 with data 1"},
-      {Rule::kRankOrder, true,
+      {PlanLegalityRule::kRankOrder, true,
        [](Job&, Plan& plan) {
          plan.parallel.expert = 2;
          plan.rank_order = *parse_rank_order("tp-cp-ep-pp-dp");
        },
        "under tp-cp-ep-pp-dp the pipeline has stride 4 on the dense and 2 on the expert side; "
        "nearest legal: rank_order tp-cp-ep-dp-pp"},
-      {Rule::kRankOrder, false, [](Job&, Plan& plan) { plan.rank_order.axes[0] = Axis::kPipeline; },
+      {PlanLegalityRule::kRankOrder, false,
+       [](Job&, Plan& plan) { plan.rank_order.axes[0] = ParallelismAxis::kPipeline; },
        "pp-cp-ep-dp-pp does not name each axis once; nearest legal: rank_order tp-cp-ep-dp-pp"}};
 }
 
 std::vector<Break> tensor_breaks() {
-  return {
-      {Rule::kTensorDividesHeads, false,
-       [](Job& job, Plan& plan) {
-         job.model.heads = job.model.kv_heads = 40;
-         job.model.ffn = 320;
-         plan.parallel = {.tensor = 16};
-       },
-       "40 heads are not a multiple of tensor 16; nearest legal: tensor 8 with data 2"},
-      {Rule::kTensorDividesHeads, false,
-       [](Job&, Plan& plan) { plan.parallel = {.tensor = 8, .data = 2}; },
-       "4 kv_heads are not a multiple of tensor 8; nearest legal: tensor 4 with data 4"},
-      {Rule::kTensorDividesFfn, false,
-       [](Job& job, Plan& plan) {
-         job.model.ffn = 102;
-         plan.parallel = {.tensor = 4, .data = 4};
-       },
-       "ffn 102 is not a multiple of tensor 4; nearest legal: tensor 2 with data 8"},
-      {Rule::kTensorDividesFfn, true, [](Job& job, Plan&) { job.model.experts->shared_ffn = 33; },
-       "shared_ffn 33 is not a multiple of tensor 2; nearest legal: tensor 1 with data 4, "
-       "sequence_parallel false"},
-      {Rule::kSequenceParallelNeedsTensor, false,
-       [](Job&, Plan& plan) {
-         plan.parallel = {.data = 16};
-         plan.sequence_parallel = true;
-       },
-       "sequence_parallel cuts over the tensor ranks, and tensor is 1; nearest legal: "
-       "sequence_parallel false"}};
+  return {{PlanLegalityRule::kTensorDividesHeads, false,
+           [](Job& job, Plan& plan) {
+             job.model.heads = job.model.kv_heads = 40;
+             job.model.ffn = 320;
+             plan.parallel = {.tensor = 16};
+           },
+           "40 heads are not a multiple of tensor 16; nearest legal: tensor 8 with data 2"},
+          {PlanLegalityRule::kTensorDividesHeads, false,
+           [](Job&, Plan& plan) { plan.parallel = {.tensor = 8, .data = 2}; },
+           "4 kv_heads are not a multiple of tensor 8; nearest legal: tensor 4 with data 4"},
+          {PlanLegalityRule::kTensorDividesFfn, false,
+           [](Job& job, Plan& plan) {
+             job.model.ffn = 102;
+             plan.parallel = {.tensor = 4, .data = 4};
+           },
+           "ffn 102 is not a multiple of tensor 4; nearest legal: tensor 2 with data 8"},
+          {PlanLegalityRule::kTensorDividesFfn, true,
+           [](Job& job, Plan&) { job.model.experts->shared_ffn = 33; },
+           "shared_ffn 33 is not a multiple of tensor 2; nearest legal: tensor 1 with data 4, "
+           "sequence_parallel false"},
+          {PlanLegalityRule::kSequenceParallelNeedsTensor, false,
+           [](Job&, Plan& plan) {
+             plan.parallel = {.data = 16};
+             plan.sequence_parallel = true;
+           },
+           "sequence_parallel cuts over the tensor ranks, and tensor is 1; nearest legal: "
+           "sequence_parallel false"}};
 }
 
 std::vector<Break> context_breaks() {
   return {
-      {Rule::kContextDividesLength, false, [](Job& job, Plan&) { job.length = 62; },
+      {PlanLegalityRule::kContextDividesLength, false, [](Job& job, Plan&) { job.length = 62; },
        "length 62 is not a multiple of 2 x context 2; nearest legal: context 1 with data 4"},
-      {Rule::kUlyssesDividesHeads, false,
+      {PlanLegalityRule::kUlyssesDividesHeads, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.tensor = 2, .context = 4, .data = 2};
          plan.context_kind = ContextKind::kUlysses;
        },
        "4 kv_heads / tensor 2 are not a multiple of context 4 (ulysses); nearest legal: context 2 "
        "with data 4"},
-      {Rule::kLengthDividesTensor, false,
+      {PlanLegalityRule::kLengthDividesTensor, false,
        [](Job& job, Plan& plan) {
          job.length = 4;
          plan.parallel = {.tensor = 4, .context = 2, .data = 2};
@@ -80,7 +81,7 @@ std::vector<Break> context_breaks() {
        },
        "length 4 / context 2 is not a multiple of tensor 4 (sequence_parallel); nearest legal: "
        "sequence_parallel false"},
-      {Rule::kLengthWithinPositions, false,
+      {PlanLegalityRule::kLengthWithinPositions, false,
        [](Job& job, Plan&) {
          job.model.position = model::PositionEncoding::kLearned;
          job.length = 128;
@@ -90,14 +91,14 @@ std::vector<Break> context_breaks() {
 
 std::vector<Break> coverage_breaks() {
   return {
-      {Rule::kUnfusedContext, false,
+      {PlanLegalityRule::kUnfusedContext, false,
        [](Job& job, Plan&) { job.kernels.attention = cluster::AttentionKernel::kUnfused; },
        "kernels.attention is unfused and context_kind ring: nothing covers scores of a part of the "
        "keys yet; nearest legal: context_kind ulysses"},
-      {Rule::kFrozenStep, false,
+      {PlanLegalityRule::kFrozenStep, false,
        [](Job& job, Plan&) { job.model.frozen = {.embedding = true, .layers = 1}; },
        "cuts layers that have no backward, and nothing covers that yet; nearest legal: pipeline 1"},
-      {Rule::kMultiTokenStep, false,
+      {PlanLegalityRule::kMultiTokenStep, false,
        [](Job& job, Plan&) {
          job.model.multi_token_layers = 1;
          job.model.count_multi_token = true;
@@ -107,7 +108,7 @@ std::vector<Break> coverage_breaks() {
        "model.count_multi_token with position none and a norm of the embedding: nothing covers "
        "multi-token layers that add more to embedded tokens yet; nearest legal: "
        "model.count_multi_token false"},
-      {Rule::kDeferredHead, false,
+      {PlanLegalityRule::kDeferredHead, false,
        [](Job& job, Plan& plan) {
          job.kernels.loss_chunks = 8;
          plan.overlap.defer_embedding_gradient = true;
@@ -118,21 +119,24 @@ std::vector<Break> coverage_breaks() {
 
 std::vector<Break> expert_breaks() {
   return {
-      {Rule::kExpertNeedsExperts, false, [](Job&, Plan& plan) { plan.parallel.expert = 2; },
+      {PlanLegalityRule::kExpertNeedsExperts, false,
+       [](Job&, Plan& plan) { plan.parallel.expert = 2; },
        "expert 2 and expert_tensor 1, and small has no experts; nearest legal: expert 1"},
-      {Rule::kExpertDividesExperts, true, [](Job&, Plan& plan) { plan.parallel.expert = 3; },
+      {PlanLegalityRule::kExpertDividesExperts, true,
+       [](Job&, Plan& plan) { plan.parallel.expert = 3; },
        "8 experts are not a multiple of expert 3; nearest legal: expert 2, or expert 4"},
-      {Rule::kExpertTensorDividesFfn, true,
+      {PlanLegalityRule::kExpertTensorDividesFfn, true,
        [](Job& job, Plan& plan) {
          job.model.experts->ffn = 50;
          plan.parallel.expert = 1;
          plan.parallel.expert_tensor = 4;
        },
        "expert ffn 50 is not a multiple of expert_tensor 4; nearest legal: expert_tensor 2"},
-      {Rule::kExpertGridDivides, true, [](Job&, Plan& plan) { plan.parallel.expert_tensor = 4; },
+      {PlanLegalityRule::kExpertGridDivides, true,
+       [](Job&, Plan& plan) { plan.parallel.expert_tensor = 4; },
        "expert 4 x expert_tensor 4 do not divide tensor 2 x context 2 x data 2 = 8; nearest legal: "
        "expert 2"},
-      {Rule::kExpertNeedsSequenceParallel, true,
+      {PlanLegalityRule::kExpertNeedsSequenceParallel, true,
        [](Job&, Plan& plan) { plan.sequence_parallel = false; },
        "expert 4 and expert_tensor 1 with tensor 2 need sequence_parallel: without it the tensor "
        "ranks route the same tokens; nearest legal: sequence_parallel true"}};
@@ -140,68 +144,71 @@ std::vector<Break> expert_breaks() {
 
 std::vector<Break> layer_breaks() {
   return {
-      {Rule::kStagesWithinLayers, false, [](Job&, Plan& plan) { interleave(plan, 5); },
+      {PlanLegalityRule::kStagesWithinLayers, false, [](Job&, Plan& plan) { interleave(plan, 5); },
        "pipeline 2 x chunks 5 are more than the 8 layers; nearest legal: chunks 4"},
-      {Rule::kLayerSplit, false, [](Job&, Plan& plan) { plan.layers = {4, 5}; },
+      {PlanLegalityRule::kLayerSplit, false, [](Job&, Plan& plan) { plan.layers = {4, 5}; },
        "layers [4, 5] do not split 8 layers into 2 chunks (pipeline 2 x chunks 1) that "
        "leave no position without any part of the model; nearest legal: layers even"},
-      {Rule::kLayerSplit, false,
+      {PlanLegalityRule::kLayerSplit, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.pipeline = 4, .data = 4};
          plan.layers = {4, 0, 4, 0};
        },
        "layers [4, 0, 4, 0] do not split 8 layers into 4 chunks (pipeline 4 x chunks 1) that leave "
        "no position without any part of the model; nearest legal: layers even"},
-      {Rule::kChunksNeedInterleaving, false, [](Job&, Plan& plan) { plan.schedule.chunks = 2; },
+      {PlanLegalityRule::kChunksNeedInterleaving, false,
+       [](Job&, Plan& plan) { plan.schedule.chunks = 2; },
        "2 chunks need the interleaved schedule, and it is 1f1b; nearest legal: chunks 1, or "
        "schedule interleaved"},
-      {Rule::kChunksNeedInterleaving, false,
-       [](Job&, Plan& plan) { plan.schedule = {schedule::ScheduleKind::kFolded, 3}; },
+      {PlanLegalityRule::kChunksNeedInterleaving, false,
+       [](Job&, Plan& plan) { plan.schedule = {schedule::PipelineScheduleKind::kFolded, 3}; },
        "the schedule folded has 2 chunks, and chunks is 3; nearest legal: chunks 2, or schedule "
        "interleaved"},
-      {Rule::kInterleavingNeedsChunks, false, [](Job&, Plan& plan) { interleave(plan, 1); },
+      {PlanLegalityRule::kInterleavingNeedsChunks, false,
+       [](Job&, Plan& plan) { interleave(plan, 1); },
        "the schedule interleaved has at least 2 chunks, and chunks is 1; nearest legal: schedule "
        "1f1b, or chunks 2"},
-      {Rule::kInterleavingNeedsChunks, false,
-       [](Job&, Plan& plan) { plan.schedule = {schedule::ScheduleKind::kZeroBubbleV, 1}; },
+      {PlanLegalityRule::kInterleavingNeedsChunks, false,
+       [](Job&, Plan& plan) { plan.schedule = {schedule::PipelineScheduleKind::kZeroBubbleV, 1}; },
        "the schedule zb-v has 2 chunks, and chunks is 1; nearest legal: schedule 1f1b, or chunks "
        "2"},
-      {Rule::kScheduleNeedsPipeline, false,
+      {PlanLegalityRule::kScheduleNeedsPipeline, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.data = 16};
          interleave(plan, 2);
        },
        "the schedule interleaved needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b "
        "with chunks 1"},
-      {Rule::kStrandsNeedPairs, false, [](Job&, Plan& plan) { plan.schedule.strands = 2; },
+      {PlanLegalityRule::kStrandsNeedPairs, false,
+       [](Job&, Plan& plan) { plan.schedule.strands = 2; },
        "strands is 2, and the schedule 1f1b has no forward beside a backward (folded, dualpipev, "
        "paired and stp have); nearest legal: strands 1, or schedule folded with chunks 2"},
-      {Rule::kScheduleNeedsPipeline, false,
+      {PlanLegalityRule::kScheduleNeedsPipeline, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.data = 16};
-         plan.schedule = {schedule::ScheduleKind::kZeroBubbleH1, 1};
+         plan.schedule = {schedule::PipelineScheduleKind::kZeroBubbleH1, 1};
        },
        "the schedule zb-h1 needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b"}};
 }
 
 std::vector<Break> batch_breaks() {
   return {
-      {Rule::kBatchDivides, false, [](Job&, Plan& plan) { plan.micro_batch = 3; },
+      {PlanLegalityRule::kBatchDivides, false, [](Job&, Plan& plan) { plan.micro_batch = 3; },
        "the batch of 32 sequences cannot be shared by 2 data-parallel replicas in micro-batches of "
        "3; nearest batches: 30 and 36; nearest legal: micro_batch 2, "
        "or micro_batch 4"},
-      {Rule::kBatchDivides, false, [](Job& job, Plan&) { job.sequences = 7; },
+      {PlanLegalityRule::kBatchDivides, false, [](Job& job, Plan&) { job.sequences = 7; },
        "the batch of 7 sequences cannot be shared by 2 data-parallel replicas; nearest batches: 6 "
        "and 8; nearest legal: pipeline 4 with "
        "data 1"},
-      {Rule::kInterleavingNeedsGroups, false,
+      {PlanLegalityRule::kInterleavingNeedsGroups, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 16;
          interleave(plan, 2);
        },
        "1 micro-batches do not come in groups of 1 of which each, the last one too, has pipeline 2 "
        "or more (interleaved); nearest legal: micro_batch 8"},
-      {Rule::kInterleavingNeedsGroups, false,
+      {PlanLegalityRule::kInterleavingNeedsGroups, false,
        [](Job& job, Plan& plan) {
          job.sequences = 10;
          interleave(plan, 2);
@@ -209,48 +216,49 @@ std::vector<Break> batch_breaks() {
        },
        "5 micro-batches do not come in groups of 4 of which each, the last one too, has pipeline 2 "
        "or more (interleaved); nearest legal: schedule.group 3"},
-      {Rule::kDualPipeEnds, false,
+      {PlanLegalityRule::kDualPipeEnds, false,
        [](Job& job, Plan& plan) {
          job.sequences = 30;
-         plan.schedule = {schedule::ScheduleKind::kDualPipe, 2};
+         plan.schedule = {schedule::PipelineScheduleKind::kDualPipe, 2};
        },
        "the schedule dualpipe needs an even number of positions and of micro-batches; pipeline is "
        "2, micro-batches are 15; nearest legal: schedule 1f1b with chunks 1"},
-      {Rule::kDualPipeMicroBatches, false,
+      {PlanLegalityRule::kDualPipeMicroBatches, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 8;
-         plan.schedule = {schedule::ScheduleKind::kDualPipeV, 2};
+         plan.schedule = {schedule::PipelineScheduleKind::kDualPipeV, 2};
        },
        "the schedule dualpipev needs at least 4 micro-batches with pipeline 2; they are 2; nearest "
        "legal: micro_batch 4"},
-      {Rule::kDualPipeMicroBatches, false,
+      {PlanLegalityRule::kDualPipeMicroBatches, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 4;
-         plan.schedule = {schedule::ScheduleKind::kStp, 2};
+         plan.schedule = {schedule::PipelineScheduleKind::kStp, 2};
        },
        "the schedule stp needs at least 6 micro-batches with pipeline 2; they are 4; nearest "
        "legal: micro_batch 2"},
-      {Rule::kVocabularyStep, false,
+      {PlanLegalityRule::kVocabularyStep, false,
        [](Job& job, Plan& plan) {
          job.kernels.gathered_logits = true;
-         plan.schedule = {schedule::ScheduleKind::kSpreadVocabulary, 1};
+         plan.schedule = {schedule::PipelineScheduleKind::kSpreadVocabulary, 1};
        },
        "the schedule 1f1b-vocab with kernels.gathered_logits: nothing covers that yet; nearest "
        "legal: schedule 1f1b"},
-      {Rule::kVocabularyStep, false,
+      {PlanLegalityRule::kVocabularyStep, false,
        [](Job& job, Plan& plan) {
          job.kernels.loss_chunks = 4;
-         plan.schedule = {schedule::ScheduleKind::kVocabularyOne, 1};
+         plan.schedule = {schedule::PipelineScheduleKind::kVocabularyOne, 1};
        },
        "the schedule vocab-1 with kernels.loss_chunks: nothing covers that yet; nearest legal: "
        "schedule 1f1b"},
-      {Rule::kStrandsNeedMicroBatches, false,
+      {PlanLegalityRule::kStrandsNeedMicroBatches, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 16;
-         plan.schedule = {.kind = schedule::ScheduleKind::kFolded, .chunks = 2, .strands = 2};
+         plan.schedule = {
+             .kind = schedule::PipelineScheduleKind::kFolded, .chunks = 2, .strands = 2};
        },
        "two strands are two micro-batches, and a step has 1; nearest legal: micro_batch 8"},
-      {Rule::kStepPasses, false,
+      {PlanLegalityRule::kStepPasses, false,
        [](Job& job, Plan& plan) {
          job.sequences = std::int64_t{1} << 19;
          plan.micro_batch = 1;
@@ -261,27 +269,27 @@ std::vector<Break> batch_breaks() {
 
 std::vector<Break> sharding_breaks() {
   return {
-      {Rule::kShardingStrategy, false,
-       [](Job&, Plan& plan) { plan.sharding.parameters = Spread::kGlobal; },
+      {PlanLegalityRule::kShardingStrategy, false,
+       [](Job&, Plan& plan) { plan.sharding.parameters = StateShardingScope::kGlobal; },
        "sharding GNN splits the optimizer states less finely than parameters or gradients; nearest "
        "legal: sharding GNG, or sharding NNN"},
-      {Rule::kShardingGroup, false,
+      {PlanLegalityRule::kShardingGroup, false,
        [](Job&, Plan& plan) {
-         plan.sharding = *sharding_of("IIG");
+         plan.sharding = *sharding_named_by_word("IIG");
          plan.sharding.group = 3;
        },
        "group 3 does not cut context 2 x data 2 into equal runs of ranks; nearest legal: "
        "sharding_group 2, or sharding_group 4"},
-      {Rule::kShardingGroup, false, [](Job&, Plan& plan) { plan.sharding.group = 2; },
+      {PlanLegalityRule::kShardingGroup, false, [](Job&, Plan& plan) { plan.sharding.group = 2; },
        "group 2 has no use in NNN, which splits nothing inside groups; nearest legal: "
        "sharding_group 1"},
-      {Rule::kShardingGroup, false,
+      {PlanLegalityRule::kShardingGroup, false,
        [](Job& job, Plan& plan) {
          job.cluster = small_cluster(3, 8);
          plan.parallel = {.tensor = 2, .context = 4, .data = 3};
          plan.rank_order = *parse_rank_order("cp-tp-ep-dp-pp");
          job.sequences = 24;
-         plan.sharding = *sharding_of("III");
+         plan.sharding = *sharding_named_by_word("III");
          plan.sharding.group = 6;
        },
        "group 6 does not cut context 4 x data 3 into equal runs of ranks; nearest legal: "
@@ -290,26 +298,28 @@ std::vector<Break> sharding_breaks() {
 
 std::vector<Break> collective_breaks() {
   return {
-      {Rule::kTensorCollectives, false,
-       [](Job&, Plan& plan) { plan.collectives.tensor = collective::Algorithm::kNvls; },
+      {PlanLegalityRule::kTensorCollectives, false,
+       [](Job&, Plan& plan) { plan.collectives.tensor = collective::CollectiveAlgorithm::kNvls; },
        "nvls needs switches that add and at least 8 ranks on a node; tensor has 2 ranks on 1 node, "
        "and no switch of small adds; nearest legal: collectives.tensor library"},
-      {Rule::kContextCollectives, false,
-       [](Job&, Plan& plan) { plan.collectives.context = collective::Algorithm::kDirect; },
+      {PlanLegalityRule::kContextCollectives, false,
+       [](Job&, Plan& plan) {
+         plan.collectives.context = collective::CollectiveAlgorithm::kDirect;
+       },
        "direct carries out none of the collectives that context parallelism has here; nearest "
        "legal: collectives.context library"},
-      {Rule::kExpertCollectives, true,
-       [](Job&, Plan& plan) { plan.collectives.expert = collective::Algorithm::kTree; },
+      {PlanLegalityRule::kExpertCollectives, true,
+       [](Job&, Plan& plan) { plan.collectives.expert = collective::CollectiveAlgorithm::kTree; },
        "tree carries out none of the collectives that expert parallelism has here; nearest legal: "
        "collectives.expert library"},
-      {Rule::kDataCollectives, false,
-       [](Job&, Plan& plan) { plan.collectives.data = collective::Algorithm::kTwoLevel; },
+      {PlanLegalityRule::kDataCollectives, false,
+       [](Job&, Plan& plan) { plan.collectives.data = collective::CollectiveAlgorithm::kTwoLevel; },
        "two-level needs several ranks on each of several nodes, as many on each; data-context has "
        "4 ranks on 1 node; nearest legal: collectives.data library"},
-      {Rule::kDataCollectives, false,
+      {PlanLegalityRule::kDataCollectives, false,
        [](Job&, Plan& plan) {
-         plan.sharding = *sharding_of("GGG");
-         plan.collectives.data = collective::Algorithm::kTree;
+         plan.sharding = *sharding_named_by_word("GGG");
+         plan.collectives.data = collective::CollectiveAlgorithm::kTree;
        },
        "tree carries out none of the collectives that data parallelism has here; nearest legal: "
        "collectives.data library"}};
@@ -317,32 +327,34 @@ std::vector<Break> collective_breaks() {
 
 std::vector<Break> state_breaks() {
   return {
-      {Rule::kExpertShardingGroup, true,
+      {PlanLegalityRule::kExpertShardingGroup, true,
        [](Job&, Plan& plan) {
-         plan.sharding = *sharding_of("III");
+         plan.sharding = *sharding_named_by_word("III");
          plan.sharding.expert_group = 4;
        },
        "expert_group 4 does not divide the 2 ranks that hold the same experts; nearest legal: "
        "expert_group 2"},
-      {Rule::kExpertShardingGroup, true, [](Job&, Plan& plan) { plan.sharding.expert_group = 2; },
+      {PlanLegalityRule::kExpertShardingGroup, true,
+       [](Job&, Plan& plan) { plan.sharding.expert_group = 2; },
        "expert_group 2 has no use in NNN, which splits nothing inside groups; nearest legal: "
        "expert_group 1"},
-      {Rule::kExpertShardingGroup, false,
+      {PlanLegalityRule::kExpertShardingGroup, false,
        [](Job&, Plan& plan) {
-         plan.sharding = *sharding_of("III");
+         plan.sharding = *sharding_named_by_word("III");
          plan.sharding.expert_group = 2;
        },
        "expert_group 2, and small has no experts; nearest legal: expert_group 1"},
-      {Rule::kRecomputeEvery, false,
+      {PlanLegalityRule::kRecomputeEvery, false,
        [](Job&, Plan& plan) { plan.recompute = {.kind = RecomputeKind::kEvery, .every = 0}; },
        "recompute every 0 layers; it is at least 1; nearest legal: recompute every 1"},
-      {Rule::kRecomputeModules, false,
+      {PlanLegalityRule::kRecomputeModules, false,
        [](Job&, Plan& plan) {
          plan.recompute = {.kind = RecomputeKind::kModules,
-                           .modules = {Module::kNorm, Module::kMoe, Module::kLatentUp}};
+                           .modules = {RecomputeModule::kNorm, RecomputeModule::kMoe,
+                                       RecomputeModule::kLatentUp}};
        },
        "small has no moe, mla_up_proj to recompute; nearest legal: recompute norm"},
-      {Rule::kRecomputeStages, false,
+      {PlanLegalityRule::kRecomputeStages, false,
        [](Job&, Plan& plan) {
          plan.recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull},
                                   {.position = plan.parallel.pipeline}};
@@ -350,9 +362,10 @@ std::vector<Break> state_breaks() {
        "recompute names stage 2, and the pipeline has stages 0 to 1; nearest legal: recompute "
        "none, full "
        "on stage 0"},
-      {Rule::kPrecision, false, [](Job& job, Plan&) { job.precision = DType::kFp8; },
+      {PlanLegalityRule::kPrecision, false, [](Job& job, Plan&) { job.precision = DType::kFp8; },
        "toy has no rate for fp8; nearest legal: precision fp32 or bf16"},
-      {Rule::kAccumulate, false, [](Job&, Plan& plan) { plan.accumulate = DType::kFp16; },
+      {PlanLegalityRule::kAccumulate, false,
+       [](Job&, Plan& plan) { plan.accumulate = DType::kFp16; },
        "gradients stored as bf16 are not accumulated in fp16; nearest legal: accumulate fp32"}};
 }
 
@@ -363,21 +376,22 @@ void give_host(Job& job) {
 }
 
 std::vector<Break> offload_breaks() {
-  return {{Rule::kOffloadShare, false,
+  return {{PlanLegalityRule::kOffloadShare, false,
            [](Job& job, Plan& plan) {
              give_host(job);
              plan.offload.optimizer = 1.5;
            },
            "offload.optimizer is 1.5; nearest legal: offload.optimizer 1.0"},
-          {Rule::kOffloadShare, false, [](Job&, Plan& plan) { plan.offload.optimizer = -0.5; },
+          {PlanLegalityRule::kOffloadShare, false,
+           [](Job&, Plan& plan) { plan.offload.optimizer = -0.5; },
            "offload.optimizer is -0.5; nearest legal: offload.optimizer 0.0"},
-          {Rule::kOffloadModules, false,
+          {PlanLegalityRule::kOffloadModules, false,
            [](Job& job, Plan& plan) {
              give_host(job);
              plan.offload.activations = {OffloadModule::kQkv, OffloadModule::kMoeActivation};
            },
            "has no moe_act; nearest legal: offload.activations [\"qkv_linear\"]"},
-          {Rule::kOffloadUpdate, false,
+          {PlanLegalityRule::kOffloadUpdate, false,
            [](Job& job, Plan& plan) {
              give_host(job);
              job.optimizer = Optimizer::kMuon;
@@ -386,7 +400,7 @@ std::vector<Break> offload_breaks() {
            },
            "offload.optimizer 0.5 with optimizer muon, while hosts update adam, adamw, adam_bf16, "
            "sgd; nearest legal: offload.optimizer 0.0"},
-          {Rule::kOffloadParameters, false,
+          {PlanLegalityRule::kOffloadParameters, false,
            [](Job& job, Plan& plan) {
              give_host(job);
              plan.offload.optimizer = 1;
@@ -394,23 +408,24 @@ std::vector<Break> offload_breaks() {
            },
            "offload.parameters with NNN and 100% of the optimizer on the host; nearest legal: "
            "sharding GGG, or offload.parameters false"},
-          {Rule::kOffloadParameters, false,
+          {PlanLegalityRule::kOffloadParameters, false,
            [](Job& job, Plan& plan) {
              give_host(job);
-             plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
+             plan.sharding = {StateShardingScope::kGlobal, StateShardingScope::kGlobal,
+                              StateShardingScope::kGlobal};
              plan.offload.optimizer = 0.5;
              plan.offload.parameters = true;
            },
            "offload.parameters with GGG and 50% of the optimizer on the host; nearest legal: "
            "offload.optimizer 1.0, or offload.parameters false"},
-          {Rule::kOffloadHost, false,
+          {PlanLegalityRule::kOffloadHost, false,
            [](Job& job, Plan& plan) {
              job.cluster.name = "toys";
              plan.offload.activations = {OffloadModule::kQkv};
            },
            "offload of toys, which says nothing of cluster.device.host_link; nearest legal: "
            "offload.activations []"},
-          {Rule::kHostMemory, false,
+          {PlanLegalityRule::kHostMemory, false,
            [](Job& job, Plan& plan) {
              give_host(job);
              job.cluster.host.memory_bytes = 1;

@@ -17,7 +17,7 @@ Plan legal_expert_plan();
 
 /// A change that breaks one rule, and the refusal's text after the name of the rule.
 struct Break {
-  Rule rule{};
+  PlanLegalityRule rule{};
   bool experts = false;
   std::function<void(Job&, Plan&)> change;
   std::string message;

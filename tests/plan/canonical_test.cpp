@@ -19,7 +19,7 @@ Plan data_plan() {
 }
 
 TEST(Canonical, KeepsAPlanOfDefaults) {
-  EXPECT_EQ(canonical(data_plan(), small_job()), data_plan());
+  EXPECT_EQ(canonical_plan(data_plan(), small_job()), data_plan());
 }
 
 TEST(Canonical, ForgetsChoicesOfDimensionsOfOneRank) {
@@ -29,9 +29,9 @@ TEST(Canonical, ForgetsChoicesOfDimensionsOfOneRank) {
   plan.overlap.tensor = plan.overlap.expert = true;
   plan.overlap.context = plan.overlap.pipeline = false;
   plan.recompute.every = 3;
-  plan.collectives.tensor = collective::Algorithm::kNvls;
-  plan.collectives.context = plan.collectives.expert = collective::Algorithm::kDirect;
-  EXPECT_EQ(canonical(plan, small_job()), data_plan());
+  plan.collectives.tensor = collective::CollectiveAlgorithm::kNvls;
+  plan.collectives.context = plan.collectives.expert = collective::CollectiveAlgorithm::kDirect;
+  EXPECT_EQ(canonical_plan(plan, small_job()), data_plan());
 }
 
 TEST(Canonical, MessagesRunBesideSharedExpertsThatThereAre) {
@@ -39,12 +39,12 @@ TEST(Canonical, MessagesRunBesideSharedExpertsThatThereAre) {
   Plan plan = data_plan();
   plan.parallel.expert = 4;
   plan.overlap.shared_experts = true;
-  EXPECT_EQ(canonical(plan, job), plan);
+  EXPECT_EQ(canonical_plan(plan, job), plan);
   plan.overlap.expert = true;
-  EXPECT_FALSE(canonical(plan, job).overlap.shared_experts);
+  EXPECT_FALSE(canonical_plan(plan, job).overlap.shared_experts);
   plan.overlap.expert = false;
   job.model.experts->shared_ffn = 0;
-  EXPECT_FALSE(canonical(plan, job).overlap.shared_experts);
+  EXPECT_FALSE(canonical_plan(plan, job).overlap.shared_experts);
 }
 
 TEST(Canonical, ForgetsMessagesThatNobodySends) {
@@ -54,70 +54,71 @@ TEST(Canonical, ForgetsMessagesThatNobodySends) {
   const Plan plain = plan;
   plan.overlap.gradients = plan.overlap.parameters = false;
   plan.gradient_bucket = plan.parameter_bucket = 7;
-  plan.collectives.data = collective::Algorithm::kTwoLevel;
-  plan.sharding = *sharding_of("GGG");
-  EXPECT_EQ(canonical(plan, small_job()), plain);
+  plan.collectives.data = collective::CollectiveAlgorithm::kTwoLevel;
+  plan.sharding = *sharding_named_by_word("GGG");
+  EXPECT_EQ(canonical_plan(plan, small_job()), plain);
 }
 
 TEST(Canonical, AGroupOfOneIsNAndAGroupOfAllIsG) {
   Plan plan = data_plan();
-  plan.sharding = *sharding_of("IIG");
-  EXPECT_EQ(sharding_letters(canonical(plan, small_job()).sharding), "NNG");
+  plan.sharding = *sharding_named_by_word("IIG");
+  EXPECT_EQ(sharding_letters(canonical_plan(plan, small_job()).sharding), "NNG");
   plan.sharding.group = 16;
-  EXPECT_EQ(canonical(plan, small_job()).sharding, *sharding_of("GGG"));
+  EXPECT_EQ(canonical_plan(plan, small_job()).sharding, *sharding_named_by_word("GGG"));
   plan.sharding.group = 4;
-  EXPECT_EQ(canonical(plan, small_job()), plan);
+  EXPECT_EQ(canonical_plan(plan, small_job()), plan);
 }
 
 TEST(Canonical, KeepsGroupsThatTheExpertsUseDifferently) {
   Plan plan = data_plan();
   plan.parallel.expert = 4;
-  plan.sharding = *sharding_of("III");
+  plan.sharding = *sharding_named_by_word("III");
   plan.sharding.expert_group = 2;
-  EXPECT_EQ(canonical(plan, small_expert_job()), plan);
+  EXPECT_EQ(canonical_plan(plan, small_expert_job()), plan);
   plan.sharding.group = 16;
-  EXPECT_EQ(canonical(plan, small_expert_job()), plan);
+  EXPECT_EQ(canonical_plan(plan, small_expert_job()), plan);
   plan.sharding.expert_group = 4;
-  EXPECT_EQ(canonical(plan, small_expert_job()).sharding, *sharding_of("GGG"));
+  EXPECT_EQ(canonical_plan(plan, small_expert_job()).sharding, *sharding_named_by_word("GGG"));
 }
 
 TEST(Canonical, AnExplicitEvenSplitIsEven) {
   Plan plan;
   plan.parallel = {.tensor = 4, .pipeline = 4};
   plan.layers = {2, 2, 2, 2};
-  EXPECT_TRUE(canonical(plan, small_job()).layers.empty());
+  EXPECT_TRUE(canonical_plan(plan, small_job()).layers.empty());
   plan.layers = {1, 3, 2, 2};
-  EXPECT_EQ(canonical(plan, small_job()).layers, plan.layers);
+  EXPECT_EQ(canonical_plan(plan, small_job()).layers, plan.layers);
 }
 
 TEST(Canonical, RecomputingEveryLayerIsFull) {
   Plan plan = data_plan();
   plan.recompute = {.kind = RecomputeKind::kEvery, .every = 1};
-  EXPECT_EQ(canonical(plan, small_job()).recompute,
-            (Recompute{.kind = RecomputeKind::kFull, .every = 1}));
+  EXPECT_EQ(canonical_plan(plan, small_job()).recompute,
+            (ActivationRecomputation{.kind = RecomputeKind::kFull, .every = 1}));
   plan.recompute = {.kind = RecomputeKind::kEvery, .every = 100};
-  EXPECT_EQ(canonical(plan, small_job()).recompute,
-            (Recompute{.kind = RecomputeKind::kEvery, .every = 8}));
+  EXPECT_EQ(canonical_plan(plan, small_job()).recompute,
+            (ActivationRecomputation{.kind = RecomputeKind::kEvery, .every = 8}));
 }
 
 TEST(Canonical, RecomputingAsManyFirstLayersAsThereAreIsFull) {
   Plan plan = data_plan();
-  const Recompute few{.kind = RecomputeKind::kEvery, .first = 7};
+  const ActivationRecomputation few{.kind = RecomputeKind::kEvery, .first = 7};
   plan.recompute = few;
-  EXPECT_EQ(canonical(plan, small_job()).recompute, few);
+  EXPECT_EQ(canonical_plan(plan, small_job()).recompute, few);
   plan.recompute.first = 8;
-  EXPECT_EQ(canonical(plan, small_job()).recompute, (Recompute{.kind = RecomputeKind::kFull}));
+  EXPECT_EQ(canonical_plan(plan, small_job()).recompute,
+            (ActivationRecomputation{.kind = RecomputeKind::kFull}));
 }
 
 TEST(Canonical, OnlyWhatALayerKeepsLiesOnTheHost) {
   const OffloadModuleSet inside{OffloadModule::kQkv};
   const OffloadModuleSet input{OffloadModule::kLayerInput};
   const OffloadModuleSet both{OffloadModule::kQkv, OffloadModule::kLayerInput};
-  const auto kept = [&](const Recompute& recompute) {
+  const auto kept = [&](const ActivationRecomputation& recompute) {
     Plan plan = data_plan();
     plan.offload.activations = both;
     plan.recompute = recompute;
-    return canonical(plan, small_job()).offload.activations;
+    return canonical_plan(plan, small_job()).offload.activations;
   };
   EXPECT_EQ(kept({}), inside);
   EXPECT_EQ(kept({.kind = RecomputeKind::kSelective}), inside);
@@ -131,7 +132,7 @@ TEST(Canonical, PositionsThatRecomputeAlikeAreNotNamed) {
   const StageRecompute full{.position = 0, .kind = RecomputeKind::kFull};
   const auto settled = [&](RecomputeKind kind, std::vector<StageRecompute> stages) {
     plan.recompute = {.kind = kind, .stages = std::move(stages)};
-    return canonical(plan, small_job()).recompute;
+    return canonical_plan(plan, small_job()).recompute;
   };
   const auto at = [&](std::int64_t position) {
     StageRecompute stage = full;
@@ -139,33 +140,35 @@ TEST(Canonical, PositionsThatRecomputeAlikeAreNotNamed) {
     return stage;
   };
   EXPECT_EQ(settled(RecomputeKind::kNone, {at(0), at(1), at(2), at(3)}),
-            Recompute{.kind = RecomputeKind::kFull});
-  EXPECT_EQ(settled(RecomputeKind::kFull, {at(2)}), Recompute{.kind = RecomputeKind::kFull});
-  EXPECT_EQ(settled(RecomputeKind::kNone, {at(1)}), (Recompute{.stages = {at(1)}}));
+            ActivationRecomputation{.kind = RecomputeKind::kFull});
+  EXPECT_EQ(settled(RecomputeKind::kFull, {at(2)}),
+            ActivationRecomputation{.kind = RecomputeKind::kFull});
+  EXPECT_EQ(settled(RecomputeKind::kNone, {at(1)}), (ActivationRecomputation{.stages = {at(1)}}));
   EXPECT_EQ(settled(RecomputeKind::kNone, {at(1), at(2), at(3)}),
-            (Recompute{.kind = RecomputeKind::kFull, .stages = {{.position = 0}}}));
+            (ActivationRecomputation{.kind = RecomputeKind::kFull, .stages = {{.position = 0}}}));
   // Two layers on each: of every second one, or of every hundredth, the first.
   EXPECT_EQ(
       settled(RecomputeKind::kNone, {{.position = 3, .kind = RecomputeKind::kEvery, .every = 100}}),
-      (Recompute{.stages = {{.position = 3, .kind = RecomputeKind::kEvery, .every = 2}}}));
+      (ActivationRecomputation{
+          .stages = {{.position = 3, .kind = RecomputeKind::kEvery, .every = 2}}}));
 }
 
 TEST(Canonical, GpipeOfOneMicroBatchIsOneForwardOneBackward) {
   Plan plan = data_plan();
-  plan.schedule.kind = schedule::ScheduleKind::kGpipe;
-  EXPECT_EQ(canonical(plan, small_job()), plan);
+  plan.schedule.kind = schedule::PipelineScheduleKind::kGpipe;
+  EXPECT_EQ(canonical_plan(plan, small_job()), plan);
   plan.micro_batch = 2;
-  EXPECT_EQ(canonical(plan, small_job()).schedule.kind,
-            schedule::ScheduleKind::kOneForwardOneBackward);
+  EXPECT_EQ(canonical_plan(plan, small_job()).schedule.kind,
+            schedule::PipelineScheduleKind::kOneForwardOneBackward);
 }
 
 TEST(Canonical, RankOrdersThatLayTheSameGridAreOne) {
   Plan plan;
   plan.parallel = {.tensor = 2, .pipeline = 2, .context = 1, .data = 4};
   plan.rank_order = *parse_rank_order("cp-tp-dp-ep-pp");
-  EXPECT_EQ(canonical(plan, small_job()).rank_order, RankOrder{});
+  EXPECT_EQ(canonical_plan(plan, small_job()).rank_order, RankOrder{});
   plan.rank_order = *parse_rank_order("dp-cp-tp-ep-pp");
-  EXPECT_EQ(rank_order_text(canonical(plan, small_job()).rank_order), "cp-ep-dp-tp-pp");
+  EXPECT_EQ(rank_order_text(canonical_plan(plan, small_job()).rank_order), "cp-ep-dp-tp-pp");
 }
 
 TEST(Canonical, IsLegalSettledAndLaysTheSameGroups) {
@@ -173,15 +176,17 @@ TEST(Canonical, IsLegalSettledAndLaysTheSameGroups) {
   for (int i = 0; i < 2000; ++i) {
     const Job job = random_good_job(dice);
     const Plan plan = random_legal_plan(dice, job);
-    const Plan settled = canonical(plan, job);
+    const Plan settled = canonical_plan(plan, job);
     EXPECT_FALSE(first_broken_rule(job, settled)) << shown(plan) << " -> " << shown(settled);
-    EXPECT_EQ(canonical(settled, job), settled) << shown(plan);
-    const Grid before(plan);
-    const Grid after(settled);
-    for (const GroupKind kind :
-         {GroupKind::kTensor, GroupKind::kContext, GroupKind::kDataContext, GroupKind::kExpertModel,
-          GroupKind::kExpert, GroupKind::kExpertData, GroupKind::kPipeline}) {
-      EXPECT_EQ(before.shape(kind).extents, after.shape(kind).extents) << shown(plan);
+    EXPECT_EQ(canonical_plan(settled, job), settled) << shown(plan);
+    const RankGrid before(plan);
+    const RankGrid after(settled);
+    for (const CommunicatorKind kind :
+         {CommunicatorKind::kTensor, CommunicatorKind::kContext, CommunicatorKind::kDataContext,
+          CommunicatorKind::kExpertModel, CommunicatorKind::kExpert, CommunicatorKind::kExpertData,
+          CommunicatorKind::kPipeline}) {
+      EXPECT_EQ(before.communicator_shape(kind).extents, after.communicator_shape(kind).extents)
+          << shown(plan);
     }
   }
 }
@@ -192,7 +197,7 @@ TEST(Canonical, ChoicesOnWhichNothingDependsHaveTheirDefaults) {
   for (int i = 0; i < 500; ++i) {
     const Job job = random_good_job(dice);
     const Plan plan = random_legal_plan(dice, job);
-    const Plan settled = canonical(plan, job);
+    const Plan settled = canonical_plan(plan, job);
     each_choice([&](const auto& choice) {
       const auto matters = choice.traits.matters;
       if (matters == nullptr) return;

@@ -44,9 +44,9 @@ TEST(PlanCode, IsShort) {
   plan.sequence_parallel = true;
   plan.tensor_input = GatheredInputPolicy::kKeep;
   plan.context_kind = ContextKind::kUlysses;
-  plan.schedule = {.kind = schedule::ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2};
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kDualPipeV, .chunks = 2, .strands = 2};
   plan.layers = {1, 1, 1, 1, 1, 1, 1, 3};
-  plan.sharding = *sharding_of("IIG");
+  plan.sharding = *sharding_named_by_word("IIG");
   plan.sharding.group = 64;
   plan.sharding.expert_group = 8;
   plan.recompute.kind = RecomputeKind::kFull;
@@ -126,10 +126,10 @@ TEST(PlanCode, RefusesUnknownWordsAndSaysWhatThereMayBe) {
 }
 
 TEST(PlanCode, HasALegendOfItsMarksAlone) {
-  EXPECT_EQ(plan_code_legend({}), "");
+  EXPECT_EQ(legend_of_plan_codes({}), "");
   Plan plan;
   plan.parallel.tensor = 2;
-  const std::string legend = plan_code_legend({plan});
+  const std::string legend = legend_of_plan_codes({plan});
   EXPECT_THAT(legend, HasSubstr("Codes: tpN tensor parallel; dpN data parallel; "));
   EXPECT_EQ(legend.find("pipeline"), std::string::npos) << legend;
   for (std::size_t at = 0; at < legend.size();) {

@@ -19,10 +19,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Job job_of(const std::string& batch, const std::filesystem::path& directory = {}) {
-  return read_job(Document::parse("stepwright: job/2\nmodel: llama-3-8b\n"
-                                  "cluster: {profile: dgx-h100, nodes: 1}\nbatch: {" +
-                                      batch + "}\n",
-                                  "job.yaml"),
+  return read_job(YamlJsonDocument::parse("stepwright: job/2\nmodel: llama-3-8b\n"
+                                          "cluster: {profile: dgx-h100, nodes: 1}\nbatch: {" +
+                                              batch + "}\n",
+                                          "job.yaml"),
                   directory);
 }
 
@@ -65,7 +65,7 @@ TEST(PackedDocumentBatch, IsWrittenAndReadBack) {
       "sequences: 8, length: 4096, lengths: {lognormal: {median: 700, sigma: 0.9}}, packing: "
       "{kind: first-fit, pad_to: longest, too_long: split, balance: cost, seed: 3}");
   const std::string text = plan_yaml({job, Plan{}});
-  const PlannedJob read = read_plan(Document::parse(text, "plan.yaml"), {});
+  const PlannedJob read = read_plan(YamlJsonDocument::parse(text, "plan.yaml"), {});
   EXPECT_EQ(read.job.documents, job.documents);
   EXPECT_EQ(plan_yaml(read), text);
 }

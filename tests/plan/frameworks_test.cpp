@@ -26,9 +26,10 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// Abilities for which a file without an entry means no limit.
-constexpr Ability kOpen[] = {Ability::kGroups,         Ability::kAccumulate, Ability::kExposed,
-                             Ability::kAlgorithmScope, Ability::kOptimizer,  Ability::kModel,
-                             Ability::kTrained};
+constexpr FrameworkProperty kOpen[] = {
+    FrameworkProperty::kGroups,         FrameworkProperty::kAccumulate, FrameworkProperty::kExposed,
+    FrameworkProperty::kAlgorithmScope, FrameworkProperty::kOptimizer,  FrameworkProperty::kModel,
+    FrameworkProperty::kTrained};
 
 bool always(const FrameworkPropertyLine& line) {
   return line.with.none() && line.without.none() && line.releases.from.empty() &&
@@ -37,7 +38,7 @@ bool always(const FrameworkPropertyLine& line) {
 
 TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
   for (const std::string_view name : kFrameworkNames) {
-    const FrameworkEntry& entry = framework_entry(name);
+    const FrameworkDescription& entry = framework_description(name);
     EXPECT_EQ(entry.name, name);
     EXPECT_NE(entry.about, "") << name;
     EXPECT_NE(entry.checked, "") << name;
@@ -60,7 +61,9 @@ TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
     for (const cluster::DeviceGeneration& generation : cluster::device_generations()) {
       const cluster::AttentionKernel kernel =
           default_kernels({.name = std::string(name)}, {.generation = &generation}).attention;
-      EXPECT_TRUE(law.allowed(Ability::kAttention, 0)[static_cast<std::size_t>(kernel)]) << name;
+      EXPECT_TRUE(law.supported_property_words(FrameworkProperty::kAttention,
+                                               0)[static_cast<std::size_t>(kernel)])
+          << name;
     }
   }
 }
@@ -68,11 +71,11 @@ TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
 TEST(Frameworks, OverlapByDefaultWhatTheyRun) {
   for (const std::string_view name : kFrameworkNames) {
     const FrameworkSupport law({.name = std::string(name)});
-    const Overlap within =
-        overlap_limited_to_words(all_overlap_flags(true), law.allowed(Ability::kOverlap, 0));
+    const OverlapFlags within = overlap_limited_to_listed_flags(
+        all_overlap_flags(true), law.supported_property_words(FrameworkProperty::kOverlap, 0));
     const auto& usual = framework_defaults({.name = std::string(name)}).overlap;
     for (std::size_t i = 0; i < usual.size(); ++i) {
-      if (kOverlapFlagNames[i].value == &Overlap::context) continue;  // where there is any
+      if (kOverlapFlagNames[i].value == &OverlapFlags::context) continue;  // where there is any
       if (within.*kOverlapFlagNames[i].value) continue;
       EXPECT_EQ(usual[i], FrameworkDefaultCondition::kNowhere)
           << name << " " << kOverlapFlagNames[i].name;
@@ -81,7 +84,7 @@ TEST(Frameworks, OverlapByDefaultWhatTheyRun) {
 }
 
 TEST(Frameworks, VariantsDoOtherwise) {
-  const Framework fork{.name = "megatron-lm", .variant = "aleph-alpha"};
+  const TrainingFramework fork{.name = "megatron-lm", .variant = "aleph-alpha"};
   EXPECT_EQ(framework_defaults({.name = "megatron-lm"}).layers, StageSplitRule::kEven);
   EXPECT_EQ(framework_defaults(fork).layers, StageSplitRule::kModules);
   const cluster::DeviceModel device = cluster::built_in_cluster("dgx-h100", 1)->device;
@@ -91,14 +94,14 @@ TEST(Frameworks, VariantsDoOtherwise) {
               ElementsAre("ms-swift", "nemo-rl", "bridge", "verl", "slime"));
   EXPECT_THAT(framework_variant_names("nemo"), IsEmpty());
   EXPECT_THAT(framework_field_words(), testing::Contains("ms-swift"));
-  EXPECT_EQ(framework_of_variant("ms-swift")->name, "megatron-core");
-  EXPECT_FALSE(framework_of_variant("megatron-core"));
+  EXPECT_EQ(base_framework_of_variant("ms-swift")->name, "megatron-core");
+  EXPECT_FALSE(base_framework_of_variant("megatron-core"));
 }
 
 TEST(Frameworks, MegatronCoreSharesKeyValueHeadsFromSixteenOn) {
   const cluster::DeviceModel device = cluster::built_in_cluster("dgx-h100", 1)->device;
   const auto gathers = [&](std::string_view release) {
-    const Framework framework{.name = "megatron-core", .version = std::string(release)};
+    const TrainingFramework framework{.name = "megatron-core", .version = std::string(release)};
     return default_kernels(framework, device).gathered_heads;
   };
   EXPECT_TRUE(gathers(""));
@@ -107,14 +110,14 @@ TEST(Frameworks, MegatronCoreSharesKeyValueHeadsFromSixteenOn) {
 }
 
 TEST(Frameworks, ANameOfSeveralVariantsStandsForOne) {
-  EXPECT_EQ(framework_of_variant("verl")->name, "fsdp");
-  EXPECT_EQ(framework_of_variant("trl")->name, "accelerate");
-  EXPECT_EQ(framework_of_variant("openrlhf")->name, "deepspeed");
-  EXPECT_EQ(framework_of_variant("axolotl")->name, "accelerate");
-  EXPECT_EQ(framework_of_variant("nemo-rl")->name, "megatron-core");
+  EXPECT_EQ(base_framework_of_variant("verl")->name, "fsdp");
+  EXPECT_EQ(base_framework_of_variant("trl")->name, "accelerate");
+  EXPECT_EQ(base_framework_of_variant("openrlhf")->name, "deepspeed");
+  EXPECT_EQ(base_framework_of_variant("axolotl")->name, "accelerate");
+  EXPECT_EQ(base_framework_of_variant("nemo-rl")->name, "megatron-core");
   for (const std::string_view name : kFrameworkNames) {
     for (const std::string_view variant : framework_variant_names(name)) {
-      EXPECT_TRUE(framework_of_variant(variant)) << name << " " << variant;
+      EXPECT_TRUE(base_framework_of_variant(variant)) << name << " " << variant;
     }
   }
   const std::vector<std::string> words = framework_field_words();
@@ -131,9 +134,9 @@ TEST(Frameworks, AccelerateCopiesNoGroupOfContextAlone) {
     job.framework = {.name = name};
     Plan plan;
     plan.parallel = {.context = 2, .data = 8};
-    plan.sharding = *sharding_of("III");
+    plan.sharding = *sharding_named_by_word("III");
     plan.sharding.group = group;
-    return FrameworkSupport(job.framework).runs(Ability::kGroups, job, plan);
+    return FrameworkSupport(job.framework).supports_plan(FrameworkProperty::kGroups, job, plan);
   };
   EXPECT_FALSE(runs("accelerate", 2));
   EXPECT_TRUE(runs("accelerate", 4));
@@ -152,7 +155,8 @@ TEST(Frameworks, NobodyHasUserBuffersOnRocm) {
   plan.overlap.tensor = true;
   for (const auto& [profile, runs] : {std::pair("dgx-h100", true), {"mi300x-8gpu", false}}) {
     job.cluster = *cluster::built_in_cluster(profile, 1);
-    EXPECT_EQ(FrameworkSupport(job.framework).runs(Ability::kOverlap, job, canonical(plan, job)),
+    EXPECT_EQ(FrameworkSupport(job.framework)
+                  .supports_plan(FrameworkProperty::kOverlap, job, canonical_plan(plan, job)),
               runs)
         << profile;
   }
@@ -163,15 +167,15 @@ TEST(Frameworks, ALineAsksForAChoiceOfAPlanAndOneOfItsJob) {
   job.model = *model::built_in_model("llama-3-8b");
   job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   job.precision = DType::kBf16;
-  const Framework axolotl{.name = "accelerate", .variant = "axolotl"};
-  const auto sums_in = [&](const Framework& framework, DType type, bool adapters) {
+  const TrainingFramework axolotl{.name = "accelerate", .variant = "axolotl"};
+  const auto sums_in = [&](const TrainingFramework& framework, DType type, bool adapters) {
     Job trained = job;
     if (adapters) trained.model.adapters = model::LoraAdapters{.targets = model::AdapterTargets(1)};
     Plan plan;
     plan.parallel.data = 8;
     plan.accumulate = type;
-    return FrameworkSupport(framework).runs(Ability::kAccumulate, trained,
-                                            canonical(plan, trained));
+    return FrameworkSupport(framework).supports_plan(FrameworkProperty::kAccumulate, trained,
+                                                     canonical_plan(plan, trained));
   };
   EXPECT_TRUE(sums_in(axolotl, DType::kBf16, false));
   EXPECT_FALSE(sums_in(axolotl, DType::kFp32, false));
@@ -185,13 +189,14 @@ TEST(Frameworks, TogetherRunEveryWord) {
   for (const auto& [ability, word] : kAbilityNames) {
     WordSet all;
     for (const std::string_view name : kFrameworkNames) {
-      all |= FrameworkSupport({.name = std::string(name), .version = ""}).allowed(ability, 0);
+      all |= FrameworkSupport({.name = std::string(name), .version = ""})
+                 .supported_property_words(ability, 0);
     }
-    for (std::size_t i = 0; i < framework_property_words(ability).size(); ++i) {
-      if (ability == Ability::kSchedule && i < std::size(schedule::kScheduleRows) &&
+    for (std::size_t i = 0; i < framework_property_value_names(ability).size(); ++i) {
+      if (ability == FrameworkProperty::kSchedule && i < std::size(schedule::kScheduleRows) &&
           !schedule::kScheduleRows[i].definition->traits.runs)
         continue;
-      EXPECT_TRUE(all[i]) << word << " " << framework_property_words(ability)[i];
+      EXPECT_TRUE(all[i]) << word << " " << framework_property_value_names(ability)[i];
     }
   }
 }
@@ -203,20 +208,21 @@ TEST(Frameworks, OurExecutorRunsWhateverItsJobAsksFor) {
     job.precision = DType::kBf16;
     Plan plan = random_legal_plan(dice, job);
     for (const auto& [choice, scheme] : kChoosingSchemes) {
-      if (plan.collectives.*choice == collective::Algorithm::kNvls) plan.collectives.*choice = {};
+      if (plan.collectives.*choice == collective::CollectiveAlgorithm::kNvls)
+        plan.collectives.*choice = {};
     }
     bool by_operator = false;
-    each_setting(plan.recompute, [&](const Recompute& setting) {
-      by_operator = by_operator || setting.modules.has(Module::kPerOperator);
+    each_setting(plan.recompute, [&](const ActivationRecomputation& setting) {
+      by_operator = by_operator || setting.modules.has(RecomputeModule::kPerOperator);
     });
     if (by_operator || job.dispatcher == TokenDispatcher::kOncePerNode) continue;
-    EXPECT_THAT(frameworks_running_plan(job, plan), Contains("stepwright")) << shown(plan);
+    EXPECT_THAT(frameworks_supporting_plan(job, plan), Contains("stepwright")) << shown(plan);
   }
 }
 
 /// A change of a plan that makes a framework refuse it, and the refusal.
 struct Refused {
-  Framework framework;
+  TrainingFramework framework;
   std::function<void(Plan&)> change;
   std::string message;
 };
@@ -225,10 +231,10 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
   const Job job = small_expert_job();
   const std::vector<Refused> all = {
       {{"megatron-lm", ""},
-       [](Plan& plan) { plan.schedule.kind = schedule::ScheduleKind::kZeroBubbleH1; },
+       [](Plan& plan) { plan.schedule.kind = schedule::PipelineScheduleKind::kZeroBubbleH1; },
        "schedule zb-h1: megatron-lm runs 1f1b, interleaved"},
       {{"megatron-core", ""},
-       [](Plan& plan) { plan.sharding = *sharding_of("GGG"); },
+       [](Plan& plan) { plan.sharding = *sharding_named_by_word("GGG"); },
        "sharding GGG: megatron-core runs NNN, NNI, NNG with pipeline"},
       {{"deepspeed", ""},
        [](Plan& plan) { plan.context_kind = ContextKind::kRing; },
@@ -254,34 +260,35 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
        "recompute selective: deepspeed runs none, full"},
       {{"megatron-core", ""},
        [](Plan& plan) { plan.recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull}}; },
-       "recompute stages: megatron-core runs none, selective, full, first, modules, shared_experts"},
+       "recompute stages: megatron-core runs none, selective, full, first, modules, "
+       "shared_experts"},
       {{"torchtitan", ""},
        [](Plan& plan) { plan.overlap.expert = true; },
        "overlap tensor_gradients, expert, pipeline: torchtitan runs gradients, parameters, tensor, "
        "context"},
       {{"stepwright", ""},
-       [](Plan& plan) { plan.collectives.tensor = collective::Algorithm::kNvls; },
+       [](Plan& plan) { plan.collectives.tensor = collective::CollectiveAlgorithm::kNvls; },
        "collectives nvls: stepwright runs library, ring"}};
   for (const Refused& way : all) {
     Plan plan = legal_expert_plan();
     way.change(plan);
     std::vector<std::string> messages;
-    for (const UnsupportedChoice& what : unsupported_choices(way.framework, job, plan))
+    for (const UnsupportedChoice& what : choices_unsupported_by_framework(way.framework, job, plan))
       messages.push_back(what.message);
     EXPECT_THAT(messages, Contains(HasSubstr(way.message)));
   }
 }
 
 TEST(Frameworks, ReleasesDiffer) {
-  const auto runs = [](std::string version, Ability ability) {
-    return property_words_text(
-        ability, FrameworkSupport({"megatron-core", std::move(version)}).allowed(ability, 0));
+  const auto runs = [](std::string version, FrameworkProperty ability) {
+    return property_words_text(ability, FrameworkSupport({"megatron-core", std::move(version)})
+                                            .supported_property_words(ability, 0));
   };
-  EXPECT_EQ(runs("0.12.3", Ability::kLayers), "equal");
-  EXPECT_EQ(runs("core_v0.13.0", Ability::kLayers), "equal, nearly, any, hollow");
-  EXPECT_EQ(runs("", Ability::kLayers), "equal, nearly, any, hollow");
-  EXPECT_EQ(runs("nightly", Ability::kLayers), "equal, nearly, any, hollow");
-  EXPECT_EQ(runs("0.9", Ability::kDispatcher), "alltoall, allgather");
+  EXPECT_EQ(runs("0.12.3", FrameworkProperty::kLayers), "equal");
+  EXPECT_EQ(runs("core_v0.13.0", FrameworkProperty::kLayers), "equal, nearly, any, hollow");
+  EXPECT_EQ(runs("", FrameworkProperty::kLayers), "equal, nearly, any, hollow");
+  EXPECT_EQ(runs("nightly", FrameworkProperty::kLayers), "equal, nearly, any, hollow");
+  EXPECT_EQ(runs("0.9", FrameworkProperty::kDispatcher), "alltoall, allgather");
 }
 
 TEST(Frameworks, MegatronRunsSharedExpertsBesideOneDispatcherAlone) {
@@ -291,29 +298,29 @@ TEST(Frameworks, MegatronRunsSharedExpertsBesideOneDispatcherAlone) {
   plan.overlap = {.tensor_gradients = true, .shared_experts = true, .pipeline = false};
   const auto runs = [&](std::string version) {
     return FrameworkSupport({"megatron-core", std::move(version)})
-        .runs(Ability::kOverlap, job, plan);
+        .supports_plan(FrameworkProperty::kOverlap, job, plan);
   };
   EXPECT_TRUE(runs(""));
   EXPECT_FALSE(runs("0.8"));
   job.dispatcher = TokenDispatcher::kAllGather;
   EXPECT_FALSE(runs(""));
   job.dispatcher = TokenDispatcher::kAllToAll;
-  plan.recompute = {.kind = RecomputeKind::kModules, .modules = {Module::kMoe}};
+  plan.recompute = {.kind = RecomputeKind::kModules, .modules = {RecomputeModule::kMoe}};
   EXPECT_TRUE(runs(""));
-  plan.recompute.modules = {Module::kSharedExperts};
+  plan.recompute.modules = {RecomputeModule::kSharedExperts};
   EXPECT_FALSE(runs(""));
 }
 
 TEST(Frameworks, VariantsSpeakInPlaceOfTheirFramework) {
-  const auto runs = [](std::string variant, Ability ability) {
+  const auto runs = [](std::string variant, FrameworkProperty ability) {
     const FrameworkSupport law(
         {.name = "megatron-lm", .version = "", .variant = std::move(variant)});
-    return property_words_text(ability, law.allowed(ability, 0));
+    return property_words_text(ability, law.supported_property_words(ability, 0));
   };
-  EXPECT_EQ(runs("", Ability::kLayers), "equal");
-  EXPECT_EQ(runs("aleph-alpha", Ability::kLayers), "equal, nearly, any");
-  EXPECT_EQ(runs("aleph-alpha", Ability::kSchedule), "1f1b");
-  EXPECT_EQ(runs("aleph-alpha", Ability::kSharding), "NNN, NNG");
+  EXPECT_EQ(runs("", FrameworkProperty::kLayers), "equal");
+  EXPECT_EQ(runs("aleph-alpha", FrameworkProperty::kLayers), "equal, nearly, any");
+  EXPECT_EQ(runs("aleph-alpha", FrameworkProperty::kSchedule), "1f1b");
+  EXPECT_EQ(runs("aleph-alpha", FrameworkProperty::kSharding), "NNN, NNG");
 }
 
 TEST(Frameworks, RunWhatTheyDoByDefault) {
@@ -327,12 +334,13 @@ TEST(Frameworks, RunWhatTheyDoByDefault) {
       const FrameworkSupport law(job.framework);
       Plan plan;
       plan.parallel = {.tensor = 2, .data = 8};
-      plan.sequence_parallel = law.allowed(Ability::kSequenceParallel, 1)[1];
-      plan.tensor_input = default_tensor_input(job);
+      plan.sequence_parallel =
+          law.supported_property_words(FrameworkProperty::kSequenceParallel, 1)[1];
+      plan.tensor_input = default_gathered_input_policy(job);
       plan.overlap = default_overlap(job, plan);
-      EXPECT_TRUE(law.supports_choice_alone(Ability::kTensorInput, job, plan))
+      EXPECT_TRUE(law.supports_property_value_alone(FrameworkProperty::kTensorInput, job, plan))
           << name << " " << variant;
-      EXPECT_TRUE(law.supports_choice_alone(Ability::kOverlap, job, plan))
+      EXPECT_TRUE(law.supports_property_value_alone(FrameworkProperty::kOverlap, job, plan))
           << name << " " << variant;
     }
   }
@@ -345,7 +353,7 @@ TEST(Frameworks, DefaultsFollowTheSharding) {
   const auto of = [&](std::string_view states) {
     Plan plan;
     plan.parallel = {.data = 16};
-    plan.sharding = *sharding_of(states);
+    plan.sharding = *sharding_named_by_word(states);
     return std::pair(default_gradient_type(job, plan), default_overlap(job, plan).gradients);
   };
   EXPECT_EQ(of("NNN"), std::pair(DType::kFp32, true));
@@ -357,44 +365,45 @@ TEST(Frameworks, RunPlansMadeByHand) {
   Job job = small_job();
   Plan plan;
   plan.parallel = {.data = 16};
-  EXPECT_THAT(frameworks_running_plan(job, plan),
+  EXPECT_THAT(frameworks_supporting_plan(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-deepspeed", "nemo", "fsdp",
                           "nanotron", "maxtext", "internevo", "colossalai"));
   // DistributedDataParallel has buckets of its own under torchtitan and accelerate.
   for (const std::string name : {"torchtitan", "accelerate"}) {
-    const Framework framework{.name = name, .version = ""};
-    EXPECT_THAT(
-        frameworks_running_plan(job, FrameworkSupport(framework).with_fixed_buckets(job, plan)),
-        Contains(name));
+    const TrainingFramework framework{.name = name, .version = ""};
+    EXPECT_THAT(frameworks_supporting_plan(
+                    job, FrameworkSupport(framework).with_framework_bucket_sizes(job, plan)),
+                Contains(name));
   }
   // Some frameworks reduce after the last backward pass, others only concurrently with it.
   plan.overlap = all_overlap_flags(false);
-  EXPECT_THAT(frameworks_running_plan(job, plan),
+  EXPECT_THAT(frameworks_supporting_plan(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed",
                           "nemo", "nanotron", "internevo", "colossalai"));
-  plan.sharding = *sharding_of("GGG");
-  EXPECT_THAT(frameworks_running_plan(job, plan),
+  plan.sharding = *sharding_named_by_word("GGG");
+  EXPECT_THAT(frameworks_supporting_plan(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-deepspeed", "deepspeed", "nemo",
                           "internevo", "colossalai"));
   // fsdp and torchtitan reduce a layer at a time, accelerate in bf16.
-  plan.overlap = Overlap();
-  EXPECT_THAT(frameworks_running_plan(job, plan),
+  plan.overlap = OverlapFlags();
+  EXPECT_THAT(frameworks_supporting_plan(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-deepspeed", "deepspeed", "nemo",
                           "maxtext", "internevo", "colossalai"));
-  plan.sharding = *sharding_of("NIG");
+  plan.sharding = *sharding_named_by_word("NIG");
   plan.sharding.group = 8;
-  EXPECT_THAT(frameworks_running_plan(job, plan), ElementsAre("stepwright"));
-  plan.sharding = *sharding_of("NIG");
+  EXPECT_THAT(frameworks_supporting_plan(job, plan), ElementsAre("stepwright"));
+  plan.sharding = *sharding_named_by_word("NIG");
   plan.sharding.group = 16;  // that is NGG
-  EXPECT_THAT(frameworks_running_plan(
-                  job, FrameworkSupport({.name = "torchtitan"}).with_fixed_buckets(job, plan)),
-              Contains("torchtitan"));
+  EXPECT_THAT(
+      frameworks_supporting_plan(
+          job, FrameworkSupport({.name = "torchtitan"}).with_framework_bucket_sizes(job, plan)),
+      Contains("torchtitan"));
   plan = Plan();
   plan.parallel = {.pipeline = 2, .data = 8};
-  plan.schedule.kind = schedule::ScheduleKind::kZeroBubbleH1;
-  EXPECT_THAT(frameworks_running_plan(job, plan), ElementsAre("stepwright", "internevo"));
+  plan.schedule.kind = schedule::PipelineScheduleKind::kZeroBubbleH1;
+  EXPECT_THAT(frameworks_supporting_plan(job, plan), ElementsAre("stepwright", "internevo"));
   job.precision = DType::kFp16;
-  EXPECT_THAT(frameworks_running_plan(job, plan), ElementsAre("internevo"));
+  EXPECT_THAT(frameworks_supporting_plan(job, plan), ElementsAre("internevo"));
 }
 
 TEST(Frameworks, TheNearestPlanIsLegalAndRuns) {
@@ -404,17 +413,17 @@ TEST(Frameworks, TheNearestPlanIsLegalAndRuns) {
     Job job = random_good_job(dice);
     job.precision = DType::kBf16;
     const Plan plan = random_legal_plan(dice, job);
-    const std::vector<std::string_view> as_it_is = frameworks_running_plan(job, plan);
+    const std::vector<std::string_view> as_it_is = frameworks_supporting_plan(job, plan);
     for (const std::string_view name : kFrameworkNames) {
-      const Framework framework{.name = std::string(name), .version = ""};
+      const TrainingFramework framework{.name = std::string(name), .version = ""};
       const std::optional<Plan> nearest = nearest_runnable_plan(framework, job, plan);
       if (std::ranges::find(as_it_is, name) != as_it_is.end()) {
-        EXPECT_EQ(nearest, canonical(plan, job));
+        EXPECT_EQ(nearest, canonical_plan(plan, job));
       }
       if (!nearest) continue;
       ++found;
       EXPECT_FALSE(first_broken_rule(job, *nearest)) << name << " " << shown(*nearest);
-      EXPECT_THAT(frameworks_running_plan(job, *nearest), Contains(name)) << shown(*nearest);
+      EXPECT_THAT(frameworks_supporting_plan(job, *nearest), Contains(name)) << shown(*nearest);
     }
   }
   EXPECT_GE(found, 2000);
@@ -424,16 +433,16 @@ TEST(Frameworks, TheNearestChangesNoMoreThanItMust) {
   const Job job = small_job();
   Plan plan;
   plan.parallel = {.tensor = 2, .pipeline = 2, .data = 4};
-  plan.schedule.kind = schedule::ScheduleKind::kZeroBubbleH1;
-  plan.sharding = *sharding_of("NNG");
+  plan.schedule.kind = schedule::PipelineScheduleKind::kZeroBubbleH1;
+  plan.sharding = *sharding_named_by_word("NNG");
   plan.overlap = all_overlap_flags(false);
   Plan expected = plan;
-  expected.schedule.kind = schedule::ScheduleKind::kOneForwardOneBackward;
-  EXPECT_EQ(nearest_runnable_plan({"megatron-lm", ""}, job, plan), canonical(expected, job));
+  expected.schedule.kind = schedule::PipelineScheduleKind::kOneForwardOneBackward;
+  EXPECT_EQ(nearest_runnable_plan({"megatron-lm", ""}, job, plan), canonical_plan(expected, job));
   expected.parallel = {.tensor = 2, .data = 8};
-  expected.sharding = *sharding_of("NGG");
+  expected.sharding = *sharding_named_by_word("NGG");
   expected.overlap.gradients = expected.overlap.parameters = true;
-  expected = FrameworkSupport({"fsdp", ""}).with_fixed_buckets(job, expected);
+  expected = FrameworkSupport({"fsdp", ""}).with_framework_bucket_sizes(job, expected);
   EXPECT_EQ(nearest_runnable_plan({"fsdp", ""}, job, plan), expected);
   Job narrow = job;
   narrow.precision = DType::kFp8;
@@ -450,13 +459,17 @@ TEST(Frameworks, ImagesRunWhereFilesLeaveTheModelToTheTrainingCode) {
   job.length = 4096;
   Plan plan;
   plan.parallel.data = 8;
-  plan.sharding = *sharding_of("GGG");
-  EXPECT_FALSE(unsupported_choices({.name = "megatron-core"}, job, plan).empty());
-  EXPECT_FALSE(unsupported_choices({.name = "stepwright"}, job, plan).empty());
-  const auto images = [](const UnsupportedChoice& what) { return what.ability == Ability::kModel; };
-  EXPECT_TRUE(std::ranges::none_of(unsupported_choices({.name = "deepspeed"}, job, plan), images));
+  plan.sharding = *sharding_named_by_word("GGG");
+  EXPECT_FALSE(choices_unsupported_by_framework({.name = "megatron-core"}, job, plan).empty());
+  EXPECT_FALSE(choices_unsupported_by_framework({.name = "stepwright"}, job, plan).empty());
+  const auto images = [](const UnsupportedChoice& what) {
+    return what.ability == FrameworkProperty::kModel;
+  };
+  EXPECT_TRUE(std::ranges::none_of(
+      choices_unsupported_by_framework({.name = "deepspeed"}, job, plan), images));
   job.model.encoder->images = 0;
-  EXPECT_TRUE(std::ranges::none_of(unsupported_choices({.name = "stepwright"}, job, plan), images));
+  EXPECT_TRUE(std::ranges::none_of(
+      choices_unsupported_by_framework({.name = "stepwright"}, job, plan), images));
 }
 
 TEST(Frameworks, KernelsAreThoseOfTheDevice) {
@@ -468,14 +481,14 @@ TEST(Frameworks, KernelsAreThoseOfTheDevice) {
   EXPECT_EQ(attention("nemo", "dgx-a100-80g"), cluster::AttentionKernel::kFlash2);
   EXPECT_EQ(attention("accelerate", "dgx-h100"), cluster::AttentionKernel::kCudnn);
   EXPECT_EQ(attention("accelerate", "dgx-a100-80g"), cluster::AttentionKernel::kFlash2);
-  EXPECT_EQ(attention("", "dgx-h100"), Kernels().attention);
+  EXPECT_EQ(attention("", "dgx-h100"), FrameworkKernels().attention);
   EXPECT_FALSE(default_kernels({"accelerate", ""}, cluster::built_in_cluster("dgx-h100", 1)->device)
                    .fused_norm);
 }
 
 std::string entry_refused(const std::string& lines) {
   const std::string text = "framework: f\nabout: a\nchecked: c\n" + lines;
-  const Document document = Document::parse(text, "f.yaml");
+  const YamlJsonDocument document = YamlJsonDocument::parse(text, "f.yaml");
   return refusal_of(ErrorKind::kInput, [&] { read_framework_entry(document.root()); });
 }
 

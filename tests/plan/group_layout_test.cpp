@@ -25,10 +25,10 @@ cluster::Cluster cluster_of(const std::vector<std::int64_t>& factors) {
   return cluster;
 }
 
-std::set<Group> groups_of(const Grid& grid, GroupKind kind) {
+std::set<Group> groups_of(const RankGrid& grid, CommunicatorKind kind) {
   std::set<Group> groups;
   for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
-    const Group group = grid.members(kind, rank);
+    const Group group = grid.group_ranks_containing(kind, rank);
     if (!group.empty()) groups.insert(group);
   }
   return groups;
@@ -72,7 +72,7 @@ bool nests(std::int64_t unit, std::int64_t size, std::int64_t stride) {
 }
 
 bool nests(const cluster::Cluster& cluster, const CommunicatorShape& shape) {
-  return std::ranges::all_of(cluster.levels, [&](const cluster::FabricLevel& level) {
+  return std::ranges::all_of(cluster.levels, [&](const cluster::NetworkLevel& level) {
     return std::ranges::all_of(shape.extents, [&](const StridedRankFactor& factor) {
       if (shape.idle == 0) return nests(level.size, factor.size, factor.stride);
       const std::int64_t stage = factor.stride - shape.idle;
@@ -98,11 +98,12 @@ TEST(GroupLayout, IsExactWhereGroupsAndUnitsNest) {
   for (int i = 0; i < 3000; ++i) {
     const cluster::Cluster cluster = cluster_of(dice.pick<std::vector<std::int64_t>>(
         {{8, 2}, {2, 2, 4}, {4, 2, 3}, {16}, {4, 6}, {3, 4, 2}}));
-    const Grid grid(random_legal_plan(dice, job_on(cluster, dice.chance(2))));
+    const RankGrid grid(random_legal_plan(dice, job_on(cluster, dice.chance(2))));
     for (const auto& [kind, name] : kGroupNames) {
-      const CommunicatorShape& shape = grid.shape(kind);
+      const CommunicatorShape& shape = grid.communicator_shape(kind);
       if (!nests(cluster, shape)) continue;
-      EXPECT_EQ(group_layout(cluster, shape), counted_layout(cluster, groups_of(grid, kind)))
+      EXPECT_EQ(rank_group_network_layout(cluster, shape),
+                counted_layout(cluster, groups_of(grid, kind)))
           << name;
       several += shape.extents.count() > 1 ? 1 : 0;
       idle += shape.idle > 0 ? 1 : 0;
@@ -117,9 +118,10 @@ TEST(GroupLayout, KnowsWhichLevelsAreCrossedWhereTheyDoNotNest) {
   for (int i = 0; i < 400; ++i) {
     const cluster::Cluster cluster = cluster_of(
         dice.pick<std::vector<std::int64_t>>({{6, 4}, {3, 8}, {12, 2}, {3, 2, 4}, {9, 4}}));
-    const Grid grid(random_legal_plan(dice, job_on(cluster, dice.chance(2))));
+    const RankGrid grid(random_legal_plan(dice, job_on(cluster, dice.chance(2))));
     for (const auto& [kind, name] : kGroupNames) {
-      const cluster::GroupLayout layout = group_layout(cluster, grid.shape(kind));
+      const cluster::GroupLayout layout =
+          rank_group_network_layout(cluster, grid.communicator_shape(kind));
       const cluster::GroupLayout counted = counted_layout(cluster, groups_of(grid, kind));
       EXPECT_EQ(layout.size, counted.size) << name;
       EXPECT_EQ(layout.span, counted.span) << name;
@@ -136,9 +138,9 @@ TEST(GroupLayout, WorksTheNormOfTwoStagesByHand) {
   // Tensor 4 inside nodes of 8, data 4, pipeline 2 over 4 nodes: norm over tensor x pipeline.
   Plan plan;
   plan.parallel = {.tensor = 4, .pipeline = 2, .data = 4};
-  const Grid grid(plan);
-  const cluster::GroupLayout layout =
-      group_layout(cluster_of({8, 4}), grid.shape(GroupKind::kNorm));
+  const RankGrid grid(plan);
+  const cluster::GroupLayout layout = rank_group_network_layout(
+      cluster_of({8, 4}), grid.communicator_shape(CommunicatorKind::kNorm));
   EXPECT_EQ(layout.size, 8);
   EXPECT_EQ(layout.members[0], 4);
   EXPECT_EQ(layout.members[1], 8);

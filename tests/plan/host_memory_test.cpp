@@ -15,19 +15,20 @@ namespace {
 const std::vector<double> kThree{1, 10, 100};
 
 TEST(FullestHost, HasRanksOfOnePositionWhereNeighboursAreWholeNodesApart) {
-  EXPECT_EQ(fullest_host_bytes(kThree, {.ranks = 24, .stride = 8, .of_node = 4}), 400);
+  EXPECT_EQ(fullest_node_host_memory_bytes(kThree, {.ranks = 24, .stride = 8, .of_node = 4}), 400);
 }
 
 TEST(FullestHost, HasRanksOfSeveralPositions) {
-  EXPECT_EQ(fullest_host_bytes(kThree, {.ranks = 12, .stride = 4, .of_node = 8}), 400)
+  EXPECT_EQ(fullest_node_host_memory_bytes(kThree, {.ranks = 12, .stride = 4, .of_node = 8}), 400)
       << "ranks 0 to 7 have 44, ranks 8 to 11 400: of a node of their own";
-  EXPECT_EQ(fullest_host_bytes(kThree, {.ranks = 12, .stride = 4, .of_node = 16}), 444);
-  EXPECT_EQ(fullest_host_bytes(kThree, {.ranks = 12, .stride = 1, .of_node = 4}), 211)
+  EXPECT_EQ(fullest_node_host_memory_bytes(kThree, {.ranks = 12, .stride = 4, .of_node = 16}), 444);
+  EXPECT_EQ(fullest_node_host_memory_bytes(kThree, {.ranks = 12, .stride = 1, .of_node = 4}), 211)
       << "1, 10, 100, 1; 10, 100, 1, 10; 100, 1, 10, 100";
 }
 
 TEST(FullestHost, HoldsNoMoreRanksThanThereAre) {
-  EXPECT_EQ(fullest_host_bytes(std::vector<double>{7}, {.ranks = 2, .stride = 2, .of_node = 8}),
+  EXPECT_EQ(fullest_node_host_memory_bytes(std::vector<double>{7},
+                                           {.ranks = 2, .stride = 2, .of_node = 8}),
             14);
 }
 
@@ -41,7 +42,7 @@ struct Copies {
   }
   [[nodiscard]] double bytes_of_element() const {
     const auto elements = static_cast<double>(model::count_parameters(job.model));
-    return least_host_memory_bytes(job, plan) / elements / 8;
+    return min_host_memory_bytes(job, plan) / elements / 8;
   }
   Job job;
   Plan plan;

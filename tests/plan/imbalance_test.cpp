@@ -23,7 +23,7 @@ Job loaded_job(
                            "\ncluster: {profile: dgx-h100, nodes: 1}\n"
                            "batch: {sequences: 8, length: 16}\nimbalance: " +
                            imbalance + "\n";
-  return read_job(Document::parse(text, "job.yaml"), folder);
+  return read_job(YamlJsonDocument::parse(text, "job.yaml"), folder);
 }
 
 std::string refused_load(const std::string& imbalance) {
@@ -61,19 +61,19 @@ TEST(BusiestLoad, OfANumberIsThatOfEveryDegree) {
 TEST(CapacityShare, IsWhatExpertsTakeOfWhatComes) {
   const Folder folder;
   Job job = loaded_job(folder.path(), "[5, 1, 2, 0]");
-  EXPECT_EQ(capacity_row_share(job), 1) << "no bound";
+  EXPECT_EQ(expert_capacity_row_share(job), 1) << "no bound";
   job.capacity_factor = 1;
-  EXPECT_EQ(capacity_row_share(job), (2 + 1 + 2 + 0) / 8.0);
+  EXPECT_EQ(expert_capacity_row_share(job), (2 + 1 + 2 + 0) / 8.0);
   EXPECT_EQ(busiest_expert_rank_load(job, 4), 2 / (5.0 / 4))
       << "two rows, over the mean of what is left";
   job.capacity_factor = 2;
-  EXPECT_EQ(capacity_row_share(job), (4 + 1 + 2 + 0) / 8.0);
+  EXPECT_EQ(expert_capacity_row_share(job), (4 + 1 + 2 + 0) / 8.0);
   job.pad_to_capacity = true;
-  EXPECT_EQ(capacity_row_share(job), 2);
+  EXPECT_EQ(expert_capacity_row_share(job), 2);
   EXPECT_EQ(busiest_expert_rank_load(job, 4), 1) << "padded experts are alike";
   job.expert_tokens.clear();
   job.pad_to_capacity = false;
-  EXPECT_EQ(capacity_row_share(job), 1);
+  EXPECT_EQ(expert_capacity_row_share(job), 1);
 }
 
 TEST(BusiestLoad, OfAModelWithoutExpertsIsEven) {
@@ -100,7 +100,7 @@ TEST(ExpertTokens, StandInPlanFiles) {
   Plan plan;
   plan.parallel.data = 8;
   const PlannedJob planned{job, plan};
-  const PlannedJob again = read_plan(Document::parse(plan_yaml(planned), "plan.yaml"), {});
+  const PlannedJob again = read_plan(YamlJsonDocument::parse(plan_yaml(planned), "plan.yaml"), {});
   EXPECT_EQ(again.job.expert_tokens, job.expert_tokens);
 }
 

@@ -18,7 +18,7 @@ cluster: {profile: dgx-h100, nodes: 2}
 constexpr std::string_view kBatch = "batch: {sequences: 512, length: 8192}\n";
 
 Job read_job_text(const std::string& text) {
-  return read_job(Document::parse(text, "job.yaml"), {});
+  return read_job(YamlJsonDocument::parse(text, "job.yaml"), {});
 }
 
 /// Returns a job with additional lines.
@@ -54,7 +54,7 @@ TEST(JobFile, ReadsAdapters) {
   EXPECT_EQ(adapters.base, DType::kNf4);
   EXPECT_FALSE(adapters.joined);
   EXPECT_EQ(adapters.targets.count(), 5);
-  EXPECT_FALSE(adapters.has(model::AdapterTarget::kGate));
+  EXPECT_FALSE(adapters.has(model::LoraTargetProduct::kGate));
   EXPECT_EQ(job_with("adapters: {rank: 4}").model.adapters->targets.count(), 7);
   EXPECT_TRUE(job_with("framework: nemo\nadapters: {rank: 4}").model.adapters->joined);
 }
@@ -67,8 +67,8 @@ TEST(JobFile, CountsWhatIsTrainedByHand) {
   const std::int64_t joined = (4096 + 6144) + 2 * 4096 + (4096 + 2 * 14336) + (14336 + 4096);
   EXPECT_EQ(model::count_trained_parameters(job_with("adapters: {rank: 8, joined: true}").model),
             32 * 8 * joined);
-  const model::Architecture whole = job_with("").model;
-  const model::Architecture part = job_with("frozen: [embedding, layers 0-15]").model;
+  const model::ModelArchitecture whole = job_with("").model;
+  const model::ModelArchitecture part = job_with("frozen: [embedding, layers 0-15]").model;
   const std::int64_t layer = 4096 * 6144 + 4096 * 4096 + 3 * 4096 * 14336 + 2 * 4096;
   EXPECT_EQ(model::count_parameters(whole) - model::count_trained_parameters(part),
             128256 * 4096 + 16 * layer);
@@ -86,7 +86,8 @@ TEST(JobFile, WritesAdaptersThatReadBack) {
     const Job job = job_with(lines);
     for (const bool expanded : {false, true}) {
       const std::string text = plan_yaml({job, Plan()}, expanded);
-      EXPECT_EQ(read_plan(Document::parse(text, "plan.yaml"), {}).job.model, job.model) << text;
+      EXPECT_EQ(read_plan(YamlJsonDocument::parse(text, "plan.yaml"), {}).job.model, job.model)
+          << text;
     }
   }
 }
@@ -133,7 +134,7 @@ TEST(JobFile, SaysHowManyImagesASequenceHas) {
   };
   EXPECT_EQ(encoder("").images, 1);
   EXPECT_EQ(encoder(", images: 2.5").images, 2.5);
-  EXPECT_FALSE(encoder(", images: 0").is_in_training_steps());
+  EXPECT_FALSE(encoder(", images: 0").is_encoder_in_training_step());
   EXPECT_EQ(encoder(", images: {count: 3, patches: 128}").images, 3);
   EXPECT_EQ(encoder(", images: {patches: 128}").tokens, 32);
   EXPECT_GT(encoder(", images: {patches: 128}").flops, 2e7);
@@ -241,7 +242,7 @@ TEST(JobFile, NamesAVariantOfAFramework) {
   EXPECT_THAT(job_refused("framework: {name: maxtext, variant: bridge}\n"),
               HasSubstr("maxtext has no variants"));
   EXPECT_EQ(job_with("framework: megatron\n").framework.name, "megatron-core");
-  const Framework swift = job_with("framework: ms-swift\n").framework;
+  const TrainingFramework swift = job_with("framework: ms-swift\n").framework;
   EXPECT_EQ(swift.name, "megatron-core");
   EXPECT_EQ(swift.variant, "ms-swift");
 }
@@ -252,35 +253,37 @@ TEST(JobFile, ReadsTheSearch) {
   EXPECT_THAT(space.tensor, ElementsAre(1, 2, 4));
   EXPECT_THAT(space.pipeline, ElementsAre(2));
   EXPECT_THAT(space.data, ElementsAre(8, 16));
-  EXPECT_THAT(space.schedule, ElementsAre(schedule::ScheduleKind::kOneForwardOneBackward,
-                                          schedule::ScheduleKind::kInterleaved));
-  EXPECT_THAT(space.sharding, ElementsAre(*sharding_of("NNG"), *sharding_of("IIG")));
-  EXPECT_THAT(space.sharding_group, ElementsAre(2, kNodeShardingGroup));
-  EXPECT_THAT(space.expert_group, ElementsAre(kNodeShardingGroup));
+  EXPECT_THAT(space.schedule, ElementsAre(schedule::PipelineScheduleKind::kOneForwardOneBackward,
+                                          schedule::PipelineScheduleKind::kInterleaved));
+  EXPECT_THAT(space.sharding,
+              ElementsAre(*sharding_named_by_word("NNG"), *sharding_named_by_word("IIG")));
+  EXPECT_THAT(space.sharding_group, ElementsAre(2, kNodeSizedShardingGroup));
+  EXPECT_THAT(space.expert_group, ElementsAre(kNodeSizedShardingGroup));
   EXPECT_THAT(space.recompute,
-              ElementsAre(Recompute{}, Recompute{.kind = RecomputeKind::kEvery, .every = 2}));
+              ElementsAre(ActivationRecomputation{},
+                          ActivationRecomputation{.kind = RecomputeKind::kEvery, .every = 2}));
   EXPECT_THAT(space.sequence_parallel, ElementsAre(true, false));
   EXPECT_THAT(space.accumulate, ElementsAre(DType::kFp32, DType::kBf16));
   EXPECT_THAT(space.gradient_bucket, ElementsAre(10'000'000));
   EXPECT_EQ(space.overlap.size(), 2);
   EXPECT_TRUE(space.overlap[0].expert);
   EXPECT_FALSE(space.overlap[1].expert);
-  EXPECT_THAT(space.collectives.data,
-              ElementsAre(collective::Algorithm::kLibrary, collective::Algorithm::kTwoLevel,
-                          collective::Algorithm::kHoRing));
+  EXPECT_THAT(space.collectives.data, ElementsAre(collective::CollectiveAlgorithm::kLibrary,
+                                                  collective::CollectiveAlgorithm::kTwoLevel,
+                                                  collective::CollectiveAlgorithm::kHoRing));
   EXPECT_EQ(rank_order_text(space.rank_order.front()), "tp-cp-ep-pp-dp");
   EXPECT_THAT(space.layers, ElementsAre(IsEmpty(), ElementsAre(15, 17)));
 }
 
 /// Reads algorithms in the words of file version 2, which are unchanged.
-SearchedCollectives algorithms_of(const std::string& line) {
+SearchedCollectiveAlgorithms algorithms_of(const std::string& line) {
   std::string text = std::string(kStart) + std::string(kBatch) + line + "\n";
   text.replace(text.find("job/1"), 5, "job/2");
   return read_job_text(text).space.collectives;
 }
 
 TEST(JobFile, ListsAlgorithmsByScheme) {
-  using enum collective::Algorithm;
+  using enum collective::CollectiveAlgorithm;
   const auto lists = algorithms_of(
       "search: {collectives: {data: [library, tree, ho-ring], expert: direct, tensor: [nvls]}}");
   EXPECT_THAT(lists.data, ElementsAre(kLibrary, kTree, kHoRing));
@@ -323,12 +326,14 @@ layers: [10, 22]
   EXPECT_EQ(space.schedule.size(), 2);
   EXPECT_THAT(space.chunks, ElementsAre(2));
   EXPECT_EQ(space.sharding.size(), 2);
-  EXPECT_THAT(space.sharding_group, ElementsAre(kNodeShardingGroup));
+  EXPECT_THAT(space.sharding_group, ElementsAre(kNodeSizedShardingGroup));
   EXPECT_THAT(space.gradient_bucket, ElementsAre(1'000'000));
   EXPECT_THAT(space.micro_batch, ElementsAre(2));
-  EXPECT_THAT(space.recompute, ElementsAre(Recompute{.kind = RecomputeKind::kEvery, .every = 4}));
+  EXPECT_THAT(space.recompute,
+              ElementsAre(ActivationRecomputation{.kind = RecomputeKind::kEvery, .every = 4}));
   EXPECT_THAT(space.layers, ElementsAre(ElementsAre(10, 22)));
-  EXPECT_THAT(job_with("sharding: hsdp\n").space.sharding, ElementsAre(*sharding_of("III")));
+  EXPECT_THAT(job_with("sharding: hsdp\n").space.sharding,
+              ElementsAre(*sharding_named_by_word("III")));
 }
 
 TEST(JobFile, RefusesADimensionGivenTwice) {
@@ -341,7 +346,7 @@ TEST(JobFile, RefusesADimensionGivenTwice) {
 
 TEST(JobFile, AnAliasThatIsOnlyNearestLeavesANote) {
   const Job job = job_with("search: {sharding: [hpz]}\n");
-  EXPECT_THAT(job.space.sharding, ElementsAre(*sharding_of("IGG")));
+  EXPECT_THAT(job.space.sharding, ElementsAre(*sharding_named_by_word("IGG")));
   EXPECT_THAT(job.notes, ElementsAre(HasSubstr("hpz is read as IGG")));
 }
 

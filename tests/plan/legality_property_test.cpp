@@ -49,7 +49,7 @@ TEST(LegalityProperty, LegalValuesAreListed) {
     const auto lists = [](const std::vector<std::int64_t>& values, std::int64_t value) {
       return std::ranges::binary_search(values, value);
     };
-    const Parallel& degrees = plan.parallel;
+    const ParallelismDegrees& degrees = plan.parallel;
     EXPECT_TRUE(lists(legal_tensor_degrees(job), degrees.tensor));
     EXPECT_TRUE(lists(legal_context_degrees(job), degrees.context));
     EXPECT_TRUE(!plan.layers.empty() || lists(legal_pipeline_degrees(job), degrees.pipeline));

@@ -35,29 +35,30 @@ TEST(Legality, NamesTheRuleTheValuesAndTheNearestLegalPlans) {
                 testing::StartsWith(std::string(plan_rule_name(way.rule)) + ": "));
     EXPECT_LE(rejected->nearest.size(), 2);
     for (const Plan& near : rejected->nearest) EXPECT_FALSE(first_broken_rule(job, near));
-    const bool of_job = rejected->rule == Rule::kPrecision ||
-                        rejected->rule == Rule::kLengthWithinPositions ||
-                        rejected->rule == Rule::kMultiTokenStep;
+    const bool of_job = rejected->rule == PlanLegalityRule::kPrecision ||
+                        rejected->rule == PlanLegalityRule::kLengthWithinPositions ||
+                        rejected->rule == PlanLegalityRule::kMultiTokenStep;
     EXPECT_EQ(rejected->nearest.empty(), of_job) << rejected->message;
   }
 }
 
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  for (std::size_t i = 0; i < kRules; ++i) rules.push_back(static_cast<Rule>(i));
+std::vector<PlanLegalityRule> all_rules() {
+  std::vector<PlanLegalityRule> rules;
+  for (std::size_t i = 0; i < kRules; ++i) rules.push_back(static_cast<PlanLegalityRule>(i));
   return rules;
 }
 
 TEST(Legality, EveryRuleIsBrokenOnce) {
-  std::set<Rule> broken;
+  std::set<PlanLegalityRule> broken;
   for (const Break& way : all_breaks()) broken.insert(way.rule);
-  for (const Rule rule : all_rules()) EXPECT_TRUE(broken.contains(rule)) << plan_rule_name(rule);
+  for (const PlanLegalityRule rule : all_rules())
+    EXPECT_TRUE(broken.contains(rule)) << plan_rule_name(rule);
 }
 
 TEST(Legality, EveryRuleHasANameAndSaysWhatItDemands) {
   std::set<std::string_view> names;
   std::set<std::string_view> sentences;
-  for (const Rule rule : all_rules()) {
+  for (const PlanLegalityRule rule : all_rules()) {
     EXPECT_TRUE(names.insert(plan_rule_name(rule)).second) << plan_rule_name(rule);
     EXPECT_THAT(std::string(plan_rule_sentence(rule)), HasSubstr(" ")) << plan_rule_name(rule);
     EXPECT_TRUE(sentences.insert(plan_rule_sentence(rule)).second) << plan_rule_name(rule);
@@ -65,13 +66,13 @@ TEST(Legality, EveryRuleHasANameAndSaysWhatItDemands) {
 }
 
 TEST(Legality, LawsStandInTheOrderOfRules) {
-  std::vector<Rule> rules;
-  for (const std::span<const Law> laws :
+  std::vector<PlanLegalityRule> rules;
+  for (const std::span<const PlanRuleDefinition> laws :
        {rank_grid_rules(), tensor_and_context_rules(), expert_parallelism_rules(),
-        block_collective_rules(), unsupported_plan_rules(), pipeline_schedule_rules(),
+        model_block_collective_rules(), not_implemented_plan_rules(), pipeline_schedule_rules(),
         state_sharding_rules(), data_collective_rules(), recompute_and_type_rules(),
         host_offload_rules()}) {
-    for (const Law& law : laws) rules.push_back(law.rule);
+    for (const PlanRuleDefinition& law : laws) rules.push_back(law.rule);
   }
   EXPECT_EQ(rules, all_rules());
 }
@@ -84,7 +85,7 @@ TEST(Legality, PackedDocumentsCountPositionsOfTheirOwn) {
     job.documents = PackedDocumentBatch{.lengths = {{5, 9}, {longest, 1}}, .packing = packing};
     job.documents->packs =
         packing::packed_sequence_statistics(job.documents->lengths, packing, job.length);
-    return first_broken_rule(job, legal_plan()) == Rule::kLengthWithinPositions;
+    return first_broken_rule(job, legal_plan()) == PlanLegalityRule::kLengthWithinPositions;
   };
   EXPECT_FALSE(refused(64, {.kind = packing::PackingKind::kGreedy}));
   EXPECT_TRUE(refused(65, {.kind = packing::PackingKind::kGreedy}));
@@ -126,12 +127,12 @@ TEST(Legality, RefusesNothingThatIsOnlyUnwise) {
   plan.parallel = {.tensor = 4, .context = 4};
   EXPECT_FALSE(find_plan_rejection(job, plan)) << "context beyond a node";
   plan.parallel = {.data = 16};
-  plan.sharding = *sharding_of("III");
+  plan.sharding = *sharding_named_by_word("III");
   EXPECT_FALSE(find_plan_rejection(job, plan)) << "a group of one";
   plan.sharding.group = 16;
   EXPECT_FALSE(find_plan_rejection(job, plan)) << "a group of all";
   plan.parallel = {.tensor = 2, .pipeline = 8};
-  plan.sharding = *sharding_of("GGG");
+  plan.sharding = *sharding_named_by_word("GGG");
   EXPECT_FALSE(find_plan_rejection(job, plan)) << "sharded parameters of one rank under a pipeline";
   plan.recompute = {.kind = RecomputeKind::kEvery, .every = 1000};
   EXPECT_FALSE(find_plan_rejection(job, plan)) << "n beyond the layers";
@@ -158,7 +159,7 @@ TEST(Legality, AnyValuesMayBeGiven) {
       plan.parallel.expert_tensor = b;
       EXPECT_EQ(find_plan_rejection(small_expert_job(), plan).has_value(), a != 1 || b != 1);
       plan = legal_expert_plan();
-      plan.sharding = *sharding_of("III");
+      plan.sharding = *sharding_named_by_word("III");
       plan.sharding.group = a;
       plan.sharding.expert_group = b;
       EXPECT_EQ(find_plan_rejection(small_expert_job(), plan).has_value(), a != 1 || b != 1);

@@ -15,14 +15,16 @@ namespace {
 NewJobValues some_job() {
   return {.model = "llama-3-70b",
           .architecture = *model::built_in_model("llama-3-70b"),
-          .cluster = Tree::flow_mapping().set("profile", "dgx-h100").set("nodes", 8),
+          .cluster = DocumentTree::empty_flow_mapping().set("profile", "dgx-h100").set("nodes", 8),
           .described = *cluster::built_in_cluster("dgx-h100", 8),
           .sequences = 512,
           .length = 8192,
           .framework = ""};
 }
 
-Job read_text(const std::string& text) { return read_job(Document::parse(text, "job.yaml"), {}); }
+Job read_text(const std::string& text) {
+  return read_job(YamlJsonDocument::parse(text, "job.yaml"), {});
+}
 
 /// Returns the text with every commented-out key (`# `) enabled.
 std::string all_said(const std::string& text) {
@@ -68,7 +70,8 @@ TEST(NewJobValues, EveryKeyInACommentCanBeSaid) {
 TEST(NewJobValues, AModelOfAnyNameStaysOneValue) {
   NewJobValues job = some_job();
   job.model = "my: model #1/config.json";
-  const Document document = Document::parse(new_job_file_text(job, "job.yaml"), "job.yaml");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(new_job_file_text(job, "job.yaml"), "job.yaml");
   EXPECT_EQ(document.root().get("model").text(), job.model);
 }
 

@@ -25,7 +25,7 @@ job:
 )";
 
 PlannedJob read_plan_text(const std::string& text) {
-  return read_plan(Document::parse(text, "plan.yaml"), {});
+  return read_plan(YamlJsonDocument::parse(text, "plan.yaml"), {});
 }
 
 Plan plan_with(const std::string& lines) { return read_plan_text(std::string(kJob) + lines).plan; }
@@ -37,7 +37,7 @@ std::string plan_refused(const std::string& lines, ErrorKind kind = ErrorKind::k
 TEST(PlanFile, AnOrderIsAskedForInAPlacement) {
   const std::string schedule = "parallel: {pipeline: 4}\nschedule: {kind: auto, chunks: 2";
   const PlannedJob read = read_plan_text(std::string(kJob) + schedule + ", placement: cyclic}\n");
-  EXPECT_EQ(read.plan.schedule.placement, schedule::ChunkPlacementKind::kCyclic);
+  EXPECT_EQ(read.plan.schedule.placement, schedule::ModelChunkPlacementKind::kCyclic);
   EXPECT_EQ(read_plan_text(plan_yaml(read)).plan.schedule, read.plan.schedule);
   EXPECT_EQ(plan_with(schedule + "}\n").schedule.placement, std::nullopt);
   EXPECT_THAT(plan_refused("schedule: {kind: auto, chunks: 1, placement: v}"),
@@ -63,7 +63,7 @@ overlap: {gradients: true, parameters: true, tensor: false, context: true, exper
 collectives: {data: two-level, tensor: ring, pipeline: ring}
 rank_order: tp-cp-ep-dp-pp
 )");
-  EXPECT_EQ(plan.parallel, (Parallel{.tensor = 4, .pipeline = 2, .data = 8}));
+  EXPECT_EQ(plan.parallel, (ParallelismDegrees{.tensor = 4, .pipeline = 2, .data = 8}));
   EXPECT_THAT(plan.layers, ElementsAre(40, 40));
   EXPECT_TRUE(plan.sequence_parallel);
   EXPECT_EQ(plan.tensor_input, GatheredInputPolicy::kKeep);
@@ -72,7 +72,7 @@ rank_order: tp-cp-ep-dp-pp
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
   EXPECT_EQ(plan.parameter_bucket, 30'000'000);
   EXPECT_FALSE(plan.overlap.pipeline);
-  EXPECT_EQ(plan.collectives.data, collective::Algorithm::kTwoLevel);
+  EXPECT_EQ(plan.collectives.data, collective::CollectiveAlgorithm::kTwoLevel);
 }
 
 /// Returns a plan of eight whole nodes in the words of a file version.
@@ -83,14 +83,15 @@ Plan of_version(int version, const std::string& lines) {
 }
 
 TEST(PlanFile, ARingOfVersionOneIsWhatTheLibraryChooses) {
-  EXPECT_EQ(of_version(1, "collectives: {data: ring, expert: ring}\n").collectives, Collectives{});
+  EXPECT_EQ(of_version(1, "collectives: {data: ring, expert: ring}\n").collectives,
+            CollectiveAlgorithmChoices{});
   EXPECT_EQ(of_version(2, "collectives: {data: ring}\n").collectives.data,
-            collective::Algorithm::kRing);
+            collective::CollectiveAlgorithm::kRing);
   EXPECT_EQ(
       of_version(2, "collectives: {tensor: nvls, context: direct, expert: relay}\n").collectives,
-      (Collectives{.tensor = collective::Algorithm::kNvls,
-                   .context = collective::Algorithm::kDirect,
-                   .expert = collective::Algorithm::kRelay}));
+      (CollectiveAlgorithmChoices{.tensor = collective::CollectiveAlgorithm::kNvls,
+                                  .context = collective::CollectiveAlgorithm::kDirect,
+                                  .expert = collective::CollectiveAlgorithm::kRelay}));
   EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read_plan_text("stepwright: plan/3\n"); }),
               HasSubstr("must be plan/2 or plan/1; it is 'plan/3'"));
 }
@@ -98,13 +99,14 @@ TEST(PlanFile, ARingOfVersionOneIsWhatTheLibraryChooses) {
 TEST(PlanFile, VersionOneLetTheLibraryCarryOutWhatTheAlgorithmCannot) {
   const std::string inside = "parallel: {pipeline: 8, data: 8}\ncollectives: {data: ho-ring}\n";
   const std::string across = "parallel: {data: 64}\ncollectives: {data: ho-ring}\n";
-  EXPECT_EQ(of_version(1, inside).collectives.data, collective::Algorithm::kLibrary);
-  EXPECT_EQ(of_version(2, inside).collectives.data, collective::Algorithm::kHoRing);
-  EXPECT_EQ(of_version(1, across).collectives.data, collective::Algorithm::kHoRing);
+  EXPECT_EQ(of_version(1, inside).collectives.data, collective::CollectiveAlgorithm::kLibrary);
+  EXPECT_EQ(of_version(2, inside).collectives.data, collective::CollectiveAlgorithm::kHoRing);
+  EXPECT_EQ(of_version(1, across).collectives.data, collective::CollectiveAlgorithm::kHoRing);
 }
 
 TEST(PlanFile, OnlyTheLibraryCarriesOutThePipeline) {
-  EXPECT_EQ(of_version(2, "collectives: {pipeline: library}\n").collectives, Collectives{});
+  EXPECT_EQ(of_version(2, "collectives: {pipeline: library}\n").collectives,
+            CollectiveAlgorithmChoices{});
   EXPECT_THAT(
       refusal_of(ErrorKind::kInput, [] { of_version(2, "collectives: {pipeline: ring}\n"); }),
       HasSubstr("collectives.pipeline: must be library"));
@@ -127,15 +129,15 @@ TEST(PlanFile, GradientsOfFp64AreSummedInFp64) {
 
 TEST(PlanFile, ReadsShortForms) {
   const Plan plan = plan_with("schedule: gpipe\nsharding: zero3\noverlap: false\n");
-  EXPECT_EQ(plan.schedule.kind, schedule::ScheduleKind::kGpipe);
-  EXPECT_EQ(plan.sharding, *sharding_of("GGG"));
+  EXPECT_EQ(plan.schedule.kind, schedule::PipelineScheduleKind::kGpipe);
+  EXPECT_EQ(plan.sharding, *sharding_named_by_word("GGG"));
   EXPECT_EQ(plan.overlap, all_overlap_flags(false));
   EXPECT_EQ(plan_with("recompute: {every: 3}\n").recompute,
-            (Recompute{.kind = RecomputeKind::kEvery, .every = 3}));
+            (ActivationRecomputation{.kind = RecomputeKind::kEvery, .every = 3}));
 }
 
 TEST(PlanFile, TheFirstLayersOfAChunkMayBeRecomputedAlone) {
-  const Recompute first{.kind = RecomputeKind::kEvery, .first = 3};
+  const ActivationRecomputation first{.kind = RecomputeKind::kEvery, .first = 3};
   EXPECT_EQ(plan_with("recompute: {first: 3}\n").recompute, first);
   EXPECT_EQ(recompute_setting_text(first), "first 3");
   EXPECT_EQ(recompute_setting_text(plan_with("recompute: {modules: [mlp], first: 2}\n").recompute),
@@ -145,7 +147,8 @@ TEST(PlanFile, TheFirstLayersOfAChunkMayBeRecomputedAlone) {
 }
 
 TEST(PlanFile, RecomputationByOperatorIsAWordAndAModule) {
-  const Recompute by_operator{.kind = RecomputeKind::kModules, .modules = kPerOperator};
+  const ActivationRecomputation by_operator{.kind = RecomputeKind::kModules,
+                                            .modules = kPerOperator};
   EXPECT_EQ(plan_with("recompute: per-operator\n").recompute, by_operator);
   EXPECT_EQ(plan_with("recompute: {modules: [per-operator]}\n").recompute, by_operator);
   EXPECT_EQ(recompute_setting_text(by_operator), "per-operator");
@@ -156,15 +159,16 @@ TEST(PlanFile, PositionsMayRecomputeOtherwise) {
     return plan_with("recompute: " + value + "\n").recompute;
   };
   EXPECT_EQ(read("{stages: {1: {every: 2}, 0: full}}"),
-            (Recompute{.stages = {{.position = 0, .kind = RecomputeKind::kFull},
-                                  {.position = 1, .kind = RecomputeKind::kEvery, .every = 2}}}));
+            (ActivationRecomputation{
+                .stages = {{.position = 0, .kind = RecomputeKind::kFull},
+                           {.position = 1, .kind = RecomputeKind::kEvery, .every = 2}}}));
   EXPECT_EQ(read("{every: 1, stages: {0: none}}"),
-            (Recompute{.kind = RecomputeKind::kFull, .stages = {{.position = 0}}}));
+            (ActivationRecomputation{.kind = RecomputeKind::kFull, .stages = {{.position = 0}}}));
   EXPECT_EQ(read("{modules: [core_attn], stages: {3: {modules: [norm]}}}"),
-            (Recompute{.kind = RecomputeKind::kSelective,
-                       .stages = {{.position = 3,
-                                   .kind = RecomputeKind::kModules,
-                                   .modules = {Module::kNorm}}}}));
+            (ActivationRecomputation{.kind = RecomputeKind::kSelective,
+                                     .stages = {{.position = 3,
+                                                 .kind = RecomputeKind::kModules,
+                                                 .modules = {RecomputeModule::kNorm}}}}));
   EXPECT_EQ(
       recompute_setting_text(read("{every: 3, stages: {0: full, 1: full, 3: full, 4: none}}")),
       "every 3, full on stages 0-1, full on stage 3, none on stage 4");
@@ -269,7 +273,7 @@ TEST(PlanFile, WritesTheCompactForm) {
   planned.plan.recompute = {.kind = RecomputeKind::kEvery, .every = 2};
   planned.job.framework = {"megatron-core", "0.12"};
   planned.job.space.tensor = {1, 2, 4};
-  planned.job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward};
+  planned.job.space.schedule = {schedule::PipelineScheduleKind::kOneForwardOneBackward};
   EXPECT_EQ(plan_yaml(planned), R"(stepwright: plan/2
 job:
   model: llama-3-70b
@@ -336,7 +340,7 @@ TEST(PlanFile, GivesBackEqualPlans) {
     if (dice.chance(3)) planned.job.space.sharding = paro_strategies();
     if (dice.chance(3)) planned.job.space.layers = {{}, {1, 2}};
     if (dice.chance(3)) planned.job.space.layers = {{3, 4}};
-    if (dice.chance(3)) planned.job.space.sharding_group = {kNodeShardingGroup, 4};
+    if (dice.chance(3)) planned.job.space.sharding_group = {kNodeSizedShardingGroup, 4};
     if (dice.chance(3)) planned.job.imbalance = 1.1;
     if (dice.chance(3)) {
       planned.job.objective = {.kind = TunerObjectiveKind::kSmallestCluster,
@@ -354,14 +358,14 @@ TEST(PlanFile, GivesBackEqualPlans) {
 // Four stages of sixteen layers, the head a module as heavy as a few of them.
 TEST(PlanFile, IsSilentOnWhatItsFrameworkDoes) {
   const auto read = [](const std::string& framework, const std::string& choices,
-                       const Framework& unsaid = {}) {
+                       const TrainingFramework& unsaid = {}) {
     const std::string text =
         "stepwright: plan/2\njob:\n  model: llama-3-8b\n  cluster: {profile: dgx-h100, nodes: 1}\n"
         "  batch: {sequences: 64, length: 1024}\n" +
         framework + "parallel: {pipeline: 4, data: 2}\n" + choices;
-    return read_plan(Document::parse(text, "plan.yaml"), {}, unsaid).plan;
+    return read_plan(YamlJsonDocument::parse(text, "plan.yaml"), {}, unsaid).plan;
   };
-  EXPECT_EQ(read("", "").overlap, Overlap());
+  EXPECT_EQ(read("", "").overlap, OverlapFlags());
   EXPECT_TRUE(read("", "").layers.empty());
   const Plan nanotron = read("  framework: nanotron\n", "");
   EXPECT_TRUE(nanotron.overlap.gradients);
@@ -375,7 +379,7 @@ TEST(PlanFile, IsSilentOnWhatItsFrameworkDoes) {
   EXPECT_EQ(read("  framework: nemo\n", "accumulate: fp32\n").accumulate, DType::kFp32);
   EXPECT_EQ(read("  framework: megatron-core\n", "").accumulate, DType::kFp32);
 
-  const Framework target{.name = "nanotron"};
+  const TrainingFramework target{.name = "nanotron"};
   EXPECT_EQ(read("", "", target), nanotron);
   EXPECT_TRUE(read("", "overlap: {pipeline: true}\n", target).overlap.pipeline);
   EXPECT_EQ(read("  framework: nemo\n", "", target).accumulate, DType::kBf16);
@@ -387,7 +391,7 @@ TEST(PlanFile, HasTheBucketsOfAFrameworkThatLeavesNoChoice) {
         "stepwright: plan/2\njob:\n  model: llama-3-8b\n  cluster: {profile: dgx-h100, nodes: 1}\n"
         "  batch: {sequences: 64, length: 1024}\n  framework: fsdp\nparallel: {data: 8}\n" +
         choices;
-    return read_plan(Document::parse(text, "plan.yaml"), {}).plan;
+    return read_plan(YamlJsonDocument::parse(text, "plan.yaml"), {}).plan;
   };
   // FSDP2 reduces each block by itself.
   EXPECT_EQ(read("sharding: GGG\n").gradient_bucket, 0);

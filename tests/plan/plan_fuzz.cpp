@@ -16,7 +16,7 @@ using namespace stepwright;  // NOLINT(google-build-using-namespace)
 /// A plan that was read can be checked, written and read again; a legal one has a grid.
 void exercise(const plan::PlannedJob& planned) {
   const std::string text = plan::plan_yaml(planned);
-  const plan::PlannedJob again = plan::read_plan(Document::parse(text, "again"), {});
+  const plan::PlannedJob again = plan::read_plan(YamlJsonDocument::parse(text, "again"), {});
   if (again.plan != planned.plan || plan::plan_yaml(again) != text) std::abort();
   for (const plan::Plan& near : plan::find_plan_rejection(planned.job, planned.plan)
                                     .value_or(plan::PlanRejection{})
@@ -24,11 +24,12 @@ void exercise(const plan::PlannedJob& planned) {
     if (plan::first_broken_rule(planned.job, near)) std::abort();
   }
   if (plan::first_broken_rule(planned.job, planned.plan)) return;
-  const plan::Grid grid(planned.plan);
+  const plan::RankGrid grid(planned.plan);
   for (const auto& [kind, name] : plan::kGroupNames) {
-    static_cast<void>(plan::group_layout(planned.job.cluster, grid.shape(kind)));
+    static_cast<void>(
+        plan::rank_group_network_layout(planned.job.cluster, grid.communicator_shape(kind)));
   }
-  if (plan::first_broken_rule(planned.job, plan::canonical(planned.plan, planned.job)))
+  if (plan::first_broken_rule(planned.job, plan::canonical_plan(planned.plan, planned.job)))
     std::abort();
 }
 
@@ -37,7 +38,7 @@ void exercise(const plan::PlannedJob& planned) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    const Document document = Document::parse(text, "fuzz");
+    const YamlJsonDocument document = YamlJsonDocument::parse(text, "fuzz");
     if (text.find("job/1") != std::string_view::npos) plan::read_job(document, "/nonexistent");
     exercise(plan::read_plan(document, "/nonexistent"));
   } catch (const Error& error) {

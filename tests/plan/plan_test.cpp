@@ -30,7 +30,7 @@ TEST(Sharding, WordsSayWhatIsSplit) {
   Plan plan;
   plan.parallel = {.expert = 2, .data = 16};
   const auto words = [&](std::string_view states, std::int64_t group, std::int64_t expert_group) {
-    plan.sharding = *sharding_of(states);
+    plan.sharding = *sharding_named_by_word(states);
     plan.sharding.group = group;
     plan.sharding.expert_group = expert_group;
     const std::string text = plan_description(plan, job);
@@ -51,14 +51,15 @@ TEST(Sharding, WordsSayWhatIsSplit) {
 
 TEST(Sharding, StrategiesAreThoseOfTheTwentySevenWithTheFinestOptimizer) {
   const std::vector<Sharding> strategies = paro_strategies();
-  const Spread all[] = {Spread::kNone, Spread::kInner, Spread::kGlobal};
-  for (const Spread p : all) {
-    for (const Spread g : all) {
-      for (const Spread o : all) {
+  const StateShardingScope all[] = {StateShardingScope::kNone, StateShardingScope::kInner,
+                                    StateShardingScope::kGlobal};
+  for (const StateShardingScope p : all) {
+    for (const StateShardingScope g : all) {
+      for (const StateShardingScope o : all) {
         const Sharding sharding{.parameters = p, .gradients = g, .optimizer = o};
         const bool listed = std::ranges::find(strategies, sharding) != strategies.end();
         EXPECT_EQ(is_paro_strategy(sharding), listed) << sharding_letters(sharding);
-        EXPECT_EQ(sharding_of(sharding_letters(sharding)), sharding);
+        EXPECT_EQ(sharding_named_by_word(sharding_letters(sharding)), sharding);
       }
     }
   }
@@ -66,7 +67,7 @@ TEST(Sharding, StrategiesAreThoseOfTheTwentySevenWithTheFinestOptimizer) {
 
 TEST(Sharding, ReadsAliases) {
   const auto word = [](std::string_view alias) {
-    return sharding_letters(sharding_of(alias).value());
+    return sharding_letters(sharding_named_by_word(alias).value());
   };
   EXPECT_EQ(word("ddp"), "NNN");
   EXPECT_EQ(word("zero1"), "NNG");
@@ -76,9 +77,9 @@ TEST(Sharding, ReadsAliases) {
   EXPECT_EQ(word("hsdp"), "III");
   EXPECT_EQ(word("mics"), "III");
   EXPECT_EQ(word("hpz"), "IGG");
-  EXPECT_FALSE(sharding_of("zero4"));
-  EXPECT_FALSE(sharding_of("iig"));
-  EXPECT_FALSE(sharding_of(""));
+  EXPECT_FALSE(sharding_named_by_word("zero4"));
+  EXPECT_FALSE(sharding_named_by_word("iig"));
+  EXPECT_FALSE(sharding_named_by_word(""));
 }
 
 TEST(RankOrder, ReadsAllPermutationsAndNothingElse) {
@@ -129,9 +130,9 @@ std::vector<Plan> plans_of_one_choice() {
   plans[5].parallel.data = 2;
   plans[6].parallel.pipeline = 2;
   plans[7].micro_batch = 2;
-  plans[8].schedule.kind = schedule::ScheduleKind::kGpipe;
+  plans[8].schedule.kind = schedule::PipelineScheduleKind::kGpipe;
   plans[9].schedule.chunks = 2;
-  plans[10].sharding.optimizer = Spread::kInner;
+  plans[10].sharding.optimizer = StateShardingScope::kInner;
   plans[11].sharding.group = 2;
   plans[12].sharding.expert_group = 2;
   plans[13].recompute.kind = RecomputeKind::kFull;
@@ -143,27 +144,27 @@ std::vector<Plan> plans_of_one_choice() {
   plans[19].gradient_bucket = 1;
   plans[20].parameter_bucket = 1;
   plans[21].offload.optimizer = 0.25;
-  plans[22].collectives.data = collective::Algorithm::kTwoLevel;
+  plans[22].collectives.data = collective::CollectiveAlgorithm::kTwoLevel;
   std::swap(plans[23].rank_order.axes[0], plans[23].rank_order.axes[1]);
   plans[24].layers = {1};
-  plans[25].collectives.expert = collective::Algorithm::kDirect;
-  plans[26].collectives.tensor = collective::Algorithm::kDirect;
+  plans[25].collectives.expert = collective::CollectiveAlgorithm::kDirect;
+  plans[26].collectives.tensor = collective::CollectiveAlgorithm::kDirect;
   plans[27].offload.optimizer = 0.5;
   plans[28].offload.masters = false;
   plans[29].offload.activations = {OffloadModule::kQkv};
   plans[30].offload.parameters = true;
   plans[31].schedule.strands = 2;
   plans[32].schedule.group = 2;
-  plans[33].schedule.kind = schedule::ScheduleKind::kAuto;
-  plans[33].schedule.placement = schedule::ChunkPlacementKind::kCyclic;
-  plans[34].recompute = {.kind = RecomputeKind::kModules, .modules = {Module::kMlp}};
-  plans[35].schedule = {.kind = schedule::ScheduleKind::kAuto,
+  plans[33].schedule.kind = schedule::PipelineScheduleKind::kAuto;
+  plans[33].schedule.placement = schedule::ModelChunkPlacementKind::kCyclic;
+  plans[34].recompute = {.kind = RecomputeKind::kModules, .modules = {RecomputeModule::kMlp}};
+  plans[35].schedule = {.kind = schedule::PipelineScheduleKind::kAuto,
                         .basis = {.chunks = {{.forward_ns = 1}}}};
-  plans[36].sharding.parameters = Spread::kInner;
-  plans[37].sharding.gradients = Spread::kInner;
+  plans[36].sharding.parameters = StateShardingScope::kInner;
+  plans[37].sharding.gradients = StateShardingScope::kInner;
   plans[38].recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull}};
-  plans[39].collectives.data = collective::Algorithm::kDirect;
-  for (const OverlapFlagTraits& row : kOverlapTable) {
+  plans[39].collectives.data = collective::CollectiveAlgorithm::kDirect;
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) {
     Plan& plan = plans.emplace_back();
     plan.overlap.*row.flag = !(plan.overlap.*row.flag);
   }
@@ -175,8 +176,9 @@ TEST(Plan, IsAnotherKeyAndAnotherFileWhereOneChoiceDiffers) {
   std::set<Plan> keys;
   std::set<std::string> files;
   for (const Plan& plan : plans_of_one_choice()) {
-    EXPECT_TRUE(keys.insert(plan).second) << changes(Plan{}, plan);
-    EXPECT_TRUE(files.insert(plan_yaml({job, plan})).second) << changes(Plan{}, plan);
+    EXPECT_TRUE(keys.insert(plan).second) << differing_choices_text(Plan{}, plan);
+    EXPECT_TRUE(files.insert(plan_yaml({job, plan})).second)
+        << differing_choices_text(Plan{}, plan);
   }
 }
 
@@ -194,8 +196,8 @@ TEST(Job, CountsMicroBatchesAndLayersOfChunks) {
   Plan plan;
   plan.parallel = {.tensor = 4, .pipeline = 2, .data = 8};
   plan.micro_batch = 2;
-  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
-  EXPECT_EQ(micro_batches(job, plan), 32);
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 2};
+  EXPECT_EQ(micro_batches_per_pipeline(job, plan), 32);
   EXPECT_THAT(layers_per_chunk(job, plan), ElementsAre(2, 3, 3, 2));
   plan.layers = {1, 2, 3, 4};
   EXPECT_THAT(layers_per_chunk(job, plan), ElementsAre(1, 2, 3, 4));

@@ -11,7 +11,7 @@
 namespace stepwright::plan {
 namespace {
 
-model::Experts small_experts() {
+model::MixtureOfExperts small_experts() {
   return {.count = 8,
           .top_k = 2,
           .ffn = 48,
@@ -27,7 +27,7 @@ std::vector<std::int64_t> near_divisors(std::int64_t number) {
 }
 
 void pick_degrees(Dice& dice, const Job& job, Plan& plan) {
-  Parallel& degrees = plan.parallel;
+  ParallelismDegrees& degrees = plan.parallel;
   std::int64_t rest = job.cluster.devices();
   const auto take = [&](std::int64_t& degree) {
     degree = dice.pick(divisors(rest));
@@ -47,8 +47,8 @@ schedule::OrderSearchBasis basis(Dice& dice, const Plan& plan) {
   const std::int64_t stages = plan.parallel.pipeline;
   const std::int64_t chunks = plan.schedule.chunks;
   schedule::OrderSearchBasis of{
-      .placement = dice.pick<schedule::ChunkPlacementKind>(
-          {schedule::ChunkPlacementKind::kV, schedule::ChunkPlacementKind::kCyclic}),
+      .placement = dice.pick<schedule::ModelChunkPlacementKind>(
+          {schedule::ModelChunkPlacementKind::kV, schedule::ModelChunkPlacementKind::kCyclic}),
       .chunks = {},
       .hop_ns = 100,
       .room_bytes = {}};
@@ -67,43 +67,47 @@ schedule::OrderSearchBasis basis(Dice& dice, const Plan& plan) {
 }
 
 /// Returns a random recomputation for one pipeline position.
-Recompute recompute(Dice& dice, const Job& job) {
+ActivationRecomputation recompute(Dice& dice, const Job& job) {
   const auto kind = dice.pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
                                               RecomputeKind::kFull, RecomputeKind::kEvery,
                                               RecomputeKind::kModules});
   const bool spares = kind == RecomputeKind::kEvery || kind == RecomputeKind::kModules;
-  Recompute own = {.kind = kind, .every = spares ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
+  ActivationRecomputation own = {.kind = kind,
+                                 .every = spares ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
   if (spares && own.every == 1) own.first = dice.pick<std::int64_t>({0, 1, 3, 99});
   for (const auto& [module, name] : kModuleNames) {
     if (kind == RecomputeKind::kModules && dice.chance(2)) own.modules.add(module);
   }
   if (dice.chance(20)) return own;
   own.modules = modules_existing_in_model(job.model, own.modules);
-  return kind == RecomputeKind::kModules && own.modules.empty() ? Recompute() : own;
+  return kind == RecomputeKind::kModules && own.modules.empty() ? ActivationRecomputation() : own;
 }
 
 void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   plan.micro_batch = dice.pick<std::int64_t>({1, 1, 1, 2, 4, 3});
   const std::int64_t pipeline = plan.parallel.pipeline;
   if (pipeline > 1 ? dice.chance(3) : dice.chance(20)) {
-    plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved,
+    plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved,
                      .chunks = dice.pick<std::int64_t>({1, 2, 2, 3, 4})};
     if (dice.chance(3)) plan.schedule.group = dice.pick<std::int64_t>({2, 3, 4, 5, 8});
   } else {
-    plan.schedule.kind = dice.pick<schedule::ScheduleKind>(
-        {schedule::ScheduleKind::kGpipe, schedule::ScheduleKind::kOneForwardOneBackward,
-         schedule::ScheduleKind::kZeroBubbleH1, schedule::ScheduleKind::kVMin,
-         schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kDualPipeV,
-         schedule::ScheduleKind::kPaired, schedule::ScheduleKind::kStp,
-         schedule::ScheduleKind::kSpreadVocabulary, schedule::ScheduleKind::kVocabularyOne,
-         schedule::ScheduleKind::kVocabularyTwo});
+    plan.schedule.kind = dice.pick<schedule::PipelineScheduleKind>(
+        {schedule::PipelineScheduleKind::kGpipe,
+         schedule::PipelineScheduleKind::kOneForwardOneBackward,
+         schedule::PipelineScheduleKind::kZeroBubbleH1, schedule::PipelineScheduleKind::kVMin,
+         schedule::PipelineScheduleKind::kFolded, schedule::PipelineScheduleKind::kDualPipeV,
+         schedule::PipelineScheduleKind::kPaired, schedule::PipelineScheduleKind::kStp,
+         schedule::PipelineScheduleKind::kSpreadVocabulary,
+         schedule::PipelineScheduleKind::kVocabularyOne,
+         schedule::PipelineScheduleKind::kVocabularyTwo});
     plan.schedule.chunks =
-        schedule::chunk_counts_to_try(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
+        schedule::model_chunk_counts_to_try(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
     const bool pairs = schedule::traits_of(plan.schedule.kind).pairs;
     if (dice.chance(pairs ? 2 : 20)) plan.schedule.strands = 2;
-    if (dice.chance(30)) plan.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = 1};
+    if (dice.chance(30))
+      plan.schedule = {.kind = schedule::PipelineScheduleKind::kAuto, .chunks = 1};
     if (dice.chance(20)) plan.schedule.chunks = 3 - plan.schedule.chunks;
-    if (plan.schedule.kind == schedule::ScheduleKind::kAuto)
+    if (plan.schedule.kind == schedule::PipelineScheduleKind::kAuto)
       plan.schedule.basis = basis(dice, plan);
   }
   if (dice.chance(4))
@@ -122,7 +126,7 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   // A file cannot express this kind together with per-stage settings.
   if (plan.recompute.kind > RecomputeKind::kFull) plan.recompute = {};
   for (std::int64_t position = 0; position < pipeline + (dice.chance(10) ? 1 : 0); ++position) {
-    const Recompute own = recompute(dice, job);
+    const ActivationRecomputation own = recompute(dice, job);
     if (dice.chance(2)) {
       plan.recompute.stages.push_back({position, own.kind, own.every, own.first, own.modules});
     }
@@ -130,15 +134,16 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
 }
 
 void pick_sharding(Dice& dice, const Job& job, Plan& plan) {
-  const std::vector<Spread> spreads = {Spread::kNone, Spread::kInner, Spread::kGlobal};
+  const std::vector<StateShardingScope> spreads = {
+      StateShardingScope::kNone, StateShardingScope::kInner, StateShardingScope::kGlobal};
   plan.sharding = dice.pick(paro_strategies());
   if (dice.chance(20)) plan.sharding.parameters = dice.pick(spreads);
-  const Parallel& degrees = plan.parallel;
-  if (!plan.sharding.uses(Spread::kInner) && !dice.chance(30)) return;
+  const ParallelismDegrees& degrees = plan.parallel;
+  if (!plan.sharding.uses(StateShardingScope::kInner) && !dice.chance(30)) return;
   plan.sharding.group = dice.pick(near_divisors(degrees.context * degrees.data));
   if (!job.model.experts && !dice.chance(30)) return;
   plan.sharding.expert_group =
-      dice.pick(near_divisors(std::max<std::int64_t>(1, degrees.expert_data())));
+      dice.pick(near_divisors(std::max<std::int64_t>(1, degrees.expert_data_degree())));
 }
 
 void pick_flags(Dice& dice, Plan& plan) {
@@ -157,10 +162,10 @@ void pick_flags(Dice& dice, Plan& plan) {
   if (needs) plan.overlap.shared_experts = dice.chance(2);
   // In one of four, of dice that are thrown anyway.
   plan.overlap.defer_embedding_gradient = plan.overlap.tensor && !plan.overlap.context;
-  using enum collective::Algorithm;
-  plan.collectives.data = dice.pick<collective::Algorithm>(
+  using enum collective::CollectiveAlgorithm;
+  plan.collectives.data = dice.pick<collective::CollectiveAlgorithm>(
       {kLibrary, kLibrary, kLibrary, kTwoLevel, kHoRing, kTree, kHalvingDoubling});
-  plan.collectives.tensor = dice.pick<collective::Algorithm>(
+  plan.collectives.tensor = dice.pick<collective::CollectiveAlgorithm>(
       {kLibrary, kLibrary, kLibrary, kLibrary, kHalvingDoubling, kNvls});
   if (dice.chance(2)) return;
   auto& axes = plan.rank_order.axes;
@@ -209,7 +214,7 @@ Job small_job() {
 Job small_expert_job() {
   Job job = small_job();
   job.model.experts = small_experts();
-  model::set_dense_layers(job.model, {1, 0, 0, 0, 0, 0, 0, 0});
+  model::assign_dense_mlp_layers(job.model, {1, 0, 0, 0, 0, 0, 0, 0});
   return job;
 }
 
@@ -232,7 +237,7 @@ Job random_job(Dice& dice) {
   if (job.model.experts && !dice.chance(3)) {
     std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(job.model.layers), 0);
     is_dense.front() = 1;
-    model::set_dense_layers(job.model, is_dense);
+    model::assign_dense_mlp_layers(job.model, is_dense);
   }
   if (job.model.experts && dice.chance(3)) job.model.experts->shared_ffn = 0;
   return job;

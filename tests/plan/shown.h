@@ -7,6 +7,6 @@
 namespace stepwright::plan {
 
 /// Returns a plan as a label for tests: its differences from the default plan.
-inline std::string shown(const Plan& plan) { return changes(Plan{}, plan); }
+inline std::string shown(const Plan& plan) { return differing_choices_text(Plan{}, plan); }
 
 }  // namespace stepwright::plan

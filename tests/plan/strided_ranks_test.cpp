@@ -64,31 +64,31 @@ TEST(StridedRanks, FindsTheFirstRankOfAGroup) {
 }
 
 TEST(Cut, SplitsOneFactorByAnyDivisor) {
-  const auto parts = cut(product({{12, 2}}), 6);
+  const auto parts = cut_into_rank_runs(product({{12, 2}}), 6);
   ASSERT_TRUE(parts);
   EXPECT_EQ(parts->inner, product({{6, 2}}));
   EXPECT_EQ(parts->outer, product({{2, 12}}));
-  EXPECT_FALSE(cut(product({{12, 2}}), 5));
-  EXPECT_FALSE(cut(product({{12, 2}}), 24));
-  EXPECT_FALSE(cut(product({{12, 2}}), 0));
-  EXPECT_FALSE(cut(product({{12, 2}}), -2));
+  EXPECT_FALSE(cut_into_rank_runs(product({{12, 2}}), 5));
+  EXPECT_FALSE(cut_into_rank_runs(product({{12, 2}}), 24));
+  EXPECT_FALSE(cut_into_rank_runs(product({{12, 2}}), 0));
+  EXPECT_FALSE(cut_into_rank_runs(product({{12, 2}}), -2));
 }
 
 TEST(Cut, SplitsTwoFactorsInsideEither) {
   const StridedRanks group = product({{4, 1}, {6, 8}});
-  const auto inside = cut(group, 2);
+  const auto inside = cut_into_rank_runs(group, 2);
   ASSERT_TRUE(inside);
   EXPECT_EQ(inside->inner, product({{2, 1}}));
   EXPECT_EQ(inside->outer, product({{2, 2}, {6, 8}}));
-  const auto across = cut(group, 12);
+  const auto across = cut_into_rank_runs(group, 12);
   ASSERT_TRUE(across);
   EXPECT_EQ(across->inner, product({{4, 1}, {3, 8}}));
   EXPECT_EQ(across->outer, product({{2, 24}}));
 }
 
 TEST(Cut, RefusesRunsThatAreNotAlike) {
-  EXPECT_FALSE(cut(product({{4, 1}, {3, 8}}), 6));
-  EXPECT_TRUE(cut(product({{4, 1}, {3, 4}}), 6));
+  EXPECT_FALSE(cut_into_rank_runs(product({{4, 1}, {3, 8}}), 6));
+  EXPECT_TRUE(cut_into_rank_runs(product({{4, 1}, {3, 4}}), 6));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ bool deals_evenly(std::int64_t things, std::int64_t hands) {
 using Place = std::array<std::int64_t, kAxes>;
 std::vector<Place> lay_out(const RankOrder& order, const Place& sizes, std::int64_t ranks) {
   std::vector<Place> places = {Place{}};
-  for (const Axis axis : order.axes) {
+  for (const ParallelismAxis axis : order.axes) {
     const auto a = static_cast<std::size_t>(axis);
     const std::vector<Place> before = places;
     for (std::int64_t i = 1; i < sizes[a]; ++i) {
@@ -40,11 +40,11 @@ std::vector<Place> lay_out(const RankOrder& order, const Place& sizes, std::int6
 using Groups = std::map<Place, std::vector<std::int64_t>>;
 
 /// Returns groups of the ranks that agree in all axes except the free ones.
-Groups groups_over(const std::vector<Place>& places, std::initializer_list<Axis> free) {
+Groups groups_over(const std::vector<Place>& places, std::initializer_list<ParallelismAxis> free) {
   Groups groups;
   for (std::size_t rank = 0; rank < places.size(); ++rank) {
     Place key = places[rank];
-    for (const Axis axis : free) key[static_cast<std::size_t>(axis)] = 0;
+    for (const ParallelismAxis axis : free) key[static_cast<std::size_t>(axis)] = 0;
     groups[key].push_back(static_cast<std::int64_t>(rank));
   }
   return groups;
@@ -73,7 +73,7 @@ bool cuts_alike(const Groups& groups, std::int64_t size) {
 }
 
 bool model_can_be_cut(const Job& job, const Plan& plan) {
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   const std::int64_t tensor = plan.parallel.tensor;
   std::vector<std::int64_t> widths = {model.heads};
   if (!model.latent) widths.push_back(model.kv_heads);
@@ -98,7 +98,7 @@ bool sequence_can_be_cut(const Job& job, const Plan& plan) {
 }
 
 bool experts_can_be_spread(const Job& job, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+  const ParallelismDegrees& degrees = plan.parallel;
   const bool spread = degrees.expert != 1 || degrees.expert_tensor != 1;
   if (!spread) return true;
   if (!job.model.experts) return false;
@@ -108,7 +108,7 @@ bool experts_can_be_spread(const Job& job, const Plan& plan) {
 }
 
 bool head_can_be_spread(const Job& job) {
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   const bool more_tokens = model.count_multi_token && model.multi_token_layers > 0;
   const bool whole_logits = job.kernels.plain_loss || job.kernels.gathered_logits;
   return !more_tokens && !whole_logits && !model.adapters && !model.has_frozen_weights();
@@ -117,21 +117,23 @@ bool head_can_be_spread(const Job& job) {
 /// True if the head's passes need no agreement of positions: one loss over all tokens, from
 /// resident parameters to resident gradients.
 bool head_can_be_passed(const Job& job, const Plan& plan) {
-  const Kernels& kernels = job.kernels;
+  const FrameworkKernels& kernels = job.kernels;
   const Sharding sharding = with_canonical_sharding(job, plan).sharding;
-  const bool resident = sharding.parameters == Spread::kNone && sharding.gradients == Spread::kNone;
+  const bool resident = sharding.parameters == StateShardingScope::kNone &&
+                        sharding.gradients == StateShardingScope::kNone;
   const bool one_loss = kernels.loss_chunks == 1 &&
                         kernels.loss_keeps == LossSavedTensors::kLogits && !kernels.document_loss;
   const bool alone = job.method.kind == TrainingMethodKind::kPretrain ||
                      job.method.kind == TrainingMethodKind::kSft;
-  const bool caps =
-      plan.schedule.kind == schedule::ScheduleKind::kVocabularyTwo && job.model.logit_cap > 0;
+  const bool caps = plan.schedule.kind == schedule::PipelineScheduleKind::kVocabularyTwo &&
+                    job.model.logit_cap > 0;
   return head_can_be_spread(job) && resident && one_loss && alone && !caps;
 }
 
 bool layers_can_be_staged(const Job& job, const Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
-  const bool shared = plan.schedule.kind == schedule::ScheduleKind::kDualPipe;  // by two positions
+  const bool shared =
+      plan.schedule.kind == schedule::PipelineScheduleKind::kDualPipe;  // by two positions
   if (plan.layers.empty() && pipeline * plan.schedule.chunks > job.model.layers) return false;
   const std::int64_t chunks = shared ? pipeline : pipeline * plan.schedule.chunks;
   if (!plan.layers.empty()) {
@@ -146,47 +148,48 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
       if (!end && plan.layers[static_cast<std::size_t>(i)] == 0) continue;
       for (std::int64_t position = 0; position < pipeline; ++position) {
         for (std::int64_t own = 0; own < plan.schedule.chunks; ++own) {
-          if (chunk_placement_of(plan).model_chunk_index({position, own}) == i)
+          if (model_chunk_placement(plan).model_chunk_index({position, own}) == i)
             working.insert(position);
         }
       }
     }
     if (std::ssize(working) != pipeline) return false;
     // Elsewhere every chunk has a part of the model.
-    const bool cyclic =
-        plan.schedule.strands == 1 && (plan.schedule.kind == schedule::ScheduleKind::kInterleaved ||
-                                       plan.schedule.kind == schedule::ScheduleKind::kPaired);
+    const bool cyclic = plan.schedule.strands == 1 &&
+                        (plan.schedule.kind == schedule::PipelineScheduleKind::kInterleaved ||
+                         plan.schedule.kind == schedule::PipelineScheduleKind::kPaired);
     for (std::int64_t i = 1; i + 1 < chunks && !cyclic; ++i) {
       if (plan.layers[static_cast<std::size_t>(i)] == 0) return false;
     }
   }
   const std::int64_t own = plan.schedule.chunks;
-  if (plan.schedule.strands == 2 && plan.schedule.kind != schedule::ScheduleKind::kFolded &&
-      plan.schedule.kind != schedule::ScheduleKind::kDualPipeV &&
-      plan.schedule.kind != schedule::ScheduleKind::kPaired &&
-      plan.schedule.kind != schedule::ScheduleKind::kStp) {
+  if (plan.schedule.strands == 2 && plan.schedule.kind != schedule::PipelineScheduleKind::kFolded &&
+      plan.schedule.kind != schedule::PipelineScheduleKind::kDualPipeV &&
+      plan.schedule.kind != schedule::PipelineScheduleKind::kPaired &&
+      plan.schedule.kind != schedule::PipelineScheduleKind::kStp) {
     return false;
   }
   switch (plan.schedule.kind) {
-    case schedule::ScheduleKind::kGpipe:
-    case schedule::ScheduleKind::kOneForwardOneBackward: return own == 1;
-    case schedule::ScheduleKind::kZeroBubbleH1:
-    case schedule::ScheduleKind::kZeroBubbleH2: return own == 1 && pipeline > 1;
-    case schedule::ScheduleKind::kSpreadVocabulary:
+    case schedule::PipelineScheduleKind::kGpipe:
+    case schedule::PipelineScheduleKind::kOneForwardOneBackward: return own == 1;
+    case schedule::PipelineScheduleKind::kZeroBubbleH1:
+    case schedule::PipelineScheduleKind::kZeroBubbleH2: return own == 1 && pipeline > 1;
+    case schedule::PipelineScheduleKind::kSpreadVocabulary:
       return own == 1 && pipeline > 1 && head_can_be_spread(job);
-    case schedule::ScheduleKind::kVocabularyOne:
-    case schedule::ScheduleKind::kVocabularyTwo:
+    case schedule::PipelineScheduleKind::kVocabularyOne:
+    case schedule::PipelineScheduleKind::kVocabularyTwo:
       return own == 1 && pipeline > 1 && head_can_be_passed(job, plan);
-    case schedule::ScheduleKind::kInterleaved: return own > 1 && pipeline > 1;
-    case schedule::ScheduleKind::kPaired: return pipeline > 1 ? own > 1 : own == 1;
-    case schedule::ScheduleKind::kAuto: return own <= 2 && pipeline > 1;
-    case schedule::ScheduleKind::kFolded: return own == 2;
-    case schedule::ScheduleKind::kDualPipe: return own == 2 && pipeline > 1 && pipeline % 2 == 0;
-    case schedule::ScheduleKind::kZeroBubbleV:
-    case schedule::ScheduleKind::kVHalf:
-    case schedule::ScheduleKind::kVMin:
-    case schedule::ScheduleKind::kDualPipeV:
-    case schedule::ScheduleKind::kStp: return own == 2 && pipeline > 1;
+    case schedule::PipelineScheduleKind::kInterleaved: return own > 1 && pipeline > 1;
+    case schedule::PipelineScheduleKind::kPaired: return pipeline > 1 ? own > 1 : own == 1;
+    case schedule::PipelineScheduleKind::kAuto: return own <= 2 && pipeline > 1;
+    case schedule::PipelineScheduleKind::kFolded: return own == 2;
+    case schedule::PipelineScheduleKind::kDualPipe:
+      return own == 2 && pipeline > 1 && pipeline % 2 == 0;
+    case schedule::PipelineScheduleKind::kZeroBubbleV:
+    case schedule::PipelineScheduleKind::kVHalf:
+    case schedule::PipelineScheduleKind::kVMin:
+    case schedule::PipelineScheduleKind::kDualPipeV:
+    case schedule::PipelineScheduleKind::kStp: return own == 2 && pipeline > 1;
   }
   return false;
 }
@@ -213,12 +216,12 @@ bool batch_can_be_dealt(const Job& job, const Plan& plan) {
   if (left != 0) return false;
   if (plan.schedule.strands == 2 && count < 2) return false;
   switch (plan.schedule.kind) {
-    case schedule::ScheduleKind::kInterleaved:
-    case schedule::ScheduleKind::kPaired: return comes_in_groups(count, plan);
-    case schedule::ScheduleKind::kDualPipe:
+    case schedule::PipelineScheduleKind::kInterleaved:
+    case schedule::PipelineScheduleKind::kPaired: return comes_in_groups(count, plan);
+    case schedule::PipelineScheduleKind::kDualPipe:
       return count % 2 == 0 && count >= 2 * plan.parallel.pipeline;
-    case schedule::ScheduleKind::kDualPipeV: return count >= 2 * plan.parallel.pipeline;
-    case schedule::ScheduleKind::kStp: return count >= 3 * plan.parallel.pipeline;
+    case schedule::PipelineScheduleKind::kDualPipeV: return count >= 2 * plan.parallel.pipeline;
+    case schedule::PipelineScheduleKind::kStp: return count >= 3 * plan.parallel.pipeline;
     default: return true;
   }
 }
@@ -233,17 +236,20 @@ bool ranks_can_be_laid_out(const Job& job, const Plan& plan) {
   const auto routed =
       lay_out(plan.rank_order, {expert_tensor, 1, expert, expert_data, pipeline}, ranks);
   if (routed.empty()) return false;
-  if (job.model.experts && as_sets(groups_over(dense, {Axis::kPipeline})) !=
-                               as_sets(groups_over(routed, {Axis::kPipeline}))) {
+  if (job.model.experts && as_sets(groups_over(dense, {ParallelismAxis::kPipeline})) !=
+                               as_sets(groups_over(routed, {ParallelismAxis::kPipeline}))) {
     return false;
   }
-  const bool inner = plan.sharding.parameters == Spread::kInner ||
-                     plan.sharding.gradients == Spread::kInner ||
-                     plan.sharding.optimizer == Spread::kInner;
+  const bool inner = plan.sharding.parameters == StateShardingScope::kInner ||
+                     plan.sharding.gradients == StateShardingScope::kInner ||
+                     plan.sharding.optimizer == StateShardingScope::kInner;
   const bool inner_experts = inner && job.model.experts;
-  return (inner ? cuts_alike(groups_over(dense, {Axis::kContext, Axis::kData}), plan.sharding.group)
-                : plan.sharding.group == 1) &&
-         (inner_experts ? cuts_alike(groups_over(routed, {Axis::kData}), plan.sharding.expert_group)
+  return (inner
+              ? cuts_alike(groups_over(dense, {ParallelismAxis::kContext, ParallelismAxis::kData}),
+                           plan.sharding.group)
+              : plan.sharding.group == 1) &&
+         (inner_experts ? cuts_alike(groups_over(routed, {ParallelismAxis::kData}),
+                                     plan.sharding.expert_group)
                         : plan.sharding.expert_group == 1);
 }
 
@@ -268,7 +274,7 @@ Groups parts_of(const Groups& groups, std::int64_t size, bool inner) {
       const auto run = static_cast<std::int64_t>(i) / size;
       const auto place = static_cast<std::int64_t>(i) % size;
       Place part = key;
-      part[static_cast<std::size_t>(Axis::kContext)] = 1 + (inner ? run : place);
+      part[static_cast<std::size_t>(ParallelismAxis::kContext)] = 1 + (inner ? run : place);
       parts[part].push_back(ranks[i]);
     }
   }
@@ -276,7 +282,8 @@ Groups parts_of(const Groups& groups, std::int64_t size, bool inner) {
 }
 
 /// True if an algorithm can run in groups with these placements.
-bool runs_in(collective::Algorithm algorithm, const Groups& groups, std::int64_t devices_per_node) {
+bool runs_in(collective::CollectiveAlgorithm algorithm, const Groups& groups,
+             std::int64_t devices_per_node) {
   std::size_t most = 0;
   const auto size = groups.begin()->second.size();
   for (const auto& [key, ranks] : groups) {
@@ -286,10 +293,11 @@ bool runs_in(collective::Algorithm algorithm, const Groups& groups, std::int64_t
   const std::size_t nodes = (size + most - 1) / most;
   const auto is_power = [](std::size_t number) { return (number & (number - 1)) == 0; };
   switch (algorithm) {
-    case collective::Algorithm::kTree: return nodes > 1;
-    case collective::Algorithm::kHalvingDoubling: return is_power(size);
-    case collective::Algorithm::kTwoLevel:
-    case collective::Algorithm::kHoRing: return nodes > 1 && most > 1 && most * nodes == size;
+    case collective::CollectiveAlgorithm::kTree: return nodes > 1;
+    case collective::CollectiveAlgorithm::kHalvingDoubling: return is_power(size);
+    case collective::CollectiveAlgorithm::kTwoLevel:
+    case collective::CollectiveAlgorithm::kHoRing:
+      return nodes > 1 && most > 1 && most * nodes == size;
     default: return false;  // no switch of these clusters adds
   }
 }
@@ -299,7 +307,7 @@ bool runs_in(collective::Algorithm algorithm, const Groups& groups, std::int64_t
 /// other groups reduce-scatter and all-gather.
 bool data_algorithm_can_run(const Job& job, const Plan& plan, const Groups& all,
                             std::int64_t group) {
-  const collective::Algorithm algorithm = plan.collectives.data;
+  const collective::CollectiveAlgorithm algorithm = plan.collectives.data;
   const Groups inner = parts_of(all, group, true);
   const Groups outer = parts_of(all, group, false);
   const auto runs = [&](const Groups& groups) {
@@ -307,7 +315,7 @@ bool data_algorithm_can_run(const Job& job, const Plan& plan, const Groups& all,
            runs_in(algorithm, groups, job.cluster.devices_per_node);
   };
   const std::string states = sharding_letters(plan.sharding);
-  const bool tree = algorithm == collective::Algorithm::kTree;
+  const bool tree = algorithm == collective::CollectiveAlgorithm::kTree;
   if (states[2] == 'N') return runs(all);
   if (states[2] == 'I') return runs(outer) || (!tree && runs(inner));
   if (tree) return false;
@@ -320,27 +328,29 @@ bool algorithms_can_run(const Job& job, const Plan& plan) {
   const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
   const std::int64_t ranks = plan.parallel.ranks();
   const auto dense = lay_out(plan.rank_order, {tensor, context, 1, data, pipeline}, ranks);
-  const Groups of_tensor = groups_over(dense, {Axis::kTensor});
-  if (tensor > 1 && plan.collectives.tensor != collective::Algorithm::kLibrary &&
+  const Groups of_tensor = groups_over(dense, {ParallelismAxis::kTensor});
+  if (tensor > 1 && plan.collectives.tensor != collective::CollectiveAlgorithm::kLibrary &&
       !runs_in(plan.collectives.tensor, of_tensor, job.cluster.devices_per_node)) {
     return false;
   }
-  if (plan.collectives.data == collective::Algorithm::kLibrary) return true;
-  const Groups all = groups_over(dense, {Axis::kContext, Axis::kData});
-  const auto routed = lay_out(
-      plan.rank_order, {expert_tensor, 1, expert, plan.parallel.expert_data(), pipeline}, ranks);
-  const bool experts = job.model.experts && plan.parallel.expert_data() > 1;
+  if (plan.collectives.data == collective::CollectiveAlgorithm::kLibrary) return true;
+  const Groups all = groups_over(dense, {ParallelismAxis::kContext, ParallelismAxis::kData});
+  const auto routed =
+      lay_out(plan.rank_order,
+              {expert_tensor, 1, expert, plan.parallel.expert_data_degree(), pipeline}, ranks);
+  const bool experts = job.model.experts && plan.parallel.expert_data_degree() > 1;
   if (context * data == 1 && !experts) return true;
   return data_algorithm_can_run(job, plan, all, plan.sharding.group) ||
-         (job.model.experts && data_algorithm_can_run(job, plan, groups_over(routed, {Axis::kData}),
-                                                      plan.sharding.expert_group));
+         (job.model.experts &&
+          data_algorithm_can_run(job, plan, groups_over(routed, {ParallelismAxis::kData}),
+                                 plan.sharding.expert_group));
 }
 
 /// True if each listed module is in the layer of some position of the model.
 template <class Setting>
 bool modules_stand_somewhere(const Job& job, const Setting& recompute) {
   if (recompute.kind != RecomputeKind::kModules) return true;
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   const auto stands = [&](const std::string_view module) {
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
       const bool routed = model.layer_class(layer).has_experts();

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 PlannedJob planned() {
-  return read_plan(Document::parse(R"(stepwright: plan/1
+  return read_plan(YamlJsonDocument::parse(R"(stepwright: plan/1
 job:
   model: llama-3-70b
   cluster: {profile: dgx-a100-80g, nodes: 8}
@@ -22,7 +22,7 @@ job:
 parallel: {tensor: 4, pipeline: 2, data: 8}
 layers: [40, 40]
 )",
-                                   "plan.yaml"),
+                                           "plan.yaml"),
                    {});
 }
 
@@ -37,7 +37,7 @@ TEST(WithField, SetsFieldsOfThePlan) {
   EXPECT_EQ(with("micro_batch = 4").plan.micro_batch, 4);
   EXPECT_EQ(with("parallel.tensor=2x").plan.parallel.tensor, 8);
   EXPECT_EQ(with("buckets.gradients=0.5x").plan.gradient_bucket, 20'000'000);
-  EXPECT_EQ(with("sharding.states=GGG").plan.sharding, *sharding_of("GGG"));
+  EXPECT_EQ(with("sharding.states=GGG").plan.sharding, *sharding_named_by_word("GGG"));
   EXPECT_THAT(with("layers.1=39").plan.layers, ElementsAre(40, 39));
   EXPECT_EQ(with("schedule.strands=1").plan, planned().plan);
 }
@@ -45,11 +45,12 @@ TEST(WithField, SetsFieldsOfThePlan) {
 TEST(WithField, ReplacesListsAndMappings) {
   EXPECT_THAT(with("layers=[30, 50]").plan.layers, ElementsAre(30, 50));
   EXPECT_TRUE(with("layers=even").plan.layers.empty());
-  EXPECT_EQ(with("sharding=zero3").plan.sharding, *sharding_of("GGG"));
+  EXPECT_EQ(with("sharding=zero3").plan.sharding, *sharding_named_by_word("GGG"));
   EXPECT_EQ(with("recompute={every: 2}").plan.recompute,
-            (Recompute{.kind = RecomputeKind::kEvery, .every = 2}));
+            (ActivationRecomputation{.kind = RecomputeKind::kEvery, .every = 2}));
   EXPECT_EQ(with("overlap=true").plan.overlap.tensor, true);
-  EXPECT_EQ(with("schedule={kind: gpipe}").plan.schedule.kind, schedule::ScheduleKind::kGpipe);
+  EXPECT_EQ(with("schedule={kind: gpipe}").plan.schedule.kind,
+            schedule::PipelineScheduleKind::kGpipe);
 }
 
 TEST(WithField, SetsFieldsOfTheJobWithOrWithoutItsName) {
@@ -186,7 +187,7 @@ TEST(WithField, RefusesWhatWouldChangeNothing) {
 
 /// Expects every field of the schema to be tested above, or here.
 TEST(WithField, EveryFieldOfAJobIsTried) {
-  for (const std::string_view key : kJobOnlyKeys) {
+  for (const std::string_view key : kJobFileOnlyKeys) {
     const auto tries = [&](const char* assignment) {
       return std::string_view(assignment).starts_with(key);
     };

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 TEST(MemoryCurves, AreLargestAtThePeakOfEachStage) {
-  const simulate::Prediction prediction = testing::large_prediction();
+  const simulate::PlanPrediction prediction = testing::large_prediction();
   const Json stages = memory_curves_json(prediction).at("stages");
   ASSERT_EQ(stages.size(), prediction.memory.stages.size());
   for (std::size_t i = 0; i < stages.size(); ++i) {

@@ -21,19 +21,20 @@ std::string content_of(const std::string& page) {
 
 TEST(ReportPage, HoldsItsContentUnchanged) {
   const Json content{{"answer", {{"step_time_s", 0.1}, {"notes", {"a < b & c > \"d\" @SCRIPT@"}}}}};
-  EXPECT_EQ(Json::parse(content_of(report_page(content))), content);
+  EXPECT_EQ(Json::parse(content_of(self_contained_report_page(content))), content);
 }
 
 TEST(ReportPage, NoContentBecomesMarkup) {
   const Json content{{"title", "</script><script>alert(1)</script><!--"}};
-  const std::string page = report_page(content);
+  const std::string page = self_contained_report_page(content);
   EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
   EXPECT_EQ(Json::parse(content_of(page)), content);
 }
 
 TEST(ReportPage, BytesThatAreNoTextAreReplaced) {
   const Json content{{"title", "\xff"}};
-  EXPECT_EQ(Json::parse(content_of(report_page(content))).at("title"), "\xEF\xBF\xBD");
+  EXPECT_EQ(Json::parse(content_of(self_contained_report_page(content))).at("title"),
+            "\xEF\xBF\xBD");
 }
 
 }  // namespace

@@ -13,14 +13,14 @@ plan::PlannedJob large_plan() {
 
 }  // namespace
 
-simulate::Prediction large_prediction() { return simulate::predict(large_plan(), true); }
+simulate::PlanPrediction large_prediction() { return simulate::predict_plan(large_plan(), true); }
 
-simulate::Prediction offloaded_prediction() {
-  return simulate::predict(plan::plan_with_field(large_plan(), "offload.optimizer=1"), true);
+simulate::PlanPrediction offloaded_prediction() {
+  return simulate::predict_plan(plan::plan_with_field(large_plan(), "offload.optimizer=1"), true);
 }
 
-simulate::Prediction small_prediction() {
-  return simulate::predict(plan::load_plan("examples/tiny-llama.plan.yaml"), true);
+simulate::PlanPrediction small_prediction() {
+  return simulate::predict_plan(plan::load_plan("examples/tiny-llama.plan.yaml"), true);
 }
 
 }  // namespace stepwright::testing

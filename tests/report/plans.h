@@ -8,12 +8,12 @@ namespace stepwright::testing {
 
 /// Returns a prediction of Llama-3-70B on eight nodes with a reduced batch: four stages, tensor and
 /// context parallelism.
-simulate::Prediction large_prediction();
+simulate::PlanPrediction large_prediction();
 
 /// Returns a prediction of `large_prediction`'s plan with optimizer states offloaded to the hosts.
-simulate::Prediction offloaded_prediction();
+simulate::PlanPrediction offloaded_prediction();
 
 /// Returns a prediction of a small Llama on four ranks.
-simulate::Prediction small_prediction();
+simulate::PlanPrediction small_prediction();
 
 }  // namespace stepwright::testing

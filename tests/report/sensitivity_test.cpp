@@ -12,14 +12,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 TEST(Sensitivity, SaysWhatPredictSaysOfTheSameChange) {
-  const simulate::Prediction prediction = testing::large_prediction();
+  const simulate::PlanPrediction prediction = testing::large_prediction();
   const Json told = step_time_sensitivity_json(prediction);
   EXPECT_EQ(told.at("now").at("step_time_s"), prediction.step_time_s());
   std::size_t compared = 0;
   for (const Json& change : told.at("changes")) {
     if (change.contains("refused")) continue;
-    const simulate::Prediction changed =
-        simulate::predict(plan::plan_with_field(prediction.planned, change.at("set")));
+    const simulate::PlanPrediction changed =
+        simulate::predict_plan(plan::plan_with_field(prediction.planned, change.at("set")));
     EXPECT_EQ(change.at("step_time_s"), changed.step_time_s()) << change.at("set");
     ++compared;
   }
@@ -27,20 +27,20 @@ TEST(Sensitivity, SaysWhatPredictSaysOfTheSameChange) {
 }
 
 TEST(Sensitivity, ANodeFewerIsSearchedAnew) {
-  const simulate::Prediction prediction = testing::large_prediction();
+  const simulate::PlanPrediction prediction = testing::large_prediction();
   std::int64_t asked_nodes = 0;
   const Json told = step_time_sensitivity_json(prediction, [&](const plan::Job& job) {
     asked_nodes = job.cluster.nodes;
-    return std::optional<simulate::Prediction>(prediction);
+    return std::optional<simulate::PlanPrediction>(prediction);
   });
   EXPECT_EQ(asked_nodes, prediction.planned.job.cluster.nodes - 1);
   EXPECT_EQ(told.at("changes").back().at("searched"), true);
 }
 
 TEST(Sensitivity, WhatCannotBeIsRefusedWithItsReason) {
-  const simulate::Prediction prediction = testing::large_prediction();
+  const simulate::PlanPrediction prediction = testing::large_prediction();
   const Json told = step_time_sensitivity_json(
-      prediction, [](const plan::Job&) -> std::optional<simulate::Prediction> {
+      prediction, [](const plan::Job&) -> std::optional<simulate::PlanPrediction> {
         fail_input("no plan of the space is legal");
       });
   EXPECT_EQ(told.at("changes").back().at("refused"), "no plan of the space is legal");

@@ -24,13 +24,14 @@ double busy_s(const Json& row, double unit_s) {
 }
 
 TEST(ReportTimeline, HasABarOfComputationForEachSlot) {
-  const simulate::Prediction prediction = testing::large_prediction();
+  const simulate::PlanPrediction prediction = testing::large_prediction();
   const Json timeline = timeline_json(prediction);
   std::size_t stages = 0;
   for (const Json& row : timeline.at("rows")) {
     if (row.at("lane") != "compute") continue;
     ++stages;
-    const step::Stage& stage = prediction.program.stages[row.at("stage").get<std::size_t>()];
+    const step::PipelineStageProgram& stage =
+        prediction.program.stages[row.at("stage").get<std::size_t>()];
     EXPECT_EQ(row.at("bars").size(), kNumbersOfABar * stage.schedule.size());
   }
   EXPECT_EQ(stages, prediction.program.stages.size());
@@ -38,7 +39,8 @@ TEST(ReportTimeline, HasABarOfComputationForEachSlot) {
 
 /// Compares rows with the recorded events of their streams (on the compute stream, with computing
 /// ones); bars are rounded to a tick and a thousandth.
-void expect_busy_as_long_as_streams(const simulate::Prediction& prediction, const Json& timeline) {
+void expect_busy_as_long_as_streams(const simulate::PlanPrediction& prediction,
+                                    const Json& timeline) {
   for (const Json& row : timeline.at("rows")) {
     double expected_s = 0;
     for (const simulate::TimelineEvent& event : prediction.simulation.events) {
@@ -56,14 +58,14 @@ void expect_busy_as_long_as_streams(const simulate::Prediction& prediction, cons
 }
 
 TEST(ReportTimeline, RowsAreBusyAsLongAsTheirStreams) {
-  for (const simulate::Prediction& prediction :
+  for (const simulate::PlanPrediction& prediction :
        {testing::large_prediction(), testing::offloaded_prediction()}) {
     expect_busy_as_long_as_streams(prediction, timeline_json(prediction));
   }
 }
 
 TEST(ReportTimeline, AnUpdateOnTheHostIsWaitedFor) {
-  const simulate::Prediction prediction = testing::offloaded_prediction();
+  const simulate::PlanPrediction prediction = testing::offloaded_prediction();
   const Json timeline = timeline_json(prediction);
   const auto update = std::ranges::find(timeline.at("kinds"), Json("update"));
   ASSERT_NE(update, timeline.at("kinds").end());
@@ -96,7 +98,7 @@ TEST(ReportTimeline, BarsLieInsideTheStep) {
 }
 
 TEST(ReportTimeline, TheDetailHoldsAForwardAndABackwardOfTheCriticalStage) {
-  const simulate::Prediction prediction = testing::large_prediction();
+  const simulate::PlanPrediction prediction = testing::large_prediction();
   const Json detail = timeline_json(prediction).at("detail");
   bool forward = false;
   bool backward = false;

@@ -17,13 +17,13 @@ double sum_of(const Json& squares) {
 }
 
 TEST(TrafficSquares, HoldAllBytesOfTheMatrixAtAnySize) {
-  const simulate::Prediction prediction = testing::large_prediction();
+  const simulate::PlanPrediction prediction = testing::large_prediction();
   const auto& [job, plan] = prediction.planned;
-  const traffic::TrafficMatrix matrix(prediction.program, plan::Grid(plan), job.cluster,
+  const traffic::TrafficMatrix matrix(prediction.program, plan::RankGrid(plan), job.cluster,
                                       plan.collectives);
   double bytes = 0;
   for (std::int64_t rank = 0; rank < matrix.ranks(); ++rank) {
-    for (const traffic::TrafficEdge& edge : matrix.row(rank)) bytes += edge.bytes;
+    for (const traffic::TrafficEdge& edge : matrix.traffic_sent_by_rank(rank)) bytes += edge.bytes;
   }
   for (const std::int64_t most : {64, 8, 3}) {
     const Json squares = traffic_matrix_json(prediction, most);
@@ -33,7 +33,7 @@ TEST(TrafficSquares, HoldAllBytesOfTheMatrixAtAnySize) {
 }
 
 TEST(TrafficSquares, OfSchemesAddUpToThoseOfAll) {
-  const simulate::Prediction prediction = testing::large_prediction();
+  const simulate::PlanPrediction prediction = testing::large_prediction();
   for (const std::int64_t most : {64, 8}) {
     const Json squares = traffic_matrix_json(prediction, most);
     double bytes = 0;
@@ -47,7 +47,7 @@ TEST(TrafficSquares, OfSchemesAddUpToThoseOfAll) {
 }
 
 TEST(TrafficSquares, AreGpusThenNodesThenRunsOfNodes) {
-  const simulate::Prediction prediction = testing::large_prediction();
+  const simulate::PlanPrediction prediction = testing::large_prediction();
   EXPECT_EQ(traffic_matrix_json(prediction, 64).at("ranks_each"), 1);
   EXPECT_EQ(traffic_matrix_json(prediction, 8).at("ranks_each"), 8);
   EXPECT_EQ(traffic_matrix_json(prediction, 3).at("ranks_each"), 32);

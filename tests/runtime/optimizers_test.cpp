@@ -97,7 +97,8 @@ INSTANTIATE_TEST_SUITE_P(Adafactor, OptimizerRanks, ::testing::ValuesIn(kAdafact
 
 INSTANTIATE_TEST_SUITE_P(Muon, OptimizerRanks, ::testing::ValuesIn(kMuonCases),
                          [](const auto& one) { return std::string(one.param.name); });
-INSTANTIATE_TEST_SUITE_P(EightBitMoments, OptimizerRanks, ::testing::ValuesIn(kEightBitCases),
+INSTANTIATE_TEST_SUITE_P(EightBitOptimizerMoments, OptimizerRanks,
+                         ::testing::ValuesIn(kEightBitCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 /// Each tensor rank orthogonalises its shard of a matrix, which differs from one process, but it

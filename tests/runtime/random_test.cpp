@@ -22,8 +22,8 @@ int plans_to_try() {
 }
 
 /// Returns a random model that needs different features of the executor.
-model::Architecture random_model(plan::Dice& dice) {
-  model::Architecture model;
+model::ModelArchitecture random_model(plan::Dice& dice) {
+  model::ModelArchitecture model;
   model.name = "random";
   model.layers = 4;
   model.hidden = 32;
@@ -35,14 +35,14 @@ model::Architecture random_model(plan::Dice& dice) {
   model.positions = 64;
   model.tied = dice.chance(2);
   model.qk_norm = dice.chance(4) ? model::QkNorm::kHead : model::QkNorm::kNone;
-  if (dice.chance(2)) model::set_layer_windows(model, {0, 5, 0, 3});
+  if (dice.chance(2)) model::set_layer_attention_windows(model, {0, 5, 0, 3});
   if (dice.chance(4)) model.window_rotary_base = 50;
-  if (dice.chance(4)) model.activation = model::Activation::kClampedSwiglu;
+  if (dice.chance(4)) model.activation = model::ActivationFunction::kClampedSwiglu;
   if (dice.chance(2)) return model;
   model.norm = model::Norm::kLayer;
   model.norm_bias = true;
   model.gated = false;
-  model.activation = model::Activation::kGelu;
+  model.activation = model::ActivationFunction::kGelu;
   model.position =
       dice.chance(2) ? model::PositionEncoding::kLearned : model::PositionEncoding::kRope;
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = dice.chance(2);
@@ -51,7 +51,7 @@ model::Architecture random_model(plan::Dice& dice) {
 }
 
 /// Replaces queries, keys and values of one width by latent attention.
-void use_latent(plan::Dice& dice, model::Architecture& model) {
+void use_latent(plan::Dice& dice, model::ModelArchitecture& model) {
   model.latent = model::LatentAttention{.query_rank = dice.pick<std::int64_t>({0, 12}),
                                         .kv_rank = 10,
                                         .nope_head_dim = 4,
@@ -69,18 +69,18 @@ void use_latent(plan::Dice& dice, model::Architecture& model) {
 }
 
 /// Gives every second layer a mixer with a recurrent state.
-void use_mixers(plan::Dice& dice, model::Architecture& model) {
-  const auto kind =
-      dice.pick<model::Mixer>({model::Mixer::kDeltaNet, model::Mixer::kMamba2, model::Mixer::kMamba,
-                               model::Mixer::kShortConvolution});
-  const bool of_heads = kind == model::Mixer::kDeltaNet || kind == model::Mixer::kMamba2;
+void use_mixers(plan::Dice& dice, model::ModelArchitecture& model) {
+  const auto kind = dice.pick<model::TokenMixer>(
+      {model::TokenMixer::kDeltaNet, model::TokenMixer::kMamba2, model::TokenMixer::kMamba,
+       model::TokenMixer::kShortConvolution});
+  const bool of_heads = kind == model::TokenMixer::kDeltaNet || kind == model::TokenMixer::kMamba2;
   model.state_mixer =
       model::RecurrentMixer{.heads = of_heads ? 8 : 32,
                             .head_dim = of_heads ? 6 : 1,
                             .groups = of_heads ? 8 : 1,
-                            .state = kind == model::Mixer::kShortConvolution ? 0 : 5,
+                            .state = kind == model::TokenMixer::kShortConvolution ? 0 : 5,
                             .kernel = 3,
-                            .step_rank = kind == model::Mixer::kMamba ? 3 : 0,
+                            .step_rank = kind == model::TokenMixer::kMamba ? 3 : 0,
                             .convolution_bias = dice.chance(2),
                             .bias = dice.chance(2),
                             .normed = of_heads && !dice.chance(4)};
@@ -97,7 +97,7 @@ void use_mixers(plan::Dice& dice, model::Architecture& model) {
 }
 
 /// Adds multi-token layers, which predict tokens further ahead, where the model can have them.
-void use_multi_token(plan::Dice& dice, model::Architecture& model) {
+void use_multi_token(plan::Dice& dice, model::ModelArchitecture& model) {
   if (model.position != model::PositionEncoding::kRope) return;
   model.multi_token_layers = dice.pick<std::int64_t>({1, 2});
   model.count_multi_token = true;
@@ -106,13 +106,13 @@ void use_multi_token(plan::Dice& dice, model::Architecture& model) {
 
 /// Adds experts to some of the model's layers.
 void add_experts(plan::Dice& dice, plan::Job& job) {
-  model::Architecture& model = job.model;
+  model::ModelArchitecture& model = job.model;
   model.mlp_bias = false;
-  model.experts = model::Experts{.count = dice.pick<std::int64_t>({4, 8}),
-                                 .top_k = dice.pick<std::int64_t>({1, 2, 3}),
-                                 .ffn = 24,
-                                 .shared_ffn = dice.pick<std::int64_t>({0, 16}),
-                                 .normalize_top_k = dice.chance(2)};
+  model.experts = model::MixtureOfExperts{.count = dice.pick<std::int64_t>({4, 8}),
+                                          .top_k = dice.pick<std::int64_t>({1, 2, 3}),
+                                          .ffn = 24,
+                                          .shared_ffn = dice.pick<std::int64_t>({0, 16}),
+                                          .normalize_top_k = dice.chance(2)};
   model.experts->shared_gate = model.experts->shared_ffn > 0 && dice.chance(2);
   model.experts->bias = dice.chance(4);
   if (dice.chance(4)) model.experts->latent = 20;
@@ -122,8 +122,8 @@ void add_experts(plan::Dice& dice, plan::Job& job) {
     model.experts->groups = 4;
     model.experts->top_groups = 2;
   }
-  model::set_dense_layers(model, dice.chance(2) ? std::vector<std::uint8_t>{1, 0, 0, 1}
-                                                : std::vector<std::uint8_t>(4, 0));
+  model::assign_dense_mlp_layers(model, dice.chance(2) ? std::vector<std::uint8_t>{1, 0, 0, 1}
+                                                       : std::vector<std::uint8_t>(4, 0));
   job.routing = dice.pick<plan::Routing>({plan::Routing::kBalanced, plan::Routing::kLearned});
   job.dispatcher = dice.pick<plan::TokenDispatcher>(
       {plan::TokenDispatcher::kAllToAll, plan::TokenDispatcher::kAllGather});

@@ -29,7 +29,7 @@ using at::Tensor;
 class Model {
  public:
   Model(const plan::Job& job, const Values& initial) : job_(job), m_(job.model) {
-    const model::Architecture& model = m_;
+    const model::ModelArchitecture& model = m_;
     add("", model::embedding_parameters(model), initial);
     for (std::int64_t i = 0; i < model.layers; ++i) {
       add(fmt::format("layers.{}.", i), model::layer_parameters(model, model.layer_class(i)),
@@ -57,7 +57,7 @@ class Model {
       x = x + p("embedding.position").narrow(0, 0, tokens.size(1));
     }
     if (m_.embedding_norm) x = norm(x, "embedding.norm");
-    x = dropped(x, -1, runtime::DropoutPlace::kEmbedding);
+    x = dropped(x, -1, runtime::BlockDropoutKind::kEmbedding);
     for (std::int64_t i = 0; i < m_.layers; ++i) x = layer(x, i);
     const Tensor next = entropy(norm(x, "norm.final"), targets);
     const Tensor all = at::cat({tokens, targets.narrow(1, targets.size(1) - 1, 1)}, 1);
@@ -130,9 +130,9 @@ class Model {
   }
 
  private:
-  void add(const std::string& prefix, const std::vector<model::Parameter>& list,
+  void add(const std::string& prefix, const std::vector<model::ModelParameter>& list,
            const Values& initial) {
-    for (const model::Parameter& one : list) {
+    for (const model::ModelParameter& one : list) {
       const std::string name = prefix + std::string(one.name);
       Tensor value = at::tensor(initial.at(name), at::kDouble);
       if (one.expert) {
@@ -282,17 +282,17 @@ class Model {
     return rows;
   }
 
-  [[nodiscard]] std::vector<std::pair<model::AdapterTarget, std::int64_t>> parts_of(
+  [[nodiscard]] std::vector<std::pair<model::LoraTargetProduct, std::int64_t>> parts_of(
       const std::string& name) const {
     const std::int64_t keys = m_.kv_heads * m_.head_dim;
     if (name.ends_with("qkv")) {
-      return {{model::AdapterTarget::kQuery, m_.heads * m_.head_dim},
-              {model::AdapterTarget::kKey, keys},
-              {model::AdapterTarget::kValue, keys}};
+      return {{model::LoraTargetProduct::kQuery, m_.heads * m_.head_dim},
+              {model::LoraTargetProduct::kKey, keys},
+              {model::LoraTargetProduct::kValue, keys}};
     }
     if (name.ends_with("fc1") && m_.gated) {
       const std::int64_t half = values_.at(name).size(-2) / 2;
-      return {{model::AdapterTarget::kGate, half}, {model::AdapterTarget::kUp, half}};
+      return {{model::LoraTargetProduct::kGate, half}, {model::LoraTargetProduct::kUp, half}};
     }
     return {};
   }
@@ -315,17 +315,17 @@ class Model {
   }
 
   /// Returns the dropout position of a weight's adapter, by the weight's name in its layer.
-  static runtime::DropoutPlace place_of_adapter(std::string_view weight) {
-    static const std::map<std::string_view, runtime::DropoutPlace> kPlaces = {
-        {"attention.qkv", runtime::DropoutPlace::kQkvAdapter},
-        {"attention.q", runtime::DropoutPlace::kQkvAdapter},
-        {"attention.q_down", runtime::DropoutPlace::kQueryDownAdapter},
-        {"attention.q_up", runtime::DropoutPlace::kQueryUpAdapter},
-        {"attention.kv_down", runtime::DropoutPlace::kKeyValueDownAdapter},
-        {"attention.kv_up", runtime::DropoutPlace::kKeyValueUpAdapter},
-        {"attention.output", runtime::DropoutPlace::kProjectionAdapter},
-        {"mlp.fc1", runtime::DropoutPlace::kFc1Adapter},
-        {"mlp.fc2", runtime::DropoutPlace::kFc2Adapter}};
+  static runtime::BlockDropoutKind place_of_adapter(std::string_view weight) {
+    static const std::map<std::string_view, runtime::BlockDropoutKind> kPlaces = {
+        {"attention.qkv", runtime::BlockDropoutKind::kQkvAdapter},
+        {"attention.q", runtime::BlockDropoutKind::kQkvAdapter},
+        {"attention.q_down", runtime::BlockDropoutKind::kQueryDownAdapter},
+        {"attention.q_up", runtime::BlockDropoutKind::kQueryUpAdapter},
+        {"attention.kv_down", runtime::BlockDropoutKind::kKeyValueDownAdapter},
+        {"attention.kv_up", runtime::BlockDropoutKind::kKeyValueUpAdapter},
+        {"attention.output", runtime::BlockDropoutKind::kProjectionAdapter},
+        {"mlp.fc1", runtime::BlockDropoutKind::kFc1Adapter},
+        {"mlp.fc2", runtime::BlockDropoutKind::kFc2Adapter}};
     return kPlaces.at(weight);
   }
 
@@ -350,7 +350,7 @@ class Model {
   }
 
   /// Applies dropout to [..., columns], whose rows are in the order of the batch.
-  Tensor dropped(const Tensor& x, std::int64_t layer, runtime::DropoutPlace place) {
+  Tensor dropped(const Tensor& x, std::int64_t layer, runtime::BlockDropoutKind place) {
     if (m_.dropout == 0) return x;
     draw_.layer = layer;
     draw_.place = place;
@@ -470,7 +470,7 @@ class Model {
     }
     scores = scores.masked_fill(seen.logical_not(), -INFINITY);
     const Tensor weights =
-        dropped(probabilities(scores, at_layer), index, runtime::DropoutPlace::kProbabilities);
+        dropped(probabilities(scores, at_layer), index, runtime::BlockDropoutKind::kProbabilities);
     Tensor out = at::matmul(weights, v).transpose(1, 2).flatten(2);
     if (m_.attention_gate) {
       const std::int64_t width = m_.heads * m_.head_dim;
@@ -503,12 +503,12 @@ class Model {
     const model::LayerClass layer = m_.layer_class(index);
     if (!layer.attends()) return mix_states(m_, layer.mixer, rows, of_layer(index));
     const Tensor attended = attention(rows, index);
-    if (layer.beside == model::Mixer::kNone) return attended;
+    if (layer.beside == model::TokenMixer::kNone) return attended;
     return attended + mix_states(m_, layer.beside, rows, of_layer(index));
   }
 
   Tensor before(const Tensor& x, std::int64_t index, const std::string& name) {
-    return m_.has_input_norms(m_.layer_class(index)) ? norm(x, name) : x;
+    return m_.has_norms_before_attention_and_mlp(m_.layer_class(index)) ? norm(x, name) : x;
   }
 
   Tensor after(const Tensor& y, std::int64_t index, const std::string& name) {
@@ -519,26 +519,26 @@ class Model {
     const model::LayerClass of_layer = m_.layer_class(index);
     const std::string first_name = fmt::format("layers.{}.norm.attention", index);
     const std::string second_name = fmt::format("layers.{}.norm.mlp", index);
-    const bool mixes = of_layer.mixer != model::Mixer::kNone;
+    const bool mixes = of_layer.mixer != model::TokenMixer::kNone;
     const bool feeds = of_layer.feed_forward != model::FeedForward::kNone;
     if (m_.parallel_residual && mixes && of_layer.feed_forward == model::FeedForward::kDense) {
       const Tensor first = before(x, index, first_name);
       const Tensor second = m_.shared_input_norm ? first : before(x, index, second_name);
       const Tensor both = mix(first, index) + feed_forward(second, index);
-      return x + dropped(both, index, runtime::DropoutPlace::kAfterMlp) * m_.residual_scale;
+      return x + dropped(both, index, runtime::BlockDropoutKind::kAfterMlp) * m_.residual_scale;
     }
     Tensor z = x;
     if (mixes) {
       const Tensor y = after(mix(before(x, index, first_name), index), index, first_name);
-      z = z + dropped(y, index, runtime::DropoutPlace::kAfterAttention) * m_.residual_scale;
+      z = z + dropped(y, index, runtime::BlockDropoutKind::kAfterAttention) * m_.residual_scale;
     }
     if (!feeds) return z;
     const Tensor y = after(feed_forward(before(z, index, second_name), index), index, second_name);
-    return z + dropped(y, index, runtime::DropoutPlace::kAfterMlp) * m_.residual_scale;
+    return z + dropped(y, index, runtime::BlockDropoutKind::kAfterMlp) * m_.residual_scale;
   }
 
   const plan::Job& job_;
-  const model::Architecture& m_;
+  const model::ModelArchitecture& m_;
   runtime::DropoutGeneratorInputs draw_;
   std::map<std::string, Tensor> values_;
   std::set<std::string> buffers_;  ///< Names of stored values that are not parameters.
@@ -744,7 +744,8 @@ std::vector<Tensor> documents_of(const plan::Job& job, const runtime::TokenFile&
 Trained train_reference(const plan::Job& job, const Values& initial,
                         const runtime::TrainOptions& options) {
   at::set_num_threads(1);
-  const runtime::TokenFile tokens(options.data, runtime::TokenFormat::kText, job.model.vocabulary);
+  const runtime::TokenFile tokens(options.data, runtime::TokenFileFormat::kText,
+                                  job.model.vocabulary);
   runtime::ShuffledSamples samples(tokens, job.length, options.seed, options.data);
   Model model(job, initial);
   const auto optimizer = make_optimizer(job, options, model.parameters());

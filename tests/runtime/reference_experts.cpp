@@ -12,14 +12,14 @@ using Feed = ReferenceFeedForward;
 
 Tensor Feed::act(const Tensor& x) const {
   switch (m_.activation) {
-    case model::Activation::kSilu: return x * x.sigmoid();
-    case model::Activation::kGelu: return at::gelu(x);
-    case model::Activation::kGeluTanh: return at::gelu(x, "tanh");
-    case model::Activation::kRelu: return x.clamp_min(0);
-    case model::Activation::kXielu: break;  // not executed
-    case model::Activation::kClampedSwiglu:
-    case model::Activation::kQuickGelu: return x * (1.702 * x).sigmoid();
-    case model::Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
+    case model::ActivationFunction::kSilu: return x * x.sigmoid();
+    case model::ActivationFunction::kGelu: return at::gelu(x);
+    case model::ActivationFunction::kGeluTanh: return at::gelu(x, "tanh");
+    case model::ActivationFunction::kRelu: return x.clamp_min(0);
+    case model::ActivationFunction::kXielu: break;  // not executed
+    case model::ActivationFunction::kClampedSwiglu:
+    case model::ActivationFunction::kQuickGelu: return x * (1.702 * x).sigmoid();
+    case model::ActivationFunction::kSquaredRelu: return x.clamp_min(0).pow(2);
   }
   return x;
 }
@@ -29,7 +29,7 @@ Tensor Feed::gate(const Tensor& wide) const {
   const std::int64_t half = wide.size(-1) / 2;
   const Tensor gates = wide.narrow(-1, 0, half);
   const Tensor ups = wide.narrow(-1, half, half);
-  if (m_.activation != model::Activation::kClampedSwiglu) return act(gates) * ups;
+  if (m_.activation != model::ActivationFunction::kClampedSwiglu) return act(gates) * ups;
   return act(gates.clamp_max(7)) * (ups.clamp(-7, 7) + 1);
 }
 
@@ -46,7 +46,7 @@ Tensor Feed::mlp(const Tensor& x, const std::string& name) const {
 /// Returns scores that are zero outside of the best groups; groups are ranked by their best expert,
 /// or by their best two if biases correct the choice.
 Tensor Feed::of_groups(const Tensor& scores) const {
-  const model::Experts& experts = *m_.experts;
+  const model::MixtureOfExperts& experts = *m_.experts;
   if (experts.groups == 1) return scores;
   const Tensor grouped = scores.unflatten(-1, {experts.groups, -1});
   const Tensor best =
@@ -59,7 +59,7 @@ Tensor Feed::of_groups(const Tensor& scores) const {
 /// Returns the experts of each row [rows, k]: the most probable ones, or assigned in turn by the
 /// row's number.
 Tensor Feed::chosen(const Tensor& scores) const {
-  const model::Experts& experts = *m_.experts;
+  const model::MixtureOfExperts& experts = *m_.experts;
   if (job_.routing == plan::Routing::kLearned) {
     return std::get<1>(of_groups(scores).topk(experts.top_k, -1));
   }

@@ -42,7 +42,7 @@ class ReferenceFeedForward {
   [[nodiscard]] at::Tensor expert(const at::Tensor& rows, std::int64_t index) const;
 
   const plan::Job& job_;
-  const model::Architecture& m_;
+  const model::ModelArchitecture& m_;
   LayerParameters p_;
   Adapted adapted_;
 };

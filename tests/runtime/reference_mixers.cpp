@@ -36,7 +36,7 @@ Tensor levelled(const Tensor& x, double epsilon) {
   return x * (x.pow(2).mean(-1, true) + epsilon).rsqrt();
 }
 
-Tensor delta_net(const model::Architecture& model, const Tensor& x, const LayerParameters& p) {
+Tensor delta_net(const model::ModelArchitecture& model, const Tensor& x, const LayerParameters& p) {
   const model::RecurrentMixer& m = *model.state_mixer;
   const std::int64_t keys = m.groups * m.state;
   const std::int64_t values = m.heads * m.head_dim;
@@ -94,7 +94,7 @@ Tensor scanned(const Scan& in, const Tensor& skip) {
   return at::stack(out, 1);
 }
 
-Tensor mamba2(const model::Architecture& model, const Tensor& x, const LayerParameters& p) {
+Tensor mamba2(const model::ModelArchitecture& model, const Tensor& x, const LayerParameters& p) {
   const model::RecurrentMixer& m = *model.state_mixer;
   const std::int64_t keys = m.groups * m.state;
   const std::int64_t values = m.heads * m.head_dim;
@@ -119,7 +119,7 @@ Tensor mamba2(const model::Architecture& model, const Tensor& x, const LayerPara
   return linear(y, p, "mixer.out");
 }
 
-Tensor mamba(const model::Architecture& model, const Tensor& x, const LayerParameters& p) {
+Tensor mamba(const model::ModelArchitecture& model, const Tensor& x, const LayerParameters& p) {
   const model::RecurrentMixer& m = *model.state_mixer;
   const std::vector<Tensor> in = linear(x, p, "mixer.in").chunk(2, -1);
   const Tensor values = at::silu(convolved(in[0], p));
@@ -147,12 +147,12 @@ Tensor short_convolution(const Tensor& x, const LayerParameters& p) {
 
 }  // namespace
 
-Tensor mix_states(const model::Architecture& model, model::Mixer kind, const Tensor& x,
+Tensor mix_states(const model::ModelArchitecture& model, model::TokenMixer kind, const Tensor& x,
                   const LayerParameters& parameter) {
   switch (kind) {
-    case model::Mixer::kDeltaNet: return delta_net(model, x, parameter);
-    case model::Mixer::kMamba2: return mamba2(model, x, parameter);
-    case model::Mixer::kMamba: return mamba(model, x, parameter);
+    case model::TokenMixer::kDeltaNet: return delta_net(model, x, parameter);
+    case model::TokenMixer::kMamba2: return mamba2(model, x, parameter);
+    case model::TokenMixer::kMamba: return mamba(model, x, parameter);
     default: return short_convolution(x, parameter);
   }
 }

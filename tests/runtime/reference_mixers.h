@@ -14,7 +14,7 @@ using LayerParameters = std::function<at::Tensor(const std::string& name)>;
 
 /// Computes a mixer with a recurrent state: from rows [batch, length, hidden] to the rows that are
 /// added to them, with operations whose gradients autograd knows.
-at::Tensor mix_states(const model::Architecture& model, model::Mixer kind, const at::Tensor& x,
-                      const LayerParameters& parameter);
+at::Tensor mix_states(const model::ModelArchitecture& model, model::TokenMixer kind,
+                      const at::Tensor& x, const LayerParameters& parameter);
 
 }  // namespace stepwright::testing

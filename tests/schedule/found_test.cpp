@@ -33,9 +33,10 @@ struct Uneven {
   double head;  ///< Added to the last half: forward time; twice as much for its data gradients.
 };
 
-ChunkWorkSeconds half_of(const Uneven& u, std::size_t half) {
+ModelChunkWorkSeconds half_of(const Uneven& u, std::size_t half) {
   const double layers = u.layers[half];
-  ChunkWorkSeconds part{.forward = layers, .data = u.data * layers, .weight = u.weight * layers};
+  ModelChunkWorkSeconds part{
+      .forward = layers, .data = u.data * layers, .weight = u.weight * layers};
   if (half == 0) {
     part.forward += u.embedding;
     part.weight += u.embedding;
@@ -48,18 +49,19 @@ ChunkWorkSeconds half_of(const Uneven& u, std::size_t half) {
   return part;
 }
 
-PipelineScheduleSeconds seconds_of(const Uneven& u, const Placement& placement) {
+PipelineScheduleSeconds seconds_of(const Uneven& u, const ModelChunkPlacement& placement) {
   PipelineScheduleSeconds seconds;
   seconds.hop_s = u.hop;
-  seconds.parts.assign(static_cast<std::size_t>(u.stages),
-                       std::vector<ChunkWorkSeconds>(static_cast<std::size_t>(placement.chunks())));
+  seconds.parts.assign(
+      static_cast<std::size_t>(u.stages),
+      std::vector<ModelChunkWorkSeconds>(static_cast<std::size_t>(placement.chunks())));
   const std::int64_t halves = 2 / placement.chunks();
   for (std::int64_t half = 0; half < 2 * u.stages; ++half) {
-    const ChunkPlace place = placement.holder(half / halves);
-    ChunkWorkSeconds& sum =
+    const ModelChunkPosition place = placement.place_of_model_chunk(half / halves);
+    ModelChunkWorkSeconds& sum =
         seconds
             .parts[static_cast<std::size_t>(place.position)][static_cast<std::size_t>(place.chunk)];
-    const ChunkWorkSeconds part = half_of(u, static_cast<std::size_t>(half));
+    const ModelChunkWorkSeconds part = half_of(u, static_cast<std::size_t>(half));
     sum.forward += part.forward;
     sum.backward += part.backward;
     sum.data += part.data;
@@ -68,18 +70,20 @@ PipelineScheduleSeconds seconds_of(const Uneven& u, const Placement& placement) 
   return seconds;
 }
 
-UnevenPipeline pipeline_of(const Uneven& u, const Placement& placement) {
-  return pipeline_with_activation_cap(placement, u.micro_batches, seconds_of(u, placement), u.most);
+UnevenPipeline pipeline_of(const Uneven& u, const ModelChunkPlacement& placement) {
+  return activation_limited_pipeline(placement, u.micro_batches, seconds_of(u, placement), u.most);
 }
 
 bool holds(const Uneven& u, std::span<const Turns> turns, std::int64_t chunks) {
-  return std::ranges::all_of(peak_held_activations(turns, static_cast<double>(chunks)),
-                             [&](double held) { return held <= u.most + 1e-9; });
+  return std::ranges::all_of(
+      peak_kept_micro_batches_by_position(turns, static_cast<double>(chunks)),
+      [&](double held) { return held <= u.most + 1e-9; });
 }
 
-double played_s(const Uneven& u, const Placement& placement, const std::vector<Turns>& turns) {
-  TurnSimulator player;
-  return makespan_s(player.play(turns, placement, seconds_of(u, placement)));
+double played_s(const Uneven& u, const ModelChunkPlacement& placement,
+                const std::vector<Turns>& turns) {
+  ScheduleTurnSimulator player;
+  return makespan_s(player.turn_end_seconds(turns, placement, seconds_of(u, placement)));
 }
 
 /// Returns the time of the shortest named schedule that can run within the memory limit, with any
@@ -87,17 +91,17 @@ double played_s(const Uneven& u, const Placement& placement, const std::vector<T
 double best_named_s(const Uneven& u) {
   double best = kNever;
   for (const auto& [kind, name] : kScheduleKindNames) {
-    const ScheduleTraits& traits = traits_of(kind);
+    const PipelineScheduleTraits& traits = traits_of(kind);
     if (!is_fixed_order_kind(kind)) continue;
     if (traits.groups && u.micro_batches < u.stages) continue;
     if (u.micro_batches < traits.least_rounds * u.stages) continue;
     for (std::int64_t chunks = traits.least_chunks;
          chunks <= std::min<std::int64_t>(2, traits.most_chunks); ++chunks) {
-      const Schedule schedule{.kind = kind, .chunks = chunks};
-      std::vector<Turns> turns = all_turns(schedule, u.stages, u.micro_batches);
-      for (Turns& list : turns) list = without_overlapped_pairs(list);
+      const PipelineSchedule schedule{.kind = kind, .chunks = chunks};
+      std::vector<Turns> turns = schedule_turns_of_positions(schedule, u.stages, u.micro_batches);
+      for (Turns& list : turns) list = serialize_overlapped_turns(list);
       if (!holds(u, turns, chunks)) continue;
-      best = std::min(best, played_s(u, chunk_placement_of(schedule, u.stages), turns));
+      best = std::min(best, played_s(u, model_chunk_placement(schedule, u.stages), turns));
     }
   }
   return best;
@@ -105,14 +109,15 @@ double best_named_s(const Uneven& u) {
 
 double found_s(const Uneven& u) {
   double best = kNever;
-  for (const Placement& placement : {Placement(ChunkPlacementKind::kV, u.stages, 1),
-                                     Placement(ChunkPlacementKind::kV, u.stages, 2),
-                                     Placement(ChunkPlacementKind::kCyclic, u.stages, 2)}) {
+  for (const ModelChunkPlacement& placement :
+       {ModelChunkPlacement(ModelChunkPlacementKind::kV, u.stages, 1),
+        ModelChunkPlacement(ModelChunkPlacementKind::kV, u.stages, 2),
+        ModelChunkPlacement(ModelChunkPlacementKind::kCyclic, u.stages, 2)}) {
     const UnevenPipeline pipeline = pipeline_of(u, placement);
-    const std::vector<Turns> turns = find_shortest_turns(pipeline);
+    const std::vector<Turns> turns = find_shortest_schedule_turns(pipeline);
     const double seconds = played_s(u, placement, turns);
     EXPECT_TRUE(holds(u, turns, placement.chunks())) << u.name;
-    EXPECT_GE(seconds, least_makespan_s(pipeline) * (1 - 1e-9)) << u.name;
+    EXPECT_GE(seconds, makespan_lower_bound_s(pipeline) * (1 - 1e-9)) << u.name;
     best = std::min(best, seconds);
   }
   return best;
@@ -169,20 +174,22 @@ TEST(FoundSchedule, IsNeverLongerThanTheBestNamedOne) {
 // Forward 1, data gradient 1, weight gradient 1 on two stages for two micro-batches: nothing can be
 // shorter than one forward on the first stage and then all 6 units of the second.
 TEST(FoundSchedule, IsTheShortestByHand) {
-  const ChunkWorkSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
-  const std::vector<Turns> turns = find_shortest_turns(pipeline_with_activation_cap(
-      Placement(ChunkPlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 2));
-  TurnSimulator player;
-  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(ChunkPlacementKind::kV, 2, 1),
-                                          {.parts = {2, {part}}})),
-                   7);
+  const ModelChunkWorkSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
+  const std::vector<Turns> turns = find_shortest_schedule_turns(activation_limited_pipeline(
+      ModelChunkPlacement(ModelChunkPlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 2));
+  ScheduleTurnSimulator player;
+  EXPECT_DOUBLE_EQ(
+      makespan_s(player.turn_end_seconds(
+          turns, ModelChunkPlacement(ModelChunkPlacementKind::kV, 2, 1), {.parts = {2, {part}}})),
+      7);
 }
 
 /// Returns the number of parts in a direction.
 std::int64_t parts_in(std::span<const Turns> turns, Direction direction) {
   std::int64_t sum = 0;
   for (const Turns& list : turns) {
-    sum += std::ranges::count(parts_in_issue_order(list), direction, &Part::direction);
+    sum += std::ranges::count(work_items_in_issue_order(list), direction,
+                              &PipelineWorkPart::direction);
   }
   return sum;
 }
@@ -190,18 +197,18 @@ std::int64_t parts_in(std::span<const Turns> turns, Direction direction) {
 /// Returns a pipeline of four positions whose split backward passes take 1 + 1, and whole ones
 /// `backward`.
 UnevenPipeline four(double backward) {
-  const ChunkWorkSeconds part{.forward = 1, .backward = backward, .data = 1, .weight = 1};
-  return pipeline_with_activation_cap(Placement(ChunkPlacementKind::kV, 4, 1), 16,
-                                      {.parts = {4, {part}}}, 4);
+  const ModelChunkWorkSeconds part{.forward = 1, .backward = backward, .data = 1, .weight = 1};
+  return activation_limited_pipeline(ModelChunkPlacement(ModelChunkPlacementKind::kV, 4, 1), 16,
+                                     {.parts = {4, {part}}}, 4);
 }
 
 // 1F1B takes 19 (1 + 1.5) with whole backward passes; each one that is split costs its position
 // half a unit.
 TEST(FoundSchedule, CutsFewBackwardsWhereThatCosts) {
-  const std::vector<Turns> turns = find_shortest_turns(four(1.5));
-  TurnSimulator player;
+  const std::vector<Turns> turns = find_shortest_schedule_turns(four(1.5));
+  ScheduleTurnSimulator player;
   const UnevenPipeline pipeline = four(1.5);
-  EXPECT_LT(makespan_s(player.play(turns, pipeline.placement, pipeline.seconds)), 47.5);
+  EXPECT_LT(makespan_s(player.turn_end_seconds(turns, pipeline.placement, pipeline.seconds)), 47.5);
   EXPECT_LE(parts_in(turns, Direction::kDataGradient), 16);
   EXPECT_EQ(parts_in(turns, Direction::kDataGradient) + parts_in(turns, Direction::kBackward), 64);
 }
@@ -209,32 +216,34 @@ TEST(FoundSchedule, CutsFewBackwardsWhereThatCosts) {
 TEST(FoundSchedule, CutsNoneThatThereIsNoRoomFor) {
   UnevenPipeline pipeline = four(2);
   for (auto& chunks : pipeline.kept) chunks.front().weight = 5;
-  EXPECT_EQ(parts_in(find_shortest_turns(pipeline), Direction::kDataGradient), 0);
+  EXPECT_EQ(parts_in(find_shortest_schedule_turns(pipeline), Direction::kDataGradient), 0);
 }
 
 TEST(FoundSchedule, HasRoomForOneMicroBatchAtATime) {
   UnevenPipeline pipeline = four(1.5);
   pipeline.room.assign(4, 1);
-  const std::vector<Turns> turns = find_shortest_turns(pipeline);
-  TurnSimulator player;
-  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, pipeline.placement, pipeline.seconds)), 16 * 8.5);
+  const std::vector<Turns> turns = find_shortest_schedule_turns(pipeline);
+  ScheduleTurnSimulator player;
+  EXPECT_DOUBLE_EQ(makespan_s(player.turn_end_seconds(turns, pipeline.placement, pipeline.seconds)),
+                   16 * 8.5);
 }
 
 TEST(FoundSchedule, RefusesToHoldLessThanOneMicroBatch) {
-  const ChunkWorkSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
-  EXPECT_THROW(find_shortest_turns(pipeline_with_activation_cap(
-                   Placement(ChunkPlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 0.5)),
-               Error);
+  const ModelChunkWorkSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
+  EXPECT_THROW(
+      find_shortest_schedule_turns(activation_limited_pipeline(
+          ModelChunkPlacement(ModelChunkPlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 0.5)),
+      Error);
 }
 
 TEST(FoundSchedule, TheSamePipelineHasTheSameOrder) {
   const Uneven u = cases().front();
-  const Placement placement(ChunkPlacementKind::kV, u.stages, 2);
-  const auto find = [&] { return find_shortest_turns(pipeline_of(u, placement)); };
+  const ModelChunkPlacement placement(ModelChunkPlacementKind::kV, u.stages, 2);
+  const auto find = [&] { return find_shortest_schedule_turns(pipeline_of(u, placement)); };
   const auto a = find();
   const auto b = find();
   for (std::size_t i = 0; i < a.size(); ++i)
-    EXPECT_EQ(parts_in_issue_order(a[i]), parts_in_issue_order(b[i]));
+    EXPECT_EQ(work_items_in_issue_order(a[i]), work_items_in_issue_order(b[i]));
 }
 
 }  // namespace

@@ -21,57 +21,58 @@ constexpr std::int64_t kMicroBatches = 8;
 
 /// Returns a pipeline with two chunks per position, in whole and half units of time so that sums
 /// are exact.
-UnevenPipeline random_pipeline(std::mt19937& random, ChunkPlacementKind placement) {
+UnevenPipeline random_pipeline(std::mt19937& random, ModelChunkPlacementKind placement) {
   const auto units = [&](int most) {
     return 0.5 * std::uniform_int_distribution<int>(1, most)(random);
   };
   PipelineScheduleSeconds seconds{.parts = {}, .hop_s = units(2)};
   for (std::int64_t i = 0; i < kStages; ++i) {
-    std::vector<ChunkWorkSeconds>& position = seconds.parts.emplace_back();
+    std::vector<ModelChunkWorkSeconds>& position = seconds.parts.emplace_back();
     for (int chunk = 0; chunk < 2; ++chunk) {
       position.push_back(
           {.forward = units(6), .backward = units(8), .data = units(6), .weight = units(4)});
     }
   }
-  return pipeline_with_activation_cap({placement, kStages, 2}, kMicroBatches, seconds, 4);
+  return activation_limited_pipeline({placement, kStages, 2}, kMicroBatches, seconds, 4);
 }
 
 double turns_s(const UnevenPipeline& pipeline, const std::vector<Order>& orders) {
   std::vector<Turns> turns;
   for (const Order& order : orders) {
     Turns& list = turns.emplace_back();
-    for (const Part& part : order) list.push_back({.part = part, .beside = std::nullopt});
+    for (const PipelineWorkPart& part : order)
+      list.push_back({.part = part, .beside = std::nullopt});
   }
-  TurnSimulator player;
-  return makespan_s(player.play(turns, pipeline.placement, pipeline.seconds));
+  ScheduleTurnSimulator player;
+  return makespan_s(player.turn_end_seconds(turns, pipeline.placement, pipeline.seconds));
 }
 
 /// Returns an order with two neighbouring parts of a position swapped; nullopt: at the end.
-std::optional<std::vector<Part>> swapped(const WorkOrderSimulator& play,
-                                         WorkOrderSimulator::Node first) {
+std::optional<std::vector<PipelineWorkPart>> swapped(const WorkOrderSimulator& play,
+                                                     WorkOrderSimulator::Node first) {
   const WorkOrderSimulator::Node second = play.after(first);
   if (second == WorkOrderSimulator::kNone) return std::nullopt;
-  const Part& a = play.part(first);
-  const Part& b = play.part(second);
+  const PipelineWorkPart& a = play.part(first);
+  const PipelineWorkPart& b = play.part(second);
   if (a.chunk == b.chunk && a.micro_batch == b.micro_batch) return std::nullopt;
-  return std::vector<Part>{b, a};
+  return std::vector<PipelineWorkPart>{b, a};
 }
 
 /// Splits a backward pass (with its weight gradients at once), or merges a split one.
-std::pair<WorkOrderSimulator::Node, std::vector<Part>> recut(const WorkOrderSimulator& play,
-                                                             WorkOrderSimulator::Node first) {
-  Part part = play.part(first);
+std::pair<WorkOrderSimulator::Node, std::vector<PipelineWorkPart>> recut(
+    const WorkOrderSimulator& play, WorkOrderSimulator::Node first) {
+  PipelineWorkPart part = play.part(first);
   if (part.direction == Direction::kBackward) {
-    Part weight = part;
+    PipelineWorkPart weight = part;
     part.direction = Direction::kDataGradient;
     weight.direction = Direction::kWeightGradient;
     return {first, {part, weight}};
   }
-  std::vector<Part> parts{part};
+  std::vector<PipelineWorkPart> parts{part};
   parts.front().direction = Direction::kBackward;
   WorkOrderSimulator::Node last = play.after(first);
   for (;; last = play.after(last)) {
-    const Part& each = play.part(last);
+    const PipelineWorkPart& each = play.part(last);
     if (each.direction == Direction::kWeightGradient && each.chunk == part.chunk &&
         each.micro_batch == part.micro_batch) {
       return {last, parts};
@@ -82,7 +83,8 @@ std::pair<WorkOrderSimulator::Node, std::vector<Part>> recut(const WorkOrderSimu
 
 /// Returns orders in which the parts from one to another are replaced.
 std::vector<Order> replaced(const WorkOrderSimulator& play, WorkOrderSimulator::Node first,
-                            WorkOrderSimulator::Node last, const std::vector<Part>& parts) {
+                            WorkOrderSimulator::Node last,
+                            const std::vector<PipelineWorkPart>& parts) {
   std::vector<Order> orders = play.orders();
   Order& order = orders[play.position(first)];
   const auto begin = std::ranges::find(order, play.part(first));
@@ -91,31 +93,34 @@ std::vector<Order> replaced(const WorkOrderSimulator& play, WorkOrderSimulator::
   return orders;
 }
 
-// After any accepted change, the result equals that of `TurnSimulator` for all turns, and never
-// exceeds the limit. A refused change would be longer, and leaves everything unchanged. A chain of
-// parts without gaps explains the length.
+// After any accepted change, the result equals that of `ScheduleTurnSimulator` for all turns, and
+// never exceeds the limit. A refused change would be longer, and leaves everything unchanged. A
+// chain of parts without gaps explains the length.
 TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
   std::mt19937 random(5);
   int taken = 0;
   int refused = 0;
-  for (const ChunkPlacementKind placement : {ChunkPlacementKind::kV, ChunkPlacementKind::kCyclic}) {
+  for (const ModelChunkPlacementKind placement :
+       {ModelChunkPlacementKind::kV, ModelChunkPlacementKind::kCyclic}) {
     const UnevenPipeline pipeline = random_pipeline(random, placement);
-    const Schedule named{.kind = placement == ChunkPlacementKind::kV ? ScheduleKind::kZeroBubbleV
-                                                                     : ScheduleKind::kPaired,
-                         .chunks = 2};
+    const PipelineSchedule named{.kind = placement == ModelChunkPlacementKind::kV
+                                             ? PipelineScheduleKind::kZeroBubbleV
+                                             : PipelineScheduleKind::kPaired,
+                                 .chunks = 2};
     std::vector<Order> orders;
-    for (const Turns& list : all_turns(named, kStages, kMicroBatches)) {
-      orders.push_back(parts_in_issue_order(list));
+    for (const Turns& list : schedule_turns_of_positions(named, kStages, kMicroBatches)) {
+      orders.push_back(work_items_in_issue_order(list));
     }
     WorkOrderSimulator play(pipeline);
-    EXPECT_DOUBLE_EQ(play.start(orders), turns_s(pipeline, orders));
+    EXPECT_DOUBLE_EQ(play.simulate_given_orders(orders), turns_s(pipeline, orders));
     for (int i = 0; i < 4000; ++i) {
-      const auto node = static_cast<WorkOrderSimulator::Node>(random() % play.nodes());
+      const auto node =
+          static_cast<WorkOrderSimulator::Node>(random() % play.possible_part_count());
       const double limit_s = play.seconds() + 0.5 * static_cast<double>(random() % 3);
-      if (!play.is_part_in_order(node)) continue;
+      if (!play.is_part_in_schedule_order(node)) continue;
       const Direction direction = play.part(node).direction;
       WorkOrderSimulator::Node last = play.after(node);
-      std::vector<Part> parts;
+      std::vector<PipelineWorkPart> parts;
       if (direction != Direction::kForward && direction != Direction::kWeightGradient &&
           random() % 3 == 0) {
         std::tie(last, parts) = recut(play, node);
@@ -126,12 +131,14 @@ TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
       }
       const std::vector<Order> before = play.orders();
       const double before_s = play.seconds();
-      const double seconds = play.change_parts(node, last, parts, limit_s);
+      const double seconds = play.try_replace_parts(node, last, parts, limit_s);
       if (seconds == WorkOrderSimulator::kNever) {
         ++refused;
         ASSERT_EQ(play.orders(), before);
         ASSERT_EQ(play.seconds(), before_s);
-        ASSERT_GT(WorkOrderSimulator(pipeline).start(replaced(play, node, last, parts)), limit_s);
+        ASSERT_GT(
+            WorkOrderSimulator(pipeline).simulate_given_orders(replaced(play, node, last, parts)),
+            limit_s);
       } else {
         ++taken;
         EXPECT_LE(seconds, limit_s);

@@ -22,37 +22,39 @@ struct Uniform {
 
 PipelineScheduleSeconds seconds_of(const Uniform& u, std::int64_t chunks) {
   const auto v = static_cast<double>(chunks);
-  const ChunkWorkSeconds part{.forward = u.forward / v,
-                              .backward = u.backward / v,
-                              .data = (u.backward - u.weight) / v,
-                              .weight = u.weight / v};
+  const ModelChunkWorkSeconds part{.forward = u.forward / v,
+                                   .backward = u.backward / v,
+                                   .data = (u.backward - u.weight) / v,
+                                   .weight = u.weight / v};
   return {.parts = {static_cast<std::size_t>(u.stages),
-                    std::vector<ChunkWorkSeconds>(static_cast<std::size_t>(chunks), part)},
+                    std::vector<ModelChunkWorkSeconds>(static_cast<std::size_t>(chunks), part)},
           .hop_s = 0};
 }
 
-double played_s(const Schedule& schedule, const Uniform& u) {
-  const Placement placement(ChunkPlacementKind::kCyclic, u.stages, schedule.chunks);
-  TurnSimulator player;
-  return makespan_s(player.play(all_turns(schedule, u.stages, u.micro_batches), placement,
-                                seconds_of(u, schedule.chunks)));
+double played_s(const PipelineSchedule& schedule, const Uniform& u) {
+  const ModelChunkPlacement placement(ModelChunkPlacementKind::kCyclic, u.stages, schedule.chunks);
+  ScheduleTurnSimulator player;
+  return makespan_s(
+      player.turn_end_seconds(schedule_turns_of_positions(schedule, u.stages, u.micro_batches),
+                              placement, seconds_of(u, schedule.chunks)));
 }
 
 // Each round is a forward, a backward and a meeting. By hand for P = 2, M = 3, with F = 1, B = 2,
 // and 0.5, 0.25 and 0.125 for head, embedding and its gradient: before the rounds the first
 // embedding; F + F + head + embedding, then B + F + ..., until the last has no forward.
 TEST(TurnPlay, PositionsBeginAndEndTogetherWhatTheyShare) {
-  const Schedule schedule{ScheduleKind::kSpreadVocabulary, 1};
+  const PipelineSchedule schedule{PipelineScheduleKind::kSpreadVocabulary, 1};
   PipelineScheduleSeconds seconds = seconds_of({2, 3, 1, 2, 0}, 1);
-  for (std::vector<ChunkWorkSeconds>& position : seconds.parts) {
+  for (std::vector<ModelChunkWorkSeconds>& position : seconds.parts) {
     position.front().embed = 0.25;
     position.front().predict = 0.5;
     position.front().embed_gradient = 0.125;
   }
-  const Placement placement(ChunkPlacementKind::kCyclic, 2, 1);
-  TurnSimulator player;
+  const ModelChunkPlacement placement(ModelChunkPlacementKind::kCyclic, 2, 1);
+  ScheduleTurnSimulator player;
   const auto played_s = [&](std::int64_t count) {
-    return makespan_s(player.play(all_turns(schedule, 2, count), placement, seconds));
+    return makespan_s(player.turn_end_seconds(schedule_turns_of_positions(schedule, 2, count),
+                                              placement, seconds));
   };
   const double first_s = 0.25 + (1 + 1) + 0.5 + 0.25;
   const double second_s = (2 + 1) + 0.5 + 0.25;
@@ -64,23 +66,23 @@ TEST(TurnPlay, PositionsBeginAndEndTogetherWhatTheyShare) {
 
 TEST(TurnPlay, HalfAsManyAgainWaitWhereTheVocabularyIsSpread) {
   for (std::int64_t stages = 2; stages <= 16; stages += 2) {
-    const auto waiting = [&](ScheduleKind kind) {
+    const auto waiting = [&](PipelineScheduleKind kind) {
       std::int32_t most = 0;
-      const auto turns = all_turns({kind, 1}, stages, 4 * stages);
+      const auto turns = schedule_turns_of_positions({kind, 1}, stages, 4 * stages);
       for (const WaitingMicroBatches& moment : peak_memory_moments(turns.front(), 1)) {
         const bool forward = moment.part.direction == Direction::kForward;
         most = std::max(most, moment.backward.front() + (forward ? 1 : 0));
       }
       return most;
     };
-    EXPECT_EQ(waiting(ScheduleKind::kSpreadVocabulary), stages + stages / 2);
-    EXPECT_EQ(waiting(ScheduleKind::kOneForwardOneBackward), stages);
+    EXPECT_EQ(waiting(PipelineScheduleKind::kSpreadVocabulary), stages + stages / 2);
+    EXPECT_EQ(waiting(PipelineScheduleKind::kOneForwardOneBackward), stages);
   }
 }
 
-std::int32_t most_waiting(ScheduleKind kind, std::int64_t stages, std::int64_t position) {
+std::int32_t most_waiting(PipelineScheduleKind kind, std::int64_t stages, std::int64_t position) {
   std::int32_t most = 0;
-  const auto turns = all_turns({kind, 1}, stages, 4 * stages);
+  const auto turns = schedule_turns_of_positions({kind, 1}, stages, 4 * stages);
   for (const WaitingMicroBatches& moment :
        peak_memory_moments(turns[static_cast<std::size_t>(position)], 1)) {
     const bool forward = moment.part.direction == Direction::kForward;
@@ -94,8 +96,8 @@ TEST(TurnPlay, AsManyMoreWaitAsThereAreBarriers) {
   for (std::int64_t stages = 2; stages <= 17; ++stages) {
     for (std::int64_t position = 0; position < stages; ++position) {
       const std::int64_t waiting = stages - position;
-      EXPECT_EQ(most_waiting(ScheduleKind::kVocabularyOne, stages, position), waiting + 2);
-      EXPECT_EQ(most_waiting(ScheduleKind::kVocabularyTwo, stages, position), waiting + 1);
+      EXPECT_EQ(most_waiting(PipelineScheduleKind::kVocabularyOne, stages, position), waiting + 2);
+      EXPECT_EQ(most_waiting(PipelineScheduleKind::kVocabularyTwo, stages, position), waiting + 1);
     }
   }
 }
@@ -103,7 +105,8 @@ TEST(TurnPlay, AsManyMoreWaitAsThereAreBarriers) {
 // A round is one forward, one backward and the passes of one micro-batch, and two messages at most
 // that nothing hides; of three positions three.
 TEST(TurnPlay, PassesHideTheirMessages) {
-  for (const ScheduleKind kind : {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo}) {
+  for (const PipelineScheduleKind kind :
+       {PipelineScheduleKind::kVocabularyOne, PipelineScheduleKind::kVocabularyTwo}) {
     for (std::int64_t stages = 2; stages <= 17; ++stages) {
       PipelineScheduleSeconds seconds = seconds_of({stages, 1, 1, 2, 0}, 1);
       seconds.passes.resize(static_cast<std::size_t>(stages));
@@ -114,8 +117,8 @@ TEST(TurnPlay, PassesHideTheirMessages) {
         position.own[vocabulary_pass_index(Direction::kLogits)] = 0.1;
         position.own[vocabulary_pass_index(Direction::kLogitGradient)] = 0.2;
         for (const Direction posting :
-             {Direction::kLookUp, Direction::kHandRows, Direction::kLogits, Direction::kSumGradient,
-              Direction::kHandGradient}) {
+             {Direction::kEmbeddingLookUp, Direction::kHandRows, Direction::kLogits,
+              Direction::kSumGradient, Direction::kHandGradient}) {
           position.messages[vocabulary_pass_index(posting)] = 0.02;
         }
       }
@@ -125,10 +128,11 @@ TEST(TurnPlay, PassesHideTheirMessages) {
       };
       add(seconds.passes.front(), Direction::kTakeRows);
       add(seconds.passes.back(), Direction::kTakeGradient);
-      const Placement placement(ChunkPlacementKind::kCyclic, stages, 1);
-      TurnSimulator player;
+      const ModelChunkPlacement placement(ModelChunkPlacementKind::kCyclic, stages, 1);
+      ScheduleTurnSimulator player;
       const auto played_s = [&](std::int64_t count) {
-        return makespan_s(player.play(all_turns({kind, 1}, stages, count), placement, seconds));
+        return makespan_s(player.turn_end_seconds(
+            schedule_turns_of_positions({kind, 1}, stages, count), placement, seconds));
       };
       const double rounds = 2 * static_cast<double>(stages);
       const double round_s = (played_s(8 * stages) - played_s(6 * stages)) / rounds;
@@ -140,7 +144,8 @@ TEST(TurnPlay, PassesHideTheirMessages) {
 
 // (M + P - 1) (F + B), worked by hand for P = 4, M = 16: 19 x 3 = 57.
 TEST(TurnPlay, OneForwardOneBackwardAndGpipeTakeOneFillAndOneDrain) {
-  for (const ScheduleKind kind : {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kGpipe}) {
+  for (const PipelineScheduleKind kind :
+       {PipelineScheduleKind::kOneForwardOneBackward, PipelineScheduleKind::kGpipe}) {
     EXPECT_DOUBLE_EQ(played_s({kind, 1}, {4, 16, 1, 2, 1}), 57);
     EXPECT_DOUBLE_EQ(played_s({kind, 1}, {3, 2, 1, 2, 1}), 12);
   }
@@ -149,21 +154,22 @@ TEST(TurnPlay, OneForwardOneBackwardAndGpipeTakeOneFillAndOneDrain) {
 // M (F + B) + (P - 1) (F + B) / v: 48 + 9 / v for P = 4, M = 16.
 TEST(TurnPlay, ChunksDivideTheBubble) {
   for (const std::int64_t chunks : {2, 3, 4}) {
-    EXPECT_NEAR(played_s({ScheduleKind::kInterleaved, chunks}, {4, 16, 1, 2, 1}),
+    EXPECT_NEAR(played_s({PipelineScheduleKind::kInterleaved, chunks}, {4, 16, 1, 2, 1}),
                 48 + 9.0 / static_cast<double>(chunks), 1e-12);
   }
 }
 
 // M (F + B) + (P - 1) (F + B - 2 W) for M >= P, W <= F, W <= B - W (2401.10241): 48 + 3.
 TEST(TurnPlay, ZeroBubbleH1HasItsClosedForm) {
-  EXPECT_DOUBLE_EQ(played_s({ScheduleKind::kZeroBubbleH1, 1}, {4, 16, 1, 2, 1}), 51);
+  EXPECT_DOUBLE_EQ(played_s({PipelineScheduleKind::kZeroBubbleH1, 1}, {4, 16, 1, 2, 1}), 51);
   for (const std::int64_t stages : {2, 3, 5, 8}) {
     for (const std::int64_t micro_batches : {stages, stages + 1, 3 * stages}) {
       for (const auto& [f, b, w] : {std::array{1.0, 2.0, 1.0}, {1.0, 2.0, 0.5}, {1.2, 2.3, 1.1}}) {
         const double closed = static_cast<double>(micro_batches) * (f + b) +
                               static_cast<double>(stages - 1) * (f + b - 2 * w);
-        EXPECT_NEAR(played_s({ScheduleKind::kZeroBubbleH1, 1}, {stages, micro_batches, f, b, w}),
-                    closed, 1e-9)
+        EXPECT_NEAR(
+            played_s({PipelineScheduleKind::kZeroBubbleH1, 1}, {stages, micro_batches, f, b, w}),
+            closed, 1e-9)
             << stages << " stages, " << micro_batches << " micro-batches, W " << w;
       }
     }
@@ -172,37 +178,38 @@ TEST(TurnPlay, ZeroBubbleH1HasItsClosedForm) {
 
 TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
   // One position: F0, then F1 concurrently with B0, then B1.
-  const Part f0{Direction::kForward, 0, 0};
-  const Part f1{Direction::kForward, 0, 1};
-  const Part b0{Direction::kBackward, 0, 0};
-  const Part b1{Direction::kBackward, 0, 1};
+  const PipelineWorkPart f0{Direction::kForward, 0, 0};
+  const PipelineWorkPart f1{Direction::kForward, 0, 1};
+  const PipelineWorkPart b0{Direction::kBackward, 0, 0};
+  const PipelineWorkPart b1{Direction::kBackward, 0, 1};
   const std::vector<Turns> turns{{{f0, std::nullopt}, {f1, b0}, {b1, std::nullopt}}};
   PipelineScheduleSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .hop_s = 0};
-  TurnSimulator player;
-  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 6);
+  ScheduleTurnSimulator player;
+  EXPECT_DOUBLE_EQ(makespan_s(player.turn_end_seconds(turns, ModelChunkPlacement(), seconds)), 6);
   seconds.parts[0][0].beside.backward = {2.4};
-  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 5.4);
+  EXPECT_DOUBLE_EQ(makespan_s(player.turn_end_seconds(turns, ModelChunkPlacement(), seconds)), 5.4);
 }
 
 TEST(TurnPlay, AForwardBesideAPartOfABackwardTakesThatPairsTime) {
   // F0, then F1 concurrently with D0, then D1, then W0, W1.
-  const Part f0{Direction::kForward, 0, 0};
-  const Part f1{Direction::kForward, 0, 1};
+  const PipelineWorkPart f0{Direction::kForward, 0, 0};
+  const PipelineWorkPart f1{Direction::kForward, 0, 1};
   const auto alone = [](Direction direction, std::int32_t i) {
-    return ScheduleTurn{{direction, 0, i}, std::nullopt};
+    return PipelineScheduleTurn{{direction, 0, i}, std::nullopt};
   };
   const std::vector<Turns> turns{{{f0, std::nullopt},
-                                  {f1, Part{Direction::kDataGradient, 0, 0}},
+                                  {f1, PipelineWorkPart{Direction::kDataGradient, 0, 0}},
                                   alone(Direction::kDataGradient, 1),
                                   alone(Direction::kWeightGradient, 0),
                                   alone(Direction::kWeightGradient, 1)}};
   PipelineScheduleSeconds seconds{
       .parts = {{{.forward = 1, .backward = 3, .data = 2, .weight = 1}}}};
   seconds.parts[0][0].beside.backward = {3.5};
-  TurnSimulator player;
-  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 8);
+  ScheduleTurnSimulator player;
+  EXPECT_DOUBLE_EQ(makespan_s(player.turn_end_seconds(turns, ModelChunkPlacement(), seconds)), 8);
   seconds.parts[0][0].beside.data = {2.25};
-  EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 7.25);
+  EXPECT_DOUBLE_EQ(makespan_s(player.turn_end_seconds(turns, ModelChunkPlacement(), seconds)),
+                   7.25);
 }
 
 /// Returns DualPipeV's turns in which forward passes of the fill that follow a data gradient and
@@ -217,7 +224,7 @@ Turns with_pairs_in_the_fill(const Turns& turns) {
       paired.push_back(turns[i]);
       continue;
     }
-    Part backward = turns[i].part;
+    PipelineWorkPart backward = turns[i].part;
     backward.direction = Direction::kBackward;
     paired.push_back({turns[i + 2].part, backward});
     i += 2;
@@ -226,21 +233,23 @@ Turns with_pairs_in_the_fill(const Turns& turns) {
 }
 
 TEST(TurnPlay, PairsInTheFillOfDualPipeVMakeItLonger) {
-  TurnSimulator player;
+  ScheduleTurnSimulator player;
   for (const std::int64_t stages : {4, 8}) {
     for (const std::int64_t rounds : {2, 4}) {
       for (const double paired_s : {2.1, 2.4, 2.7, 3.0}) {
-        ChunkWorkSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
+        ModelChunkWorkSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
         part.beside.backward = {paired_s, paired_s};
         const PipelineScheduleSeconds seconds{
-            .parts = {static_cast<std::size_t>(stages), std::vector<ChunkWorkSeconds>(2, part)}};
-        const Schedule schedule{ScheduleKind::kDualPipeV, 2};
-        const std::vector<Turns> turns = all_turns(schedule, stages, rounds * stages);
+            .parts = {static_cast<std::size_t>(stages),
+                      std::vector<ModelChunkWorkSeconds>(2, part)}};
+        const PipelineSchedule schedule{PipelineScheduleKind::kDualPipeV, 2};
+        const std::vector<Turns> turns =
+            schedule_turns_of_positions(schedule, stages, rounds * stages);
         std::vector<Turns> more;
         for (const Turns& list : turns) more.push_back(with_pairs_in_the_fill(list));
-        const Placement v = chunk_placement_of(schedule, stages);
-        const double plain_s = makespan_s(player.play(turns, v, seconds));
-        const double more_s = makespan_s(player.play(more, v, seconds));
+        const ModelChunkPlacement v = model_chunk_placement(schedule, stages);
+        const double plain_s = makespan_s(player.turn_end_seconds(turns, v, seconds));
+        const double more_s = makespan_s(player.turn_end_seconds(more, v, seconds));
         EXPECT_GT(more_s, 1.04 * plain_s);
         EXPECT_LT(more_s, 1.14 * plain_s);
       }
@@ -250,38 +259,39 @@ TEST(TurnPlay, PairsInTheFillOfDualPipeVMakeItLonger) {
 
 TEST(TurnPlay, NothingIsSentToTheOwnPosition) {
   // A V of two positions: down 0, 1 and up 1, 0; one hop each way and each direction.
-  const Placement v(ChunkPlacementKind::kV, 2, 2);
+  const ModelChunkPlacement v(ModelChunkPlacementKind::kV, 2, 2);
   const auto turns_of = [](std::int32_t first, std::int32_t second) {
     return Turns{{{Direction::kForward, first, 0}, std::nullopt},
                  {{Direction::kForward, second, 0}, std::nullopt},
                  {{Direction::kBackward, second, 0}, std::nullopt},
                  {{Direction::kBackward, first, 0}, std::nullopt}};
   };
-  const std::vector<ChunkWorkSeconds> chunks(2, {.forward = 1, .backward = 2});
-  TurnSimulator player;
+  const std::vector<ModelChunkWorkSeconds> chunks(2, {.forward = 1, .backward = 2});
+  ScheduleTurnSimulator player;
   const PipelineScheduleSeconds seconds{.parts = {chunks, chunks}, .hop_s = 0.25};
-  EXPECT_DOUBLE_EQ(makespan_s(player.play(std::vector{turns_of(0, 1), turns_of(0, 1)}, v, seconds)),
-                   4 + 8 + 4 * 0.25);
+  EXPECT_DOUBLE_EQ(
+      makespan_s(player.turn_end_seconds(std::vector{turns_of(0, 1), turns_of(0, 1)}, v, seconds)),
+      4 + 8 + 4 * 0.25);
 }
 
 TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
   const std::vector<Turns> turns{
       {{{Direction::kBackward, 0, 0}, std::nullopt}, {{Direction::kForward, 0, 0}, std::nullopt}}};
-  TurnSimulator player;
+  ScheduleTurnSimulator player;
   const PipelineScheduleSeconds seconds{.parts = {{{.forward = 1, .backward = 1}}}, .hop_s = 0};
-  EXPECT_THROW(player.play(turns, Placement(), seconds), Error);
+  EXPECT_THROW(player.turn_end_seconds(turns, ModelChunkPlacement(), seconds), Error);
 }
 
 // --- Closed forms equal the simulated turns. ---
 
 /// Returns, by a position's turns, the micro-batches of each chunk that are in flight when the
 /// position has the most.
-std::vector<int> fullest(const Schedule& schedule, const PipelinePositionSizes& at) {
+std::vector<int> fullest(const PipelineSchedule& schedule, const PipelinePositionSizes& at) {
   std::vector<int> waiting(static_cast<std::size_t>(schedule.chunks), 0);
   std::vector<int> found = waiting;
   int most = 0;
   int all = 0;
-  for (const Part& part : parts_in_issue_order(all_turns(
+  for (const PipelineWorkPart& part : work_items_in_issue_order(schedule_turns_of_positions(
            schedule, at.stages, at.micro_batches)[static_cast<std::size_t>(at.position)])) {
     const int change = part.direction == Direction::kForward ? 1 : -1;
     waiting[static_cast<std::size_t>(part.chunk)] += change;
@@ -293,7 +303,7 @@ std::vector<int> fullest(const Schedule& schedule, const PipelinePositionSizes& 
 
 /// Returns, by the closed form, the micro-batches of each chunk that are in flight when a position
 /// has the most.
-std::vector<int> counted(const Schedule& schedule, const PipelinePositionSizes& at) {
+std::vector<int> counted(const PipelineSchedule& schedule, const PipelinePositionSizes& at) {
   std::vector<int> waiting;
   for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {
     waiting.push_back(static_cast<int>(definition_of(schedule.kind).form.waiting(at, chunk)));
@@ -302,9 +312,11 @@ std::vector<int> counted(const Schedule& schedule, const PipelinePositionSizes& 
 }
 
 TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
-  for (const Schedule& schedule :
-       {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
-        Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5}}) {
+  for (const PipelineSchedule& schedule :
+       {PipelineSchedule{PipelineScheduleKind::kGpipe, 1},
+        PipelineSchedule{PipelineScheduleKind::kOneForwardOneBackward, 1},
+        PipelineSchedule{PipelineScheduleKind::kInterleaved, 2},
+        PipelineSchedule{PipelineScheduleKind::kInterleaved, 5}}) {
     for (const std::int64_t stages : {2, 3, 8}) {
       for (const std::int64_t m : {stages, stages + 1, 2 * stages, 5 * stages, 5 * stages - 1}) {
         for (std::int64_t position = 0; position < stages; ++position) {
@@ -317,7 +329,7 @@ TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
 }
 
 /// Expects the closed form and the simulated turns to give the same seconds.
-void expect_same_seconds(const Schedule& schedule, std::int64_t stages, std::int64_t m) {
+void expect_same_seconds(const PipelineSchedule& schedule, std::int64_t stages, std::int64_t m) {
   const auto p = static_cast<std::size_t>(stages);
   const std::vector<double> forward(p, 1.0);
   const std::vector<double> backward(p, 2.25);
@@ -329,9 +341,11 @@ void expect_same_seconds(const Schedule& schedule, std::int64_t stages, std::int
 }
 
 TEST(ScheduleForms, GiveTheSecondsOfThePlayedTurnsForEqualPositions) {
-  for (const Schedule& schedule :
-       {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
-        Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 4}}) {
+  for (const PipelineSchedule& schedule :
+       {PipelineSchedule{PipelineScheduleKind::kGpipe, 1},
+        PipelineSchedule{PipelineScheduleKind::kOneForwardOneBackward, 1},
+        PipelineSchedule{PipelineScheduleKind::kInterleaved, 2},
+        PipelineSchedule{PipelineScheduleKind::kInterleaved, 4}}) {
     for (const std::int64_t stages : {2, 3, 8}) {
       for (const std::int64_t m : {stages, 4 * stages}) expect_same_seconds(schedule, stages, m);
     }
@@ -343,7 +357,8 @@ TEST(ScheduleForms, HoldForEveryGroupOfMicroBatches) {
     for (std::int64_t m = stages; m <= 4 * stages + 1; ++m) {
       for (std::int64_t group = stages; group <= m; ++group) {
         if (!is_legal_group_size(group, stages, m)) continue;
-        const Schedule schedule{.kind = ScheduleKind::kInterleaved, .chunks = 3, .group = group};
+        const PipelineSchedule schedule{
+            .kind = PipelineScheduleKind::kInterleaved, .chunks = 3, .group = group};
         expect_same_seconds(schedule, stages, m);
         for (std::int64_t position = 0; position < stages; ++position) {
           const PipelinePositionSizes at{stages, position, m, schedule.chunks, group};
@@ -355,14 +370,14 @@ TEST(ScheduleForms, HoldForEveryGroupOfMicroBatches) {
 }
 
 TEST(ScheduleForms, NoTurnOfPairedGroupsWaitsForever) {
-  TurnSimulator player;
+  ScheduleTurnSimulator player;
   for (const std::int64_t stages : {2, 3, 4}) {
     for (std::int64_t m = stages; m <= 4 * stages + 1; ++m) {
-      const Schedule schedule{.kind = ScheduleKind::kPaired, .chunks = 2};
+      const PipelineSchedule schedule{.kind = PipelineScheduleKind::kPaired, .chunks = 2};
       const Uniform u{stages, m, 1.0, 2.0, 1.0};
       const PipelineScheduleSeconds seconds = seconds_of(u, 2);
-      EXPECT_NO_THROW(player.play(all_turns(schedule, stages, m),
-                                  chunk_placement_of(schedule, stages), seconds));
+      EXPECT_NO_THROW(player.turn_end_seconds(schedule_turns_of_positions(schedule, stages, m),
+                                              model_chunk_placement(schedule, stages), seconds));
     }
   }
 }
@@ -377,7 +392,7 @@ struct UnequalSplit {
 UnequalSplit unequal_split(std::size_t stages, std::size_t chunks, std::mt19937& random) {
   const double least = 1 + static_cast<double>(random() % 4);
   UnequalSplit split{
-      .seconds = {.parts = {stages, std::vector<ChunkWorkSeconds>(chunks)}, .hop_s = 0},
+      .seconds = {.parts = {stages, std::vector<ModelChunkWorkSeconds>(chunks)}, .hop_s = 0},
       .forward = std::vector<double>(stages),
       .backward = std::vector<double>(stages),
       .slowest = std::vector<double>(chunks)};
@@ -402,12 +417,13 @@ TEST(ScheduleForms, PriceUnequalInterleavedChunksOnTheSafeSide) {
     const std::size_t chunks = 2 + random() % 4;
     const auto m = static_cast<std::int64_t>(stages * (std::size_t{2} << random() % 3));
     const UnequalSplit split = unequal_split(stages, chunks, random);
-    const Schedule schedule{ScheduleKind::kInterleaved, static_cast<std::int64_t>(chunks)};
+    const PipelineSchedule schedule{PipelineScheduleKind::kInterleaved,
+                                    static_cast<std::int64_t>(chunks)};
     const auto p = static_cast<std::int64_t>(stages);
-    TurnSimulator player;
-    const double played = makespan_s(
-        player.play(all_turns(schedule, p, m),
-                    Placement(ChunkPlacementKind::kCyclic, p, schedule.chunks), split.seconds));
+    ScheduleTurnSimulator player;
+    const double played = makespan_s(player.turn_end_seconds(
+        schedule_turns_of_positions(schedule, p, m),
+        ModelChunkPlacement(ModelChunkPlacementKind::kCyclic, p, schedule.chunks), split.seconds));
     const double closed = definition_of(schedule.kind)
                               .form.seconds(m, {split.forward, split.backward, split.slowest, 0});
     const double error = closed / played - 1;

@@ -25,15 +25,15 @@ using ::testing::StartsWith;
 constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 std::uint16_t port_of(const PageServer& server) {
-  const std::string address = server.address();
+  const std::string address = server.page_address();
   return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
 }
 
 /// Connects to the server. Fails with `kRuntime` if nothing listens. `buffer_bytes`: how much the
 /// system buffers for a reader that does not read; 0: the default.
-Descriptor connected(const PageServer& server, in_addr_t to = INADDR_LOOPBACK,
-                     int buffer_bytes = 0) {
-  Descriptor socket(checked_system_call(::socket(AF_INET, SOCK_STREAM, 0), "make a socket"));
+FileDescriptor connected(const PageServer& server, in_addr_t to = INADDR_LOOPBACK,
+                         int buffer_bytes = 0) {
+  FileDescriptor socket(checked_system_call(::socket(AF_INET, SOCK_STREAM, 0), "make a socket"));
   if (buffer_bytes > 0) {
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
   }
@@ -46,13 +46,13 @@ Descriptor connected(const PageServer& server, in_addr_t to = INADDR_LOOPBACK,
   return socket;
 }
 
-void say(const Descriptor& socket, std::string_view text) {
+void say(const FileDescriptor& socket, std::string_view text) {
   ASSERT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(text.size()));
 }
 
 /// Returns everything received until the server ends the connection.
-std::string heard(const Descriptor& socket) {
+std::string heard(const FileDescriptor& socket) {
   std::string text;
   char buffer[4096];
   for (ssize_t size = 0; (size = ::recv(socket.get(), buffer, sizeof buffer, 0)) > 0;) {
@@ -66,7 +66,7 @@ class Running {
  public:
   explicit Running(std::string page, const BrowserConnectionLimits& limits = {})
       : server(0, limits), page_(std::move(page)) {
-    thread_ = std::jthread([this] { server.run(page_, stop_.read.get()); });
+    thread_ = std::jthread([this] { server.serve_until_stopped(page_, stop_.read.get()); });
   }
   ~Running() { stop(); }
 
@@ -86,8 +86,8 @@ class Running {
 };
 
 /// Returns a connection that has requested a page and reads nothing of it.
-Descriptor asking_without_reading(const PageServer& server) {
-  Descriptor socket = connected(server, INADDR_LOOPBACK, 4096);
+FileDescriptor asking_without_reading(const PageServer& server) {
+  FileDescriptor socket = connected(server, INADDR_LOOPBACK, 4096);
   say(socket, kGet);
   std::this_thread::sleep_for(milliseconds(50));
   return socket;
@@ -97,7 +97,7 @@ const std::string kLargePage(5'000'000, 'p');
 
 TEST(PageServer, GivesALargePageWhole) {
   const Running running(kLargePage);
-  const Descriptor socket = connected(running.server);
+  const FileDescriptor socket = connected(running.server);
   say(socket, "GET / HTTP/1.1\r\nHost: ");
   say(socket, "127.0.0.1\r\n\r\n");
   EXPECT_THAT(heard(socket), EndsWith("\r\n\r\n" + kLargePage));
@@ -105,10 +105,10 @@ TEST(PageServer, GivesALargePageWhole) {
 
 TEST(PageServer, ASilentBrowserDelaysNoOther) {
   const Running running("page");
-  const Descriptor silent = connected(running.server);
-  const Descriptor begun = connected(running.server);
+  const FileDescriptor silent = connected(running.server);
+  const FileDescriptor begun = connected(running.server);
   say(begun, "GET / HT");
-  const Descriptor other = connected(running.server);
+  const FileDescriptor other = connected(running.server);
   say(other, kGet);
   EXPECT_THAT(heard(other), EndsWith("page"));
   say(begun, kGet.substr(8));
@@ -118,10 +118,10 @@ TEST(PageServer, ASilentBrowserDelaysNoOther) {
 TEST(PageServer, ABrowserThatGoesAwayEndsNothing) {
   const Running running(kLargePage);
   {
-    const Descriptor gone = connected(running.server);
+    const FileDescriptor gone = connected(running.server);
     say(gone, kGet);
   }
-  const Descriptor other = connected(running.server);
+  const FileDescriptor other = connected(running.server);
   say(other, "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(heard(other), HasSubstr("Content-Length: 5000000"));
 }
@@ -132,8 +132,8 @@ constexpr BrowserConnectionLimits kPatient{.idle = std::chrono::hours(1),
 
 TEST(PageServer, AReaderThatTakesNothingDelaysNeitherOthersNorTheEnd) {
   Running running(kLargePage, kPatient);
-  const Descriptor slow = asking_without_reading(running.server);
-  const Descriptor other = connected(running.server);
+  const FileDescriptor slow = asking_without_reading(running.server);
+  const FileDescriptor other = connected(running.server);
   say(other, kGet);
   EXPECT_THAT(heard(other), EndsWith(kLargePage));
   running.stop();
@@ -141,7 +141,7 @@ TEST(PageServer, AReaderThatTakesNothingDelaysNeitherOthersNorTheEnd) {
 
 TEST(PageServer, AReaderOfThreeKilobytesASecondDelaysNeitherOthersNorTheEnd) {
   Running running(kLargePage, kPatient);
-  const Descriptor slow = asking_without_reading(running.server);
+  const FileDescriptor slow = asking_without_reading(running.server);
   const std::jthread reader([&](const std::stop_token& stop) {
     char buffer[300];
     while (!stop.stop_requested() && ::recv(slow.get(), buffer, sizeof buffer, 0) > 0) {
@@ -149,7 +149,7 @@ TEST(PageServer, AReaderOfThreeKilobytesASecondDelaysNeitherOthersNorTheEnd) {
     }
   });
   for (int i = 0; i < 5; ++i) {
-    const Descriptor other = connected(running.server);
+    const FileDescriptor other = connected(running.server);
     say(other, kGet);
     EXPECT_THAT(heard(other), EndsWith(kLargePage));
   }
@@ -159,21 +159,21 @@ TEST(PageServer, AReaderOfThreeKilobytesASecondDelaysNeitherOthersNorTheEnd) {
 TEST(PageServer, FiftyBrowsersAreAnsweredAtOnce) {
   const std::string page(500'000, 'p');  // more than the system buffers for a reader
   const Running running(page);
-  std::vector<Descriptor> all;
+  std::vector<FileDescriptor> all;
   for (int i = 0; i < 50; ++i) all.push_back(connected(running.server));
-  for (const Descriptor& one : all) say(one, kGet);
+  for (const FileDescriptor& one : all) say(one, kGet);
   // The last first: no answer waits until another has been taken.
   for (std::size_t i = all.size(); i-- > 0;) EXPECT_THAT(heard(all[i]), EndsWith(page));
 }
 
 TEST(PageServer, MoreBrowsersThanPlacesWaitForOne) {
   const Running running("page", {.connections = 2});
-  std::vector<Descriptor> all;
+  std::vector<FileDescriptor> all;
   for (int i = 0; i < 10; ++i) {
     all.push_back(connected(running.server));
     say(all.back(), kGet);
   }
-  for (const Descriptor& one : all) {
+  for (const FileDescriptor& one : all) {
     EXPECT_THAT(heard(one), EndsWith("page"));
     ::shutdown(one.get(), SHUT_RDWR);
   }
@@ -181,9 +181,9 @@ TEST(PageServer, MoreBrowsersThanPlacesWaitForOne) {
 
 TEST(PageServer, ARequestHasADeadline) {
   const Running running("page", {.request = milliseconds(100)});
-  const Descriptor silent = connected(running.server);
+  const FileDescriptor silent = connected(running.server);
   EXPECT_EQ(heard(silent), "");
-  const Descriptor slow = connected(running.server);
+  const FileDescriptor slow = connected(running.server);
   for (int i = 0; i < 3; ++i) {  // a byte now and then does not help
     say(slow, "G");
     std::this_thread::sleep_for(milliseconds(20));
@@ -197,8 +197,8 @@ TEST(PageServer, AnAnswerHasADeadline) {
        {BrowserConnectionLimits{.idle = milliseconds(100), .connections = 1},
         BrowserConnectionLimits{.answer = milliseconds(100), .connections = 1}}) {
     const Running running(kLargePage, limits);
-    const Descriptor slow = asking_without_reading(running.server);
-    const Descriptor other = connected(running.server);
+    const FileDescriptor slow = asking_without_reading(running.server);
+    const FileDescriptor other = connected(running.server);
     say(other, "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     EXPECT_THAT(heard(other), StartsWith("HTTP/1.1 200 "));
   }
@@ -206,7 +206,7 @@ TEST(PageServer, AnAnswerHasADeadline) {
 
 TEST(PageServer, ARefusalReachesABrowserThatGoesOnSending) {
   const Running running("page");
-  const Descriptor socket = connected(running.server);
+  const FileDescriptor socket = connected(running.server);
   say(socket, "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n" + std::string(200'000, 'x'));
   EXPECT_THAT(heard(socket), StartsWith("HTTP/1.1 405 "));
 }

@@ -27,13 +27,13 @@ struct UnevenJob {
   std::string model;
   std::string cluster;
   std::int64_t nodes;
-  plan::Parallel parallel;
+  plan::ParallelismDegrees parallel;
   std::int64_t micro_batches;
   std::int64_t length;
   std::string sharding = "NNG";
   plan::RecomputeKind recompute = plan::RecomputeKind::kNone;
   std::int64_t layers = 0;  ///< Number of layers; 0: that of the model.
-  plan::Overlap overlap = {};
+  plan::OverlapFlags overlap = {};
 };
 
 plan::PlannedJob planned(const UnevenJob& u) {
@@ -49,10 +49,10 @@ plan::PlannedJob planned(const UnevenJob& u) {
   plan.parallel = u.parallel;
   plan.sequence_parallel = u.parallel.tensor > 1;
   plan.tensor_input = plan::GatheredInputPolicy::kKeep;
-  plan.sharding = *plan::sharding_of(u.sharding);
+  plan.sharding = *plan::sharding_named_by_word(u.sharding);
   plan.recompute.kind = u.recompute;
   plan.overlap = u.overlap;
-  plan.schedule = {.kind = schedule::ScheduleKind::kAuto};
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kAuto};
   return planned;
 }
 
@@ -182,10 +182,10 @@ std::vector<UnevenJob> cases() {
 
 /// Returns the step time of the plan with another schedule; nullopt: it is not legal or does not
 /// fit.
-double named_s(plan::PlannedJob planned, const schedule::Schedule& schedule) {
+double named_s(plan::PlannedJob planned, const schedule::PipelineSchedule& schedule) {
   planned.plan.schedule = schedule;
   if (plan::first_broken_rule(planned.job, planned.plan)) return kNotRun;
-  const Prediction prediction = predict(planned);
+  const PlanPrediction prediction = predict_plan(planned);
   return prediction.memory.fits() ? prediction.step_time_s() : kNotRun;
 }
 
@@ -205,17 +205,17 @@ double best_named_s(const plan::PlannedJob& planned) {
 double least_s(const plan::PlannedJob& planned) {
   const cost::CostModel cost(planned.job);
   PlanPricer pricer(planned.job, cost);
-  const std::int64_t count = plan::micro_batches(planned.job, planned.plan);
+  const std::int64_t count = plan::micro_batches_per_pipeline(planned.job, planned.plan);
   double least = kNotRun;
   for (const std::int64_t chunks : {1, 2}) {
-    for (const auto& [placement, name] : schedule::kSearchablePlacements) {
+    for (const auto& [placement, name] : schedule::kSearchableChunkPlacements) {
       plan::Plan plan = planned.plan;
-      plan.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = chunks};
+      plan.schedule = {.kind = schedule::PipelineScheduleKind::kAuto, .chunks = chunks};
       if (plan::first_broken_rule(planned.job, plan)) continue;
       plan.schedule.basis.placement = placement;
-      plan.schedule.basis = schedule_order_search_input(pricer, plan, 2 * plan.parallel.pipeline);
-      least = std::min(least, schedule::least_seconds_of_any_order(plan.schedule,
-                                                                   plan.parallel.pipeline, count));
+      plan.schedule.basis = order_search_input_of_plan(pricer, plan, 2 * plan.parallel.pipeline);
+      least = std::min(least, schedule::lower_bound_s_over_all_orders(
+                                  plan.schedule, plan.parallel.pipeline, count));
     }
   }
   return least;
@@ -233,21 +233,21 @@ struct Outcome {
 Outcome outcome_of(const plan::PlannedJob& planned) {
   const double named = best_named_s(planned);
   const plan::PlannedJob settled = resolve_schedule_order(planned);
-  const Prediction prediction = predict(settled);
+  const PlanPrediction prediction = predict_plan(settled);
   EXPECT_TRUE(prediction.memory.fits());
-  const schedule::Schedule& schedule = settled.plan.schedule;
+  const schedule::PipelineSchedule& schedule = settled.plan.schedule;
   const double step_s = prediction.step_time_s();
   Outcome outcome{.best = std::string(name_of(schedule::kScheduleKindNames, schedule.kind)),
                   .step_s = step_s,
                   .ratio = step_s / named};
   if (!schedule::traits_of(schedule.kind).found) return outcome;
-  outcome.best =
-      fmt::format("{} x {}", name_of(schedule::kSearchablePlacements, schedule.basis.placement),
-                  schedule.chunks);
-  const double turns_s = schedule::found_order_seconds(
-      settled.plan.schedule,
-      schedule::all_turns(settled.plan.schedule, settled.plan.parallel.pipeline,
-                          plan::micro_batches(settled.job, settled.plan)));
+  outcome.best = fmt::format(
+      "{} x {}", name_of(schedule::kSearchableChunkPlacements, schedule.basis.placement),
+      schedule.chunks);
+  const double turns_s = schedule::auto_schedule_step_seconds(
+      settled.plan.schedule, schedule::schedule_turns_of_positions(
+                                 settled.plan.schedule, settled.plan.parallel.pipeline,
+                                 plan::micro_batches_per_pipeline(settled.job, settled.plan)));
   outcome.least_ratio = (step_s - turns_s + std::min(turns_s, least_s(planned))) / named;
   return outcome;
 }
@@ -271,7 +271,7 @@ TEST(FoundOrder, IsNeverSlowerThanTheBestNamedSchedule) {
 }
 
 TEST(FoundOrder, IsInThePlacementThatIsAskedForWhereThatFits) {
-  for (const auto& [placement, name] : schedule::kSearchablePlacements) {
+  for (const auto& [placement, name] : schedule::kSearchableChunkPlacements) {
     plan::PlannedJob asked = planned(cases().front());
     asked.plan.schedule.chunks = 2;
     asked.plan.schedule.placement = placement;
@@ -294,13 +294,13 @@ TEST(FoundOrder, IsFoundWhereItMayTakeLessThanIsAskedFor) {
   asked.plan.schedule.chunks = 2;
   const cost::CostModel cost(asked.job);
   PlanPricer pricer(asked.job, cost);
-  EXPECT_FALSE(plans_with_found_orders(pricer, asked.job, asked.plan, kNotRun).empty());
-  EXPECT_TRUE(plans_with_found_orders(pricer, asked.job, asked.plan, 1e-6).empty());
+  EXPECT_FALSE(plans_with_found_schedule_orders(pricer, asked.job, asked.plan, kNotRun).empty());
+  EXPECT_TRUE(plans_with_found_schedule_orders(pricer, asked.job, asked.plan, 1e-6).empty());
 }
 
 TEST(FoundOrder, IsSettledOnce) {
   const plan::PlannedJob settled = resolve_schedule_order(planned(cases().front()));
-  EXPECT_TRUE(schedule::has_decided_order(settled.plan.schedule));
+  EXPECT_TRUE(schedule::is_schedule_order_decided(settled.plan.schedule));
   EXPECT_EQ(resolve_schedule_order(settled).plan, settled.plan);
   EXPECT_EQ(resolve_schedule_order(planned(cases().front())).plan, settled.plan);
 }

@@ -43,7 +43,7 @@ TEST(Losses, SumToTheStepWithItsUsefulTime) {
           plan::RecomputeKind::kFull}) {
       plan::PlannedJob planned = planned_on_two_nodes(model);
       planned.plan.recompute.kind = kind;
-      const Prediction p = predict(planned);
+      const PlanPrediction p = predict_plan(planned);
       const std::vector<StepTimeLoss> list = step_time_losses(p);
       EXPECT_NEAR(sum_of(list) + useful_computation_s(p), p.step_time_s(), 1e-9 * p.step_time_s())
           << model;
@@ -54,9 +54,9 @@ TEST(Losses, SumToTheStepWithItsUsefulTime) {
 
 TEST(Losses, RecomputationIsTheForwardThatRunsAgain) {
   plan::PlannedJob planned = planned_on_two_nodes("llama-3-8b");
-  const Prediction without = predict(planned);
+  const PlanPrediction without = predict_plan(planned);
   planned.plan.recompute.kind = plan::RecomputeKind::kFull;
-  const Prediction with = predict(planned);
+  const PlanPrediction with = predict_plan(planned);
   const auto stage = static_cast<std::size_t>(with.simulation.critical_stage);
   const double more_s = with.simulation.stages[stage].breakdown.compute_s -
                         without.simulation.stages[stage].breakdown.compute_s;
@@ -71,7 +71,7 @@ TEST(Losses, CountNoWorkThatKernelsLeaveOut) {
   planned.job.sequences = 1;
   planned.plan.parallel = {.tensor = 8, .context = 2};
   planned.plan.recompute.kind = plan::RecomputeKind::kFull;
-  const Prediction p = predict(planned);
+  const PlanPrediction p = predict_plan(planned);
   EXPECT_LT(useful_computation_s(p), 0.6 * p.mfu * p.step_time_s());
   EXPECT_GT(seconds_of(step_time_losses(p), "below_peak"), 0);
 }
@@ -82,7 +82,7 @@ TEST(Losses, AreNeverBelowZero) {
   for (int i = 0; i < 150; ++i) {
     const plan::Job job = plan::random_good_job(dice);
     const plan::Plan plan = plan::random_legal_plan(dice, job);
-    const Prediction p = predict({job, plan});
+    const PlanPrediction p = predict_plan({job, plan});
     const std::vector<StepTimeLoss> list = step_time_losses(p);
     const double rounding = 1e-9 * p.step_time_s();
     for (const StepTimeLoss& loss : list) {
@@ -93,10 +93,11 @@ TEST(Losses, AreNeverBelowZero) {
 }
 
 TEST(Losses, OnlyExpertsRouteTokens) {
-  EXPECT_EQ(seconds_of(step_time_losses(predict(planned_on_two_nodes("llama-3-8b"))), "routing"),
-            0);
-  EXPECT_GT(seconds_of(step_time_losses(predict(planned_on_two_nodes("mixtral-8x7b"))), "routing"),
-            0);
+  EXPECT_EQ(
+      seconds_of(step_time_losses(predict_plan(planned_on_two_nodes("llama-3-8b"))), "routing"), 0);
+  EXPECT_GT(
+      seconds_of(step_time_losses(predict_plan(planned_on_two_nodes("mixtral-8x7b"))), "routing"),
+      0);
 }
 
 }  // namespace

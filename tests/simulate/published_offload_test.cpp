@@ -34,8 +34,8 @@ struct OffloadedRun {
 void predict_run(OffloadedRun& run, const std::string& job, std::string choices) {
   choices = choices.substr(1, choices.size() - 2);
   const std::string text = "{stepwright: plan/2, job: " + job + ", " + choices + "}";
-  const Prediction prediction =
-      predict(plan::read_plan(Document::parse("# a row\n" + text, "row"), {}));
+  const PlanPrediction prediction =
+      predict_plan(plan::read_plan(YamlJsonDocument::parse("# a row\n" + text, "row"), {}));
   run.predicted_s = prediction.step_time_s();
   const plan::PlannedJob& planned = prediction.planned;
   for (const memory::PyTorchAllocatedMemory& stage :

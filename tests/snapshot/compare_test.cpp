@@ -29,7 +29,7 @@ std::string written(const plan::Job& job, const step::StepProgram& program) {
 }
 
 AllocatorSnapshot read_bytes(std::string_view bytes) {
-  logs::ByteSource source(bytes, "s.pickle");
+  logs::FileByteReader source(bytes, "s.pickle");
   return read_allocator_snapshot(source);
 }
 
@@ -39,13 +39,13 @@ TEST(WriteSnapshot, IsReadAsThePlanWhateverItIs) {
   for (int i = 0; i < 40; ++i) {
     plan::PlannedJob planned = any_planned_job(random);
     planned.job.framework = {.name = kFrameworks[i % 3]};
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
     const AllocatorSnapshot snapshot = read_bytes(written(planned.job, program));
     ASSERT_EQ(snapshot.devices.size(), program.stages.size());
     for (std::size_t stage = 0; stage < program.stages.size(); ++stage) {
       const PlannedStagePeak planned_blocks =
           planned_peak(planned.job, program, program.stages[stage]);
-      const DeviceSnapshot& recording = snapshot.devices[stage];
+      const DeviceMemorySnapshot& recording = snapshot.devices[stage];
       EXPECT_EQ(recording.peak_bytes, planned_blocks.bytes);
       EXPECT_GE(recording.reserved_bytes, recording.peak_bytes);
       const SnapshotBlockMatch match =
@@ -65,11 +65,11 @@ class OneDevice : public ::testing::Test {
     job_.cluster = *cluster::built_in_cluster("dgx-a100-80g", 1);
     plan::Plan plan;
     plan.parallel.data = 8;
-    program_ = step::build_program(job_, plan);
+    program_ = step::build_step_program(job_, plan);
     planned_ = planned_peak(job_, program_, program_.stages.front());
     snapshot_ = read_bytes(written(job_, program_));
   }
-  DeviceSnapshot& recording() { return snapshot_.devices.front(); }
+  DeviceMemorySnapshot& recording() { return snapshot_.devices.front(); }
   SnapshotBlockMatch match() {
     return match_predicted_blocks(recording(), snapshot_.stacks, planned_);
   }
@@ -83,7 +83,7 @@ class OneDevice : public ::testing::Test {
 TEST_F(OneDevice, NamesAForeignBlockWithItsFrames) {
   const FrameId frame = snapshot_.stacks.frame({.file = "/a/b/ema.py", .line = 5, .name = "copy"});
   const std::vector<FrameId> frames{frame};
-  const StackId stack = snapshot_.stacks.stack(frames);
+  const StackId stack = snapshot_.stacks.store_call_stack(frames);
   for (int i = 0; i < 2; ++i) {
     recording().at_peak.push_back({.bytes = 12'345'678, .event = 3, .what = stack});
   }
@@ -111,7 +111,7 @@ TEST_F(OneDevice, NamesWhatTheRunLacks) {
 }
 
 /// Replaces the blocks allocated before the recording by others with the same sum.
-void replace_states(DeviceSnapshot& recording, const std::vector<std::int64_t>& sizes) {
+void replace_states(DeviceMemorySnapshot& recording, const std::vector<std::int64_t>& sizes) {
   std::erase_if(recording.at_peak, [](const MemoryBlock& block) { return block.event < 0; });
   for (const std::int64_t size : sizes) recording.at_peak.push_back({.bytes = size});
 }
@@ -144,7 +144,7 @@ TEST_F(OneDevice, PrefersBlocksWhoseFramesNameTheModule) {
   const auto stack = [&](const char* file) {
     const std::vector<FrameId> frames{
         snapshot_.stacks.frame({.file = file, .line = 1, .name = "f"})};
-    return snapshot_.stacks.stack(frames);
+    return snapshot_.stacks.store_call_stack(frames);
   };
   recording().at_peak = {{.bytes = 5'000'000, .event = 1, .what = stack("x/attention.py")},
                          {.bytes = 5'000'000, .event = 2, .what = stack("x/mlp.py")}};
@@ -160,7 +160,7 @@ class Ranks : public ::testing::Test {
     job_.cluster = *cluster::built_in_cluster("dgx-a100-80g", 1);
     plan::Plan plan;
     plan.parallel = {.pipeline = 2, .data = 4};
-    program_ = step::build_program(job_, plan);
+    program_ = step::build_step_program(job_, plan);
     bytes_ = written(job_, program_);
   }
 
@@ -209,7 +209,7 @@ TEST_F(Ranks, AreTakenFromTheNamesOfFilesOrFromTheirOrder) {
 TEST_F(Ranks, TeachWhatTheFrameworkHoldsBesideThePlan) {
   SnapshotComparison comparison = compare({file("plan.pickle", bytes_)});
   const memory::MemoryReport report = memory::memory_report(job_, program_);
-  DeviceSnapshot& recording = comparison.ranks[comparison.fullest].recording;
+  DeviceMemorySnapshot& recording = comparison.ranks[comparison.fullest].recording;
   const LearnedMemoryMargins exact = learned_margins(comparison, report);
   EXPECT_EQ(exact.other_bytes, 0);
   recording.peak_bytes += 1000;

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 
 std::vector<std::int64_t> sizes_at_peak(const MemoryPeakFinder& walk) {
   std::vector<std::int64_t> sizes;
-  for (const MemoryBlock& block : walk.at_peak()) sizes.push_back(block.bytes);
+  for (const MemoryBlock& block : walk.blocks_at_peak()) sizes.push_back(block.bytes);
   return sizes;
 }
 

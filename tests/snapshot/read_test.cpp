@@ -19,7 +19,7 @@ constexpr const char* kForms[] = {"torch-2.0.pickle", "torch-2.1.pickle", "torch
 std::string fixture(const std::string& name) { return "tests/snapshot/data/" + name; }
 
 AllocatorSnapshot read_text(std::string_view bytes) {
-  logs::ByteSource source(bytes, "s.pickle");
+  logs::FileByteReader source(bytes, "s.pickle");
   return read_allocator_snapshot(source);
 }
 
@@ -40,7 +40,7 @@ TEST(ReadSnapshot, SaysTheSameOfEveryVersionOfTheFormat) {
     const AllocatorSnapshot snapshot =
         read_allocator_snapshot(std::filesystem::path(fixture(form)));
     ASSERT_EQ(snapshot.devices.size(), 1U);
-    const DeviceSnapshot& recording = snapshot.devices.front();
+    const DeviceMemorySnapshot& recording = snapshot.devices.front();
     EXPECT_EQ(recording.events, 8);
     EXPECT_EQ(recording.bytes_before_first_event, 3000);
     EXPECT_EQ(recording.peak_bytes, 3000 + 3 * kMiB);
@@ -53,7 +53,8 @@ TEST(ReadSnapshot, SaysTheSameOfEveryVersionOfTheFormat) {
     for (const MemoryBlock& block : recording.at_peak) bytes.push_back(block.bytes);
     EXPECT_THAT(bytes, ElementsAre(3000, 2 * kMiB, kMiB));
     const auto frames_of = [&](std::size_t i) {
-      return frames_to_show(snapshot.stacks, static_cast<StackId>(recording.at_peak[i].what));
+      return call_stack_frames_to_show(snapshot.stacks,
+                                       static_cast<StackId>(recording.at_peak[i].what));
     };
     EXPECT_THAT(frames_of(0), ElementsAre("me/train.py:7 load"));
     EXPECT_THAT(frames_of(1), ElementsAre("model/mlp.py:31 forward", "me/train.py:88 train"));
@@ -143,11 +144,11 @@ std::string long_trace(int events) {
 TEST(ReadSnapshot, HoldsNoEvents) {
   // 200,000 events of one list in 16 MB: a reader that kept them would need far more than 1 MiB.
   const std::string bytes = long_trace(200'000);
-  logs::ByteSource source(bytes, "s.pickle");
+  logs::FileByteReader source(bytes, "s.pickle");
   logs::PickleReader pickle(source, std::size_t{1} << 20);
   std::int64_t events = 0;
-  pickle.pass_mappings_with_key("action", [&](logs::PickleId, logs::PickleId) { ++events; });
-  pickle.read();
+  pickle.consume_mappings_with_key("action", [&](logs::PickleId, logs::PickleId) { ++events; });
+  pickle.read_to_end();
   EXPECT_EQ(events, 200'000);
   const AllocatorSnapshot snapshot = read_text(bytes);
   EXPECT_EQ(snapshot.devices.front().events, 200'000);
@@ -157,9 +158,9 @@ TEST(ReadSnapshot, HoldsNoEvents) {
 
 TEST(ReadSnapshot, RefusesValuesThatTakeMoreThanItsBound) {
   const std::string many(100'000, 'N');
-  logs::ByteSource source("\x80\x02](" + many + "e.", "s.pickle");
+  logs::FileByteReader source("\x80\x02](" + many + "e.", "s.pickle");
   logs::PickleReader pickle(source, 100'000);
-  EXPECT_THROW(pickle.read(), Error);
+  EXPECT_THROW(pickle.read_to_end(), Error);
 }
 
 }  // namespace

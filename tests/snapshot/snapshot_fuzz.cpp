@@ -8,8 +8,8 @@
 /// Any bytes are refused or are a snapshot.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    stepwright::logs::ByteSource source(std::string_view(reinterpret_cast<const char*>(data), size),
-                                        "fuzz.pickle");
+    stepwright::logs::FileByteReader source(
+        std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.pickle");
     static_cast<void>(stepwright::snapshot::read_allocator_snapshot(source));
   } catch (const stepwright::Error&) {
     return 0;

@@ -18,13 +18,14 @@
 namespace stepwright::step {
 namespace {
 
-using enum model::AdapterTarget;
+using enum model::LoraTargetProduct;
 
-plan::Job adapted_job(std::initializer_list<model::AdapterTarget> targets, std::int64_t rank = 8) {
+plan::Job adapted_job(std::initializer_list<model::LoraTargetProduct> targets,
+                      std::int64_t rank = 8) {
   plan::Job job = job_of("llama-3-8b", 1, 64, 4096);
   adapt(job, rank);
   if (targets.size() > 0) job.model.adapters->targets.reset();
-  for (const model::AdapterTarget target : targets)
+  for (const model::LoraTargetProduct target : targets)
     job.model.adapters->targets.set(model::place_of(target));
   return job;
 }
@@ -32,24 +33,25 @@ plan::Job adapted_job(std::initializer_list<model::AdapterTarget> targets, std::
 plan::Plan one_device() {
   plan::Plan plan;
   plan.parallel.data = 8;
-  plan.sharding = *plan::sharding_of("NNN");
+  plan.sharding = *plan::sharding_named_by_word("NNN");
   return plan;
 }
 
-BlockTemplatePair layer(const plan::Job& job, std::int64_t index,
-                        const plan::Plan& plan = one_device()) {
-  return build_layer(make_setting(job, plan), job.model.layer_class(index), plan::kNoRecompute);
+ModelBlockTemplatePair layer(const plan::Job& job, std::int64_t index,
+                             const plan::Plan& plan = one_device()) {
+  return build_layer_templates(make_setting(job, plan), job.model.layer_class(index),
+                               plan::kNoRecompute);
 }
 
-double product_flops(const Template& piece, Phase phase) {
+double product_flops(const OperatorTemplate& piece, Phase phase) {
   double sum = 0;
   for (const Operator& op : piece.operators) {
-    if (op.kind == OperatorKind::kLinear && op.phase == phase) sum += flops(op);
+    if (op.kind == OperatorKind::kLinear && op.phase == phase) sum += operator_flops(op);
   }
   return sum;
 }
 
-double saved_bytes(const Template& piece) {
+double saved_bytes(const OperatorTemplate& piece) {
   double bytes = 0;
   for (const TensorId id : piece.saved) {
     bytes += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].bytes());
@@ -65,7 +67,7 @@ constexpr double kFrozen = kHidden * kQkv + kHidden * kHidden + 3 * kHidden * kF
 TEST(LoraAdapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
   const plan::Job job = adapted_job({});
   const double own = 8 * (3 * kHidden + kQkv + 2 * kHidden + 3 * (kHidden + kFfn));
-  const BlockTemplatePair pair = layer(job, 1);
+  const ModelBlockTemplatePair pair = layer(job, 1);
   EXPECT_EQ(product_flops(pair.forward, Phase::kForward), 2 * kTokens * (kFrozen + own));
   EXPECT_EQ(product_flops(pair.backward, Phase::kDataGradient), 2 * kTokens * (kFrozen + own));
   EXPECT_EQ(product_flops(pair.backward, Phase::kWeightGradient), 2 * kTokens * own);
@@ -78,7 +80,7 @@ TEST(LoraAdapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
 /// The backward pass of the lowest layer stops at its first adapters; the embedding has none.
 TEST(LoraAdapters, EndTheBackward) {
   const plan::Job job = adapted_job({});
-  const BlockTemplatePair lowest = layer(job, 0);
+  const ModelBlockTemplatePair lowest = layer(job, 0);
   EXPECT_TRUE(lowest.backward.outputs.empty());
   EXPECT_EQ(layer(job, 1).backward.outputs.size(), 1U);
   // The gradients of the rows of qkv, through its weight and its A, and of the norm are left out.
@@ -86,7 +88,8 @@ TEST(LoraAdapters, EndTheBackward) {
   EXPECT_EQ(product_flops(layer(job, 1).backward, Phase::kDataGradient) -
                 product_flops(lowest.backward, Phase::kDataGradient),
             not_run);
-  EXPECT_TRUE(build_embedding(make_setting(job, one_device()), false).backward.operators.empty());
+  EXPECT_TRUE(
+      build_embedding_templates(make_setting(job, one_device()), false).backward.operators.empty());
   const plan::Job projection = adapted_job({kProjection});
   for (const Operator& op : layer(projection, 0).backward.operators) {
     EXPECT_NE(op.kind, OperatorKind::kAttention);
@@ -99,7 +102,7 @@ TEST(LoraAdapters, EndTheBackward) {
 /// halves of the MLP, and the tensors of the adapters.
 TEST(LoraAdapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
   const double always = kTokens * (2 * (2 * kHidden + kQkv + kHidden + 2 * kFfn) + 2 * 4 + 4 * 32);
-  const auto kept = [](std::initializer_list<model::AdapterTarget> targets) {
+  const auto kept = [](std::initializer_list<model::LoraTargetProduct> targets) {
     return saved_bytes(layer(adapted_job(targets), 1).forward);
   };
   EXPECT_EQ(kept({kProjection}), always + kTokens * 2 * 8);
@@ -123,7 +126,7 @@ plan::Plan halved(const plan::Job& job, plan::GatheredInputPolicy input) {
 /// Transformer Engine keeps more than autograd: after a fused norm it keeps the norm's result for
 /// both products, the rank's own rows, unless an adapter keeps the same tensor.
 TEST(LoraAdapters, BehindANormOfTransformerEngineKeepItsRowsAsWell) {
-  const auto more = [](std::initializer_list<model::AdapterTarget> targets, bool cut,
+  const auto more = [](std::initializer_list<model::LoraTargetProduct> targets, bool cut,
                        plan::GatheredInputPolicy input) {
     plan::Job job = adapted_job(targets);
     const plan::Plan plan = cut ? halved(job, input) : one_device();
@@ -146,7 +149,7 @@ TEST(LoraAdapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
   const auto messages = [](bool engine, plan::GatheredInputPolicy input) {
     plan::Job job = adapted_job({});
     job.kernels.transformer_engine = engine;
-    const BlockTemplatePair pair = layer(job, 1, halved(job, input));
+    const ModelBlockTemplatePair pair = layer(job, 1, halved(job, input));
     std::array<std::int64_t, 3> counts{};
     for (const Operator& op : pair.forward.operators) {
       counts[0] += op.kind == OperatorKind::kAllGather ? 1 : 0;
@@ -168,7 +171,7 @@ TEST(LoraAdapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
 /// two moments in fp32.
 TEST(LoraAdapters, AloneHaveGradientsAndOptimizerStates) {
   const plan::Job job = adapted_job({});
-  const StepProgram program = build_program(job, one_device());
+  const StepProgram program = build_step_program(job, one_device());
   const RankModelStateBytes& states = program.stages[0].states;
   const std::int64_t trained = model::count_trained_parameters(job.model);
   EXPECT_EQ(states.parameters, 2 * model::count_parameters(job.model));
@@ -180,7 +183,7 @@ TEST(LoraAdapters, AloneHaveGradientsAndOptimizerStates) {
 /// Returns the elements of all messages in templates with a name, and of the largest message.
 std::pair<std::int64_t, std::int64_t> elements(const StepProgram& program, std::string_view name) {
   std::pair<std::int64_t, std::int64_t> found;
-  for (const Template& piece : program.templates) {
+  for (const OperatorTemplate& piece : program.templates) {
     if (piece.name != name) continue;
     for (const Operator& op : piece.operators) {
       found.first += op.payload_elements * op.repeats;
@@ -193,8 +196,8 @@ std::pair<std::int64_t, std::int64_t> elements(const StepProgram& program, std::
 TEST(LoraAdapters, AloneAreReducedWhileTheBaseIsGathered) {
   const plan::Job job = adapted_job({});
   plan::Plan plan = one_device();
-  plan.sharding = *plan::sharding_of("GGG");
-  const StepProgram program = build_program(job, plan);
+  plan.sharding = *plan::sharding_named_by_word("GGG");
+  const StepProgram program = build_step_program(job, plan);
   EXPECT_EQ(elements(program, "reduce").first, model::count_trained_parameters(job.model));
   EXPECT_GE(static_cast<double>(elements(program, "gather").second), kFrozen);
 }
@@ -203,20 +206,20 @@ TEST(LoraAdapters, AloneAreReducedWhileTheBaseIsGathered) {
 /// backward.
 TEST(LoraAdapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
   plan::Job job = adapted_job({});
-  const StepProgram wide = build_program(job, one_device());
+  const StepProgram wide = build_step_program(job, one_device());
   job.model.adapters->base = DType::kNf4;
-  const StepProgram narrow = build_program(job, one_device());
+  const StepProgram narrow = build_step_program(job, one_device());
   const double saved = 32 * kFrozen * (2 - 4.13 / 8);
   EXPECT_NEAR(
       static_cast<double>(wide.stages[0].states.parameters - narrow.stages[0].states.parameters),
       saved, 1e-4 * saved);
-  const BlockTemplatePair pair = layer(job, 1);
-  for (const Template* piece : {&pair.forward, &pair.backward}) {
+  const ModelBlockTemplatePair pair = layer(job, 1);
+  for (const OperatorTemplate* piece : {&pair.forward, &pair.backward}) {
     double elements = 0;
     for (const Operator& op : piece->operators) {
       if (op.kind != OperatorKind::kDequantize) continue;
       elements += static_cast<double>(op.shape.rows * op.shape.columns);
-      EXPECT_NEAR(memory_bytes(op),
+      EXPECT_NEAR(device_memory_traffic_bytes(op),
                   (2 + 0.51625) * static_cast<double>(op.shape.rows * op.shape.columns), 1);
     }
     EXPECT_EQ(elements, kFrozen);
@@ -229,7 +232,7 @@ TEST(LoraAdapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
   const plan::Job job = adapted_job({});
   const plan::Plan plan = plan_of(job, 8, 1);
   std::int64_t whole = 0;
-  for (const LocalParameter& parameter :
+  for (const RankLocalParameter& parameter :
        local_layer_parameters(make_setting(job, plan), job.model.layer_class(1))) {
     EXPECT_EQ(parameter.frozen, parameter.name.find("lora") == std::string_view::npos);
     if (parameter.tensor_partial) whole += parameter.elements();
@@ -245,7 +248,7 @@ TEST(LoraAdapters, BesideWholeWeightsAreSummedByNobody) {
   plan::Plan plan = plan_of(job, 8, 1);
   for (const bool shared : {false, true}) {
     plan.sequence_parallel = shared;
-    for (const LocalParameter& parameter :
+    for (const RankLocalParameter& parameter :
          local_layer_parameters(make_setting(job, plan), job.model.layer_class(1))) {
       if (parameter.name.starts_with("attention.kv_down_lora")) {
         EXPECT_EQ(parameter.tensor_partial, shared) << parameter.name;
@@ -267,15 +270,15 @@ TEST(LoraAdapters, OfExpertsThatAreCutAreSummed) {
   plan.parallel.data = 16;
   plan.parallel.expert = 4;
   plan.parallel.expert_tensor = 2;
-  plan.sharding = *plan::sharding_of("NNN");
-  const BlockParameterSizes size =
+  plan.sharding = *plan::sharding_named_by_word("NNN");
+  const ModelBlockParameterCounts size =
       unit_size(make_setting(job, plan),
                 local_layer_parameters(make_setting(job, plan), job.model.layer_class(0)));
   // A of gate and input, and B of the second product, of two experts.
   EXPECT_EQ(size.expert_partial, static_cast<std::int64_t>(2 * 8 * (2 * kHidden + kHidden)));
   const auto messages = partial_gradient_all_reduces(plan, {.expert_partial = size.expert_partial});
   const auto found =
-      std::ranges::find(messages, plan::GroupKind::kExpertTensor, &StepEndMessage::group);
+      std::ranges::find(messages, plan::CommunicatorKind::kExpertTensor, &StepEndMessage::group);
   ASSERT_NE(found, messages.end());
   EXPECT_EQ(found->elements, size.expert_partial);
 }
@@ -283,7 +286,7 @@ TEST(LoraAdapters, OfExpertsThatAreCutAreSummed) {
 TEST(FrozenModelParts, LayersBelowTheLowestTrainedOneHaveNoBackward) {
   plan::Job job = job_of("llama-3-8b", 1, 64, 4096);
   job.model.frozen = {.embedding = true, .first = 0, .layers = 16};
-  const BlockTemplatePair below = layer(job, 3);
+  const ModelBlockTemplatePair below = layer(job, 3);
   EXPECT_TRUE(below.backward.operators.empty());
   EXPECT_TRUE(below.forward.saved.empty());
   EXPECT_TRUE(layer(job, 16).backward.outputs.empty());

@@ -24,17 +24,18 @@ plan::Job job_of_documents(std::int64_t length) {
 
 /// Returns the operator in a template that computes the loss of all documents.
 Operator loss_in(const StepProgram& program, std::string_view name) {
-  for (const Template& piece : program.templates) {
+  for (const OperatorTemplate& piece : program.templates) {
     if (piece.name != name) continue;
     for (const Operator& op : piece.operators) {
-      if (op.purpose == Purpose::kDocumentLoss) return op;
+      if (op.purpose == OperatorPurpose::kDocumentLoss) return op;
     }
   }
   return {};
 }
 
 Operator loss_of(const plan::Job& job, std::string_view name) {
-  return loss_in(build_program(job, plan_of(job, 1, 1), RepresentativeMicroBatch::kMean), name);
+  return loss_in(build_step_program(job, plan_of(job, 1, 1), RepresentativeMicroBatch::kMean),
+                 name);
 }
 
 // Logits in fp32 move 12 times in the forward, whatever the documents; in the backward 6 times, and
@@ -44,9 +45,9 @@ TEST(DocumentLoss, MovesWholeGradientsForEachDocument) {
   for (const std::int64_t length : {4096, 1024, 512}) {
     const double documents = 4096.0 / static_cast<double>(length);
     const plan::Job job = job_of_documents(length);
-    EXPECT_NEAR(memory_bytes(loss_of(job, "head.forward")), 12 * one, 1e-6 * one);
-    EXPECT_NEAR(memory_bytes(loss_of(job, "head.backward")), (6 + 4 * documents - 3) * one,
-                1e-6 * one);
+    EXPECT_NEAR(device_memory_traffic_bytes(loss_of(job, "head.forward")), 12 * one, 1e-6 * one);
+    EXPECT_NEAR(device_memory_traffic_bytes(loss_of(job, "head.backward")),
+                (6 + 4 * documents - 3) * one, 1e-6 * one);
   }
 }
 
@@ -61,7 +62,7 @@ TEST(DocumentLoss, IssuesItsKernelsForEachDocument) {
   EXPECT_EQ(loss_of(job, "head.backward").shape.inner, 4 * 51);
   plan::Plan plan = plan_of(job, 1, 1);
   plan.micro_batch = 2;
-  EXPECT_EQ(loss_in(build_program(job, plan, RepresentativeMicroBatch::kMean), "head.forward")
+  EXPECT_EQ(loss_in(build_step_program(job, plan, RepresentativeMicroBatch::kMean), "head.forward")
                 .shape.inner,
             2 * 4 * 99);
 }
@@ -72,8 +73,8 @@ TEST(DocumentLoss, WithoutAnUpdateIsTakenOnce) {
   const StepProgram forwards =
       forward_only_program(job, plan_of(job, 1, 1), RepresentativeMicroBatch::kMean);
   EXPECT_EQ(loss_in(forwards, "head.forward").shape.inner, 19 + 4 * 7);
-  EXPECT_EQ(memory_bytes(loss_in(forwards, "head.forward")),
-            memory_bytes(loss_of(job, "head.forward")));
+  EXPECT_EQ(device_memory_traffic_bytes(loss_in(forwards, "head.forward")),
+            device_memory_traffic_bytes(loss_of(job, "head.forward")));
 }
 
 TEST(DocumentLoss, SharesScoresOverTheVocabularyThreeTimesForEachDocument) {
@@ -81,8 +82,8 @@ TEST(DocumentLoss, SharesScoresOverTheVocabularyThreeTimesForEachDocument) {
   const plan::Plan plan = plan_of(job, 8, 1);
   std::int64_t messages = 0;
   double elements = 0;
-  for (const Template& piece :
-       build_program(job, plan, RepresentativeMicroBatch::kMean).templates) {
+  for (const OperatorTemplate& piece :
+       build_step_program(job, plan, RepresentativeMicroBatch::kMean).templates) {
     if (piece.name != "head.forward") continue;
     for (const Operator& op : piece.operators) {
       if (op.kind != OperatorKind::kAllReduce) continue;

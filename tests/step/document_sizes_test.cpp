@@ -19,10 +19,10 @@ plan::Job with_documents(packing::LengthHistogram lengths, const packing::Packin
 
 double attention_flops(const plan::Job& job, const plan::Plan& plan) {
   double sum = 0;
-  for (const Template& piece :
-       build_program(job, plan, RepresentativeMicroBatch::kMean).templates) {
+  for (const OperatorTemplate& piece :
+       build_step_program(job, plan, RepresentativeMicroBatch::kMean).templates) {
     for (const Operator& op : piece.operators) {
-      if (op.kind == OperatorKind::kAttention) sum += flops(op);
+      if (op.kind == OperatorKind::kAttention) sum += operator_flops(op);
     }
   }
   return sum;
@@ -106,8 +106,9 @@ TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
       for (const std::int64_t context : {1, 2, 4, 8}) {
         const plan::Plan plan = plan_of(job, 1, 1, context);
         for (const auto& [layer, count] : job.model.layer_counts_by_class()) {
-          const Setting floor = make_setting(job, plan, RepresentativeMicroBatch::kLeast);
-          const Setting mean = make_setting(job, plan, RepresentativeMicroBatch::kMean);
+          const StepSizesAndChoices floor =
+              make_setting(job, plan, RepresentativeMicroBatch::kLeast);
+          const StepSizesAndChoices mean = make_setting(job, plan, RepresentativeMicroBatch::kMean);
           EXPECT_LE(mean_sequence_query_key_pairs(floor, layer),
                     mean_sequence_query_key_pairs(mean, layer))
               << context;

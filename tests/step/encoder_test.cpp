@@ -49,22 +49,22 @@ plan::Plan eight_ranks() {
   return plan;
 }
 
-BlockTemplatePair embedding(const plan::Job& job, bool whole = false,
-                            plan::Plan plan = eight_ranks()) {
-  return build_embedding(make_setting(job, plan), whole);
+ModelBlockTemplatePair embedding(const plan::Job& job, bool whole = false,
+                                 plan::Plan plan = eight_ranks()) {
+  return build_embedding_templates(make_setting(job, plan), whole);
 }
 
 /// Returns the FLOPs of matrix products and attention in a phase.
-double work_flops(const Template& piece, Phase phase) {
+double work_flops(const OperatorTemplate& piece, Phase phase) {
   double sum = 0;
   for (const Operator& op : piece.operators) {
     const bool product = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kAttention;
-    if (product && op.phase == phase) sum += flops(op);
+    if (product && op.phase == phase) sum += operator_flops(op);
   }
   return sum;
 }
 
-std::int64_t kept_bytes(const Template& piece) {
+std::int64_t kept_bytes(const OperatorTemplate& piece) {
   std::int64_t sum = 0;
   for (const TensorId id : piece.saved) sum += piece.tensors[static_cast<std::size_t>(id)].bytes();
   return sum;
@@ -73,12 +73,12 @@ std::int64_t kept_bytes(const Template& piece) {
 TEST(ImageEncoder, HasTheParametersThatItSays) {
   const plan::Job job = seeing_job();
   std::int64_t sum = 0;
-  for (const model::Parameter& parameter : model::encoder_parameters(job.model))
+  for (const model::ModelParameter& parameter : model::encoder_parameters(job.model))
     sum += parameter.elements();
   EXPECT_EQ(sum, 428'225'600 + 21'498'880);
   EXPECT_EQ(model::count_parameters(job.model),
             model::count_parameters(*model::built_in_model("llama-3-8b")));
-  const BlockParameterSizes own =
+  const ModelBlockParameterCounts own =
       unit_size(make_setting(job, eight_ranks()),
                 local_embedding_parameters(make_setting(job, eight_ranks())));
   EXPECT_EQ(own.dense, sum + 128'256 * 4096);
@@ -108,7 +108,7 @@ TEST(ImageEncoder, OfUnknownLayersIsOneProduct) {
 
 TEST(ImageEncoder, LearnsWithTwiceItsForward) {
   const plan::Job job = seeing_job();
-  const BlockTemplatePair pair = embedding(job);
+  const ModelBlockTemplatePair pair = embedding(job);
   const double forward = work_flops(pair.forward, Phase::kForward);
   const double back = work_flops(pair.backward, Phase::kDataGradient) +
                       work_flops(pair.backward, Phase::kWeightGradient);
@@ -119,7 +119,7 @@ TEST(ImageEncoder, LearnsWithTwiceItsForward) {
 
 TEST(ImageEncoder, RecomputedKeepsTheInputsOfItsLayers) {
   const plan::Job job = seeing_job();
-  const BlockTemplatePair pair = embedding(job, true);
+  const ModelBlockTemplatePair pair = embedding(job, true);
   const std::int64_t rows = 2 * 729;
   // The inputs of 27 layers and of the projector, and patches as rows of 588 numbers, in bf16.
   EXPECT_EQ(kept_bytes(pair.forward), 2 * rows * (27 * 1152 + 1152 + 588));
@@ -131,12 +131,12 @@ TEST(ImageEncoder, RecomputedKeepsTheInputsOfItsLayers) {
 TEST(ImageEncoder, FrozenLeavesItsProjectorToLearn) {
   plan::Job job = seeing_job();
   job.model.frozen.encoder = true;
-  const BlockTemplatePair pair = embedding(job);
+  const ModelBlockTemplatePair pair = embedding(job);
   const double projector = 2 * model::flops_of(*job.model.encoder).projector;
   EXPECT_NEAR(work_flops(pair.backward, Phase::kWeightGradient), projector, 1e-3 * projector);
   EXPECT_EQ(work_flops(pair.backward, Phase::kDataGradient), 0);
   EXPECT_EQ(kept_bytes(pair.forward), 2 * 2 * 729 * 1152);
-  const BlockParameterSizes own =
+  const ModelBlockParameterCounts own =
       unit_size(make_setting(job, eight_ranks()),
                 local_embedding_parameters(make_setting(job, eight_ranks())));
   EXPECT_EQ(own.frozen_dense, 428'225'600);
@@ -167,10 +167,10 @@ TEST(ImageEncoder, LiesOnTheFirstPosition) {
   const plan::Job job = seeing_job();
   plan::Plan plan = eight_ranks();
   plan.parallel = {.pipeline = 4, .data = 2};
-  const StepProgram program = build_program(job, plan);
+  const StepProgram program = build_step_program(job, plan);
   plan::Job text = job;
   text.model.encoder.reset();
-  const StepProgram without = build_program(text, plan);
+  const StepProgram without = build_step_program(text, plan);
   EXPECT_EQ(program.stages[0].states.parameters - without.stages[0].states.parameters,
             2 * (428'225'600 + 21'498'880));
   EXPECT_EQ(program.stages[1].states.parameters, without.stages[1].states.parameters);

@@ -23,7 +23,8 @@ plan::Plan expert_plan(const plan::Job& job, std::int64_t expert, std::int64_t e
   return plan;
 }
 
-std::vector<std::string_view> names_of(const Template& piece, std::span<const TensorId> ids) {
+std::vector<std::string_view> names_of(const OperatorTemplate& piece,
+                                       std::span<const TensorId> ids) {
   std::vector<std::string_view> names;
   for (const TensorId id : ids) names.push_back(piece.tensors[static_cast<std::size_t>(id)].name);
   return names;
@@ -35,22 +36,22 @@ bool is_routed_path(const Operator& op) {
 
 /// Calls `visit` with the operators of the routed path of a mixture of experts, and their
 /// templates.
-template <class Visit>
-void for_each_routed(const StepProgram& program, Visit visit) {
-  for (const Template& piece : program.templates) {
+template <class VisitorCallback>
+void for_each_routed(const StepProgram& program, VisitorCallback visit) {
+  for (const OperatorTemplate& piece : program.templates) {
     for (const Operator& op : piece.operators) {
       if (op.phase != Phase::kOptimizer && is_routed_path(op)) visit(piece, op);
     }
   }
 }
 
-void expect_operands(const Template& piece, const Operator& op) {
+void expect_operands(const OperatorTemplate& piece, const Operator& op) {
   if (op.phase == Phase::kWeightGradient) return;
   EXPECT_FALSE(piece.writes(op).empty()) << piece.name << ": " << op.name;
   EXPECT_FALSE(piece.reads(op).empty()) << piece.name << ": " << op.name;
 }
 
-TEST(Experts, OperatorsSayWhatTheyMake) {
+TEST(MixtureOfExperts, OperatorsSayWhatTheyMake) {
   using Degrees = std::pair<std::int64_t, std::int64_t>;
   for (const auto& [dispatcher, name] : plan::kDispatcherNames) {
     plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
@@ -58,16 +59,16 @@ TEST(Experts, OperatorsSayWhatTheyMake) {
     for (const auto& [expert, expert_tensor] :
          std::vector<Degrees>{{1, 1}, {4, 1}, {1, 2}, {4, 2}}) {
       const plan::Plan plan = expert_plan(job, expert, expert_tensor);
-      for_each_routed(build_program(job, plan), expect_operands);
+      for_each_routed(build_step_program(job, plan), expect_operands);
     }
   }
 }
 
-TEST(Experts, CountsSayHowManyRowsGoWhere) {
+TEST(MixtureOfExperts, CountsSayHowManyRowsGoWhere) {
   const plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
-  const StepProgram program = build_program(job, expert_plan(job, 4, 2));
+  const StepProgram program = build_step_program(job, expert_plan(job, 4, 2));
   int exchanges = 0;
-  for_each_routed(program, [&](const Template& piece, const Operator& op) {
+  for_each_routed(program, [&](const OperatorTemplate& piece, const Operator& op) {
     const bool exchange = is_communication(op.kind) && op.routed;
     if (!exchange && op.kind != OperatorKind::kGroupedLinear) return;
     EXPECT_THAT(names_of(piece, piece.reads(op)), Contains("token_counts")) << op.name;
@@ -78,11 +79,11 @@ TEST(Experts, CountsSayHowManyRowsGoWhere) {
   EXPECT_EQ(exchanges, 2 * (4 + 2));
 }
 
-TEST(Experts, TheGateSavesWhatItsGradientNeeds) {
+TEST(MixtureOfExperts, TheGateSavesWhatItsGradientNeeds) {
   const plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
-  const StepProgram program = build_program(job, expert_plan(job, 1, 1));
+  const StepProgram program = build_step_program(job, expert_plan(job, 1, 1));
   int gates = 0;
-  for_each_routed(program, [&](const Template& piece, const Operator& op) {
+  for_each_routed(program, [&](const OperatorTemplate& piece, const Operator& op) {
     if (op.kind != OperatorKind::kTopK || op.phase != Phase::kDataGradient) return;
     const auto reads = names_of(piece, piece.reads(op));
     EXPECT_THAT(reads, Contains("router.probabilities"));
@@ -96,7 +97,7 @@ TEST(Experts, TheGateSavesWhatItsGradientNeeds) {
 /// layer once.
 double kept_bytes(const StepProgram& program) {
   double bytes = 0;
-  for (const Template& piece : program.templates) {
+  for (const OperatorTemplate& piece : program.templates) {
     if (piece.name != "layer.forward") continue;
     for (const TensorId id : piece.saved) {
       bytes += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].bytes());
@@ -107,24 +108,24 @@ double kept_bytes(const StepProgram& program) {
 
 // Qwen3-30B-A3B, 4,096 tokens to 8 experts each: results of 2,048 columns, which only the gradient
 // of the weights asks for.
-TEST(Experts, ResultsAreNotKeptWhereWeightsAreMultipliedBefore) {
+TEST(MixtureOfExperts, ResultsAreNotKeptWhereWeightsAreMultipliedBefore) {
   for (const std::int64_t expert : {1, 8}) {
     plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
     const plan::Plan plan = expert_plan(job, expert, 1);
-    const double after = kept_bytes(build_program(job, plan));
+    const double after = kept_bytes(build_step_program(job, plan));
     job.kernels.expert_weights = plan::RouterWeightPlacement::kBefore;
-    const StepProgram program = build_program(job, plan);
+    const StepProgram program = build_step_program(job, plan);
     EXPECT_EQ(after - kept_bytes(program), 4096.0 * 8 * 2048 * 2) << expert;
-    for_each_routed(program, [](const Template& /*piece*/, const Operator& op) {
-      EXPECT_NE(op.purpose, Purpose::kGateGradient) << "the activation's backward has it";
+    for_each_routed(program, [](const OperatorTemplate& /*piece*/, const Operator& op) {
+      EXPECT_NE(op.purpose, OperatorPurpose::kGateGradient) << "the activation's backward has it";
     });
   }
 }
 
 // megatron-core 0.12.0 and 0.12.1 of PyPI.
-TEST(Experts, MegatronCoreMultipliesWeightsInTheActivationSinceAPointRelease) {
+TEST(MixtureOfExperts, MegatronCoreMultipliesWeightsInTheActivationSinceAPointRelease) {
   const auto where = [](std::string_view name, std::string_view version) {
-    plan::Framework framework;
+    plan::TrainingFramework framework;
     framework.name = name;
     framework.version = version;
     return plan::default_kernels(framework, {}).expert_weights;
@@ -140,20 +141,20 @@ TEST(Experts, MegatronCoreMultipliesWeightsInTheActivationSinceAPointRelease) {
 
 // Qwen3-30B-A3B, 4,096 tokens to 8 experts each: results of 2,048 columns, in fp32 where they are
 // weighted in it, and three tensors of such rows in the backward beside them.
-TEST(Experts, SingleKernelsWeighResultsRowByRow) {
+TEST(MixtureOfExperts, SingleKernelsWeighResultsRowByRow) {
   constexpr double kNumbers = 4096.0 * 8 * 2048;
   for (const std::int64_t expert : {1, 8}) {
     plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
     const plan::Plan plan = expert_plan(job, expert, 1);
-    const double after = kept_bytes(build_program(job, plan));
+    const double after = kept_bytes(build_step_program(job, plan));
     job.kernels.expert_weights = plan::RouterWeightPlacement::kAfterRows;
-    EXPECT_EQ(kept_bytes(build_program(job, plan)), after) << expert;
+    EXPECT_EQ(kept_bytes(build_step_program(job, plan)), after) << expert;
     job.kernels.expert_weights = plan::RouterWeightPlacement::kAfterExact;
-    const StepProgram program = build_program(job, plan);
+    const StepProgram program = build_step_program(job, plan);
     EXPECT_EQ(kept_bytes(program) - after, kNumbers * 2) << expert;
     int gradients = 0;
-    for_each_routed(program, [&](const Template& piece, const Operator& op) {
-      if (op.purpose != Purpose::kGateGradient) return;
+    for_each_routed(program, [&](const OperatorTemplate& piece, const Operator& op) {
+      if (op.purpose != OperatorPurpose::kGateGradient) return;
       ++gradients;
       double written = 0;
       for (const TensorId id : piece.writes(op)) {
@@ -166,13 +167,13 @@ TEST(Experts, SingleKernelsWeighResultsRowByRow) {
 }
 
 // Experts accept as many rows as arrive, but never more than the capacity factor times the mean.
-TEST(Experts, ACapacityBoundsRows) {
+TEST(MixtureOfExperts, ACapacityBoundsRows) {
   plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
   job.imbalance = 1.8;
   const auto rows = [&] {
     std::int64_t most = 0;
-    const StepProgram program = build_program(job, expert_plan(job, 8, 1));
-    for_each_routed(program, [&](const Template& /*piece*/, const Operator& op) {
+    const StepProgram program = build_step_program(job, expert_plan(job, 8, 1));
+    for_each_routed(program, [&](const OperatorTemplate& /*piece*/, const Operator& op) {
       if (op.kind == OperatorKind::kGroupedLinear) most = std::max(most, op.shape.rows);
     });
     return static_cast<double>(most) / (4096 * 8) * program.imbalance;
@@ -190,11 +191,11 @@ TEST(Experts, ACapacityBoundsRows) {
   EXPECT_DOUBLE_EQ(rows(), 0.5);
 }
 
-TEST(Experts, GatedSharedExpertsHaveAGate) {
+TEST(MixtureOfExperts, GatedSharedExpertsHaveAGate) {
   const auto gates = [](const char* model) {
     const plan::Job job = job_of(model, 1, 8, 4096);
     std::vector<std::pair<OperatorKind, Phase>> found;
-    for (const Template& piece : build_program(job, plan_of(job, 1, 1)).templates) {
+    for (const OperatorTemplate& piece : build_step_program(job, plan_of(job, 1, 1)).templates) {
       for (const Operator& op : piece.operators) {
         if (op.name == "shared.gate") found.emplace_back(op.kind, op.phase);
       }
@@ -212,9 +213,9 @@ TEST(Experts, GatedSharedExpertsHaveAGate) {
 }
 
 /// Returns the operators with a purpose, in the order of a program's templates.
-std::vector<Operator> of_purpose(const plan::Job& job, Purpose purpose) {
+std::vector<Operator> of_purpose(const plan::Job& job, OperatorPurpose purpose) {
   std::vector<Operator> found;
-  for (const Template& piece : build_program(job, expert_plan(job, 4, 1)).templates) {
+  for (const OperatorTemplate& piece : build_step_program(job, expert_plan(job, 4, 1)).templates) {
     std::ranges::copy_if(piece.operators, std::back_inserter(found),
                          [&](const Operator& op) { return op.purpose == purpose; });
   }
@@ -222,12 +223,12 @@ std::vector<Operator> of_purpose(const plan::Job& job, Purpose purpose) {
 }
 
 // Of gpt-oss on Megatron-Core, of two kinds of layers; elsewhere the kernels of others do it.
-TEST(Experts, BiasesAndScaledRotationsStandApartWhereTheFrameworkDoes) {
+TEST(MixtureOfExperts, BiasesAndScaledRotationsStandApartWhereTheFrameworkDoes) {
   plan::Job job = job_of("gpt-oss-20b", 1, 8, 4096);
-  EXPECT_TRUE(of_purpose(job, Purpose::kExpertBias).empty());
-  EXPECT_TRUE(of_purpose(job, Purpose::kScaledRotary).empty());
+  EXPECT_TRUE(of_purpose(job, OperatorPurpose::kExpertBias).empty());
+  EXPECT_TRUE(of_purpose(job, OperatorPurpose::kScaledRotary).empty());
   job.framework.name = "megatron-core";
-  const std::vector<Operator> biases = of_purpose(job, Purpose::kExpertBias);
+  const std::vector<Operator> biases = of_purpose(job, OperatorPurpose::kExpertBias);
   ASSERT_EQ(biases.size(), 4U);
   for (const Operator& op : biases) {
     EXPECT_EQ(op.dtype, DType::kBf16);
@@ -235,20 +236,20 @@ TEST(Experts, BiasesAndScaledRotationsStandApartWhereTheFrameworkDoes) {
     EXPECT_EQ(op.shape.rows, 4 * 4096) << "tokens, of which each goes to four experts, on the mean";
     EXPECT_EQ(op.shape.columns, 2880);
   }
-  EXPECT_EQ(of_purpose(job, Purpose::kScaledRotary).size(), 4U);
+  EXPECT_EQ(of_purpose(job, OperatorPurpose::kScaledRotary).size(), 4U);
   job.dispatcher = plan::TokenDispatcher::kOncePerNode;
-  EXPECT_EQ(of_purpose(job, Purpose::kExpertBias).front().dtype, DType::kFp32);
+  EXPECT_EQ(of_purpose(job, OperatorPurpose::kExpertBias).front().dtype, DType::kFp32);
   job.kernels.cuda_graphs.step = true;
-  EXPECT_TRUE(of_purpose(job, Purpose::kExpertBias).empty());
+  EXPECT_TRUE(of_purpose(job, OperatorPurpose::kExpertBias).empty());
   job.model.rotary_scaling->mscale_all_dim = job.model.rotary_scaling->mscale;
-  EXPECT_TRUE(of_purpose(job, Purpose::kScaledRotary).empty());
+  EXPECT_TRUE(of_purpose(job, OperatorPurpose::kScaledRotary).empty());
 }
 
 /// Returns messages of rows, and products of routed and shared experts, in their order in a
 /// program.
 std::vector<std::string> order_of(const StepProgram& program, std::string_view block) {
   std::vector<std::string> order;
-  for (const Template& piece : program.templates) {
+  for (const OperatorTemplate& piece : program.templates) {
     if (!piece.name.ends_with(block)) continue;
     for (const Operator& op : piece.operators) {
       const bool rows = op.part == LayerPart::kDispatch || op.part == LayerPart::kCombine;
@@ -263,65 +264,65 @@ std::vector<std::string> order_of(const StepProgram& program, std::string_view b
   return order;
 }
 
-TEST(Experts, MessagesMayRunBesideSharedExperts) {
+TEST(MixtureOfExperts, MessagesMayRunBesideSharedExperts) {
   const plan::Job job = job_of("deepseek-v2-lite", 1, 8, 4096);
   plan::Plan plan = expert_plan(job, 8, 1);
   plan.overlap.shared_experts = true;
   using ::testing::ElementsAre;
-  const StepProgram beside = build_program(job, plan);
+  const StepProgram beside = build_step_program(job, plan);
   EXPECT_THAT(order_of(beside, "forward"),
               ElementsAre("experts.dispatch", "shared.fc1", "experts.fc1", "experts.fc2",
                           "experts.combine", "shared.fc2"));
   EXPECT_THAT(order_of(beside, "backward"),
               ElementsAre("experts.combine", "shared.fc2", "experts.fc2", "experts.fc1",
                           "experts.dispatch", "shared.fc1"));
-  for_each_routed(beside, [](const Template& /*piece*/, const Operator& op) {
+  for_each_routed(beside, [](const OperatorTemplate& /*piece*/, const Operator& op) {
     if (!is_communication(op.kind)) return;
-    EXPECT_EQ(op.stream, Stream::kExpert);
+    EXPECT_EQ(op.stream, DeviceStream::kExpert);
     EXPECT_FALSE(op.in_pieces);
   });
   // Beside another micro-batch nothing of it is left to do.
   plan.overlap.expert = true;
-  EXPECT_THAT(order_of(build_program(job, plan), "forward"),
+  EXPECT_THAT(order_of(build_step_program(job, plan), "forward"),
               ElementsAre("experts.dispatch", "experts.fc1", "experts.fc2", "experts.combine",
                           "shared.fc1", "shared.fc2"));
 }
 
-TEST(Experts, BalancedPayloadsAreExactWhereRunsOfTokensDivide) {
+TEST(MixtureOfExperts, BalancedPayloadsAreExactWhereRunsOfTokensDivide) {
   plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   const plan::Plan plan = expert_plan(job, 8, 1);
-  EXPECT_TRUE(build_program(job, plan).even_routing);
+  EXPECT_TRUE(build_step_program(job, plan).even_routing);
   plan::Job short_job = job;
   short_job.length = 18;  // 36 copies for 8 experts.
-  EXPECT_FALSE(build_program(short_job, plan).even_routing);
+  EXPECT_FALSE(build_step_program(short_job, plan).even_routing);
   plan::Job once = job;
   once.dispatcher = plan::TokenDispatcher::kOncePerNode;
-  EXPECT_FALSE(build_program(once, plan).even_routing);
+  EXPECT_FALSE(build_step_program(once, plan).even_routing);
   job.routing = plan::Routing::kLearned;
-  EXPECT_FALSE(build_program(job, plan).even_routing);
+  EXPECT_FALSE(build_step_program(job, plan).even_routing);
   const plan::Job dense = job_of("llama-3-8b", 1, 8, 4096);
-  EXPECT_TRUE(build_program(dense, plan_of(dense, 1, 1)).even_routing);
+  EXPECT_TRUE(build_step_program(dense, plan_of(dense, 1, 1)).even_routing);
 }
 
-TEST(Experts, ContextRanksHoldTwoRunsOfASequence) {
+TEST(MixtureOfExperts, ContextRanksHoldTwoRunsOfASequence) {
   plan::Job job = job_of("mixtral-8x7b", 1, 8, 64);
   plan::Plan plan = plan_of(job, 1, 1, 8);
   plan.parallel.expert = 8;
-  EXPECT_TRUE(build_program(job, plan).even_routing);  // Runs of 4 tokens, 8 copies.
+  EXPECT_TRUE(build_step_program(job, plan).even_routing);  // Runs of 4 tokens, 8 copies.
   job.length = 32;
-  EXPECT_FALSE(build_program(job, plan).even_routing);
+  EXPECT_FALSE(build_step_program(job, plan).even_routing);
 }
 
 // In fused layers there are four products; norms stay whole.
-TEST(Experts, EachModuleOfADenseLayerFetchesItsParametersWhereTheFrameworkDoes) {
+TEST(MixtureOfExperts, EachModuleOfADenseLayerFetchesItsParametersWhereTheFrameworkDoes) {
   const auto fetches = [](const char* framework, const char* sharding) {
     plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
     job.framework.name = framework;
     plan::Plan plan = plan_of(job, 1, 1);
-    plan.sharding = *plan::sharding_of(sharding);
+    plan.sharding = *plan::sharding_named_by_word(sharding);
     int modules = 0;
-    const BlockTemplatePair layer =
-        build_layer(make_setting(job, plan), job.model.layer_class(0), {});
+    const ModelBlockTemplatePair layer =
+        build_layer_templates(make_setting(job, plan), job.model.layer_class(0), {});
     for (const Operator& op : layer.forward.operators) modules += op.module_fetches;
     return modules;
   };
@@ -331,15 +332,15 @@ TEST(Experts, EachModuleOfADenseLayerFetchesItsParametersWhereTheFrameworkDoes) 
 }
 
 // DeepSpeed's ZeRO-3 fetches parameters by module; a loop has three modules for each expert.
-TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
+TEST(MixtureOfExperts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
   const auto fetching = [](const char* framework, bool grouped, const char* sharding) {
     plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
     job.framework.name = framework;
     job.kernels.grouped_experts = grouped;
     plan::Plan plan = plan_of(job, 1, 1);
-    plan.sharding = *plan::sharding_of(sharding);
+    plan.sharding = *plan::sharding_named_by_word(sharding);
     std::vector<int> fetches;
-    for (const Template& piece : build_program(job, plan).templates) {
+    for (const OperatorTemplate& piece : build_step_program(job, plan).templates) {
       for (const Operator& op : piece.operators) {
         const bool expert = op.kind == OperatorKind::kGroupedLinear;
         if (expert && op.module_fetches > 0) fetches.push_back(op.module_fetches);
@@ -356,17 +357,17 @@ TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
 
 // FSDP2 casts experts that only one rank has, and copies their gradients, like all other
 // parameters.
-TEST(Experts, OfOneRankAreGatheredAndReducedAsOthersByFsdp2) {
+TEST(MixtureOfExperts, OfOneRankAreGatheredAndReducedAsOthersByFsdp2) {
   plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   job.kernels.fused_accumulation = false;
   plan::Plan plan = expert_plan(job, 8, 1);
-  plan.sharding = *plan::sharding_of("GGG");
-  const Setting own = make_setting(job, plan);
+  plan.sharding = *plan::sharding_named_by_word("GGG");
+  const StepSizesAndChoices own = make_setting(job, plan);
   EXPECT_FALSE(own.gather_expert || own.reduce_expert);
   job.framework = {.name = "torchtitan", .version = "0.3"};
-  const Setting wrapped = make_setting(job, plan);
+  const StepSizesAndChoices wrapped = make_setting(job, plan);
   EXPECT_TRUE(wrapped.gather_expert && wrapped.reduce_expert);
-  const BlockParameterSizes layer =
+  const ModelBlockParameterCounts layer =
       unit_size(wrapped, local_layer_parameters(wrapped, job.model.layer_class(0)));
   EXPECT_EQ(gathered_parameter_tensor(wrapped, layer).elements(), layer.dense + layer.expert);
   EXPECT_EQ(block_gradient_tensor(wrapped, layer).elements(), layer.dense + layer.expert);

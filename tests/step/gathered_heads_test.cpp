@@ -14,16 +14,16 @@ constexpr std::int64_t kGatheredTokens = 4096;
 constexpr std::int64_t kHeadDim = 128;
 constexpr std::int64_t kWholeWidth = (32 + 2 * 4) * kHeadDim;
 
-BlockTemplatePair attention_layer(std::int64_t tensor) {
+ModelBlockTemplatePair attention_layer(std::int64_t tensor) {
   plan::Job job = job_of("qwen3-30b-a3b", 1, 8, kGatheredTokens);
   job.kernels.gathered_heads = true;
   const plan::Plan plan = plan_of(job, tensor, 1);
-  return build_layer(make_setting(job, plan), job.model.layer_class(0), {});
+  return build_layer_templates(make_setting(job, plan), job.model.layer_class(0), {});
 }
 
 /// Returns the payloads of the messages of the projection of queries, keys and values that are not
 /// of the residual stream's width.
-std::vector<std::int64_t> head_payloads(const Template& block, OperatorKind kind) {
+std::vector<std::int64_t> head_payloads(const OperatorTemplate& block, OperatorKind kind) {
   std::vector<std::int64_t> payloads;
   for (const Operator& op : block.operators) {
     if (op.kind != kind || op.part != LayerPart::kQkv) continue;
@@ -34,7 +34,7 @@ std::vector<std::int64_t> head_payloads(const Template& block, OperatorKind kind
 }
 
 TEST(GatheredHeads, EightTensorRanksOfFourKeyHeadsGatherTheWholeProjection) {
-  const BlockTemplatePair layer = attention_layer(8);
+  const ModelBlockTemplatePair layer = attention_layer(8);
   EXPECT_THAT(head_payloads(layer.forward, OperatorKind::kAllGather),
               testing::ElementsAre(kGatheredTokens * kWholeWidth));
   EXPECT_THAT(head_payloads(layer.backward, OperatorKind::kReduceScatter),
@@ -54,7 +54,7 @@ TEST(GatheredHeads, ARankMultipliesAnEighthAndAttendsWithOneKeyHead) {
 }
 
 TEST(GatheredHeads, FourRanksGatherNothing) {
-  const BlockTemplatePair layer = attention_layer(4);
+  const ModelBlockTemplatePair layer = attention_layer(4);
   EXPECT_THAT(head_payloads(layer.forward, OperatorKind::kAllGather), testing::IsEmpty());
   EXPECT_THAT(head_payloads(layer.backward, OperatorKind::kReduceScatter), testing::IsEmpty());
 }

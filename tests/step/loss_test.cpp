@@ -25,22 +25,22 @@ StepProgram program_of(std::int64_t chunks, plan::LossSavedTensors keeps, std::i
   job.kernels.cross_entropy = plan::CrossEntropyKernel::kCompiled;
   job.kernels.loss_chunks = chunks;
   job.kernels.loss_keeps = keeps;
-  return build_program(job, plan_of(job, tensor, 1));
+  return build_step_program(job, plan_of(job, tensor, 1));
 }
 
-const Template& piece_of(const StepProgram& program, std::string_view name) {
-  return *std::ranges::find(program.templates, name, &Template::name);
+const OperatorTemplate& piece_of(const StepProgram& program, std::string_view name) {
+  return *std::ranges::find(program.templates, name, &OperatorTemplate::name);
 }
 
-double products(const Template& piece, Phase phase) {
+double products(const OperatorTemplate& piece, Phase phase) {
   double sum = 0;
   for (const Operator& op : piece.operators) {
-    if (op.kind == OperatorKind::kLinear && op.phase == phase) sum += flops(op);
+    if (op.kind == OperatorKind::kLinear && op.phase == phase) sum += operator_flops(op);
   }
   return sum;
 }
 
-double bytes_saved(const Template& piece) {
+double bytes_saved(const OperatorTemplate& piece) {
   double sum = 0;
   for (const TensorId id : piece.saved) {
     sum += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].bytes());
@@ -49,9 +49,9 @@ double bytes_saved(const Template& piece) {
 }
 
 /// Returns the row counts of tensors that are as wide as the vocabulary.
-std::set<std::int64_t> rows_of_logits(const Template& piece) {
+std::set<std::int64_t> rows_of_logits(const OperatorTemplate& piece) {
   std::set<std::int64_t> rows;
-  for (const Tensor& tensor : piece.tensors) {
+  for (const TemplateTensor& tensor : piece.tensors) {
     if (tensor.extents[1] == static_cast<std::int64_t>(kLossVocabulary))
       rows.insert(tensor.extents[0]);
   }
@@ -64,8 +64,8 @@ constexpr double kLossRows = 2 * kLossTokens * kLossHidden;
 
 TEST(Loss, ChunksKeepAllLogitsAndHaveOneGradientAtATime) {
   const StepProgram program = program_of(8, plan::LossSavedTensors::kLogits);
-  const Template& forward = piece_of(program, "head.forward");
-  const Template& backward = piece_of(program, "head.backward");
+  const OperatorTemplate& forward = piece_of(program, "head.forward");
+  const OperatorTemplate& backward = piece_of(program, "head.backward");
   // In bf16, with the input of the head, and two numbers of each token in fp32.
   EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + kLossTokens * (2 * kLossVocabulary + 8));
   EXPECT_EQ(rows_of_logits(backward), std::set<std::int64_t>{1024});
@@ -76,8 +76,8 @@ TEST(Loss, ChunksKeepAllLogitsAndHaveOneGradientAtATime) {
 
 TEST(Loss, AForwardThatGoesOnKeepsGradients) {
   const StepProgram program = program_of(0, plan::LossSavedTensors::kGradients);
-  const Template& forward = piece_of(program, "head.forward");
-  const Template& backward = piece_of(program, "head.backward");
+  const OperatorTemplate& forward = piece_of(program, "head.forward");
+  const OperatorTemplate& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + 2 * kLossHidden * kLossVocabulary);
   EXPECT_EQ(rows_of_logits(forward), std::set<std::int64_t>{256}) << "32 chunks, as V / h is 31.3";
   for (const Phase phase : {Phase::kForward, Phase::kDataGradient, Phase::kWeightGradient}) {
@@ -89,16 +89,16 @@ TEST(Loss, AForwardThatGoesOnKeepsGradients) {
 TEST(Loss, AForwardAloneMakesNoGradients) {
   plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   job.kernels.loss_keeps = plan::LossSavedTensors::kGradients;
-  for (const Template& piece : forward_only_program(job, plan_of(job, 1, 1)).templates) {
+  for (const OperatorTemplate& piece : forward_only_program(job, plan_of(job, 1, 1)).templates) {
     if (piece.name != "head.forward") continue;
-    EXPECT_TRUE(std::ranges::none_of(piece.operators,
-                                     [](const Operator& op) { return is_backward(op.phase); }));
+    EXPECT_TRUE(std::ranges::none_of(
+        piece.operators, [](const Operator& op) { return is_backward_phase(op.phase); }));
   }
 }
 
 TEST(Loss, ChunksThatKeepRowsMakeTheirLogitsAgain) {
   const StepProgram program = program_of(5, plan::LossSavedTensors::kRows);
-  const Template& backward = piece_of(program, "head.backward");
+  const OperatorTemplate& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(piece_of(program, "head.forward")), kOfNorm + kLossRows);
   EXPECT_EQ(products(backward, Phase::kRecompute), kProduct);
   const std::set<std::int64_t> nearly_equal = {1638, 1639};
@@ -107,8 +107,8 @@ TEST(Loss, ChunksThatKeepRowsMakeTheirLogitsAgain) {
 
 TEST(Loss, ACutOneWritesNoLogits) {
   const StepProgram program = program_of(1, plan::LossSavedTensors::kSums);
-  const Template& forward = piece_of(program, "head.forward");
-  const Template& backward = piece_of(program, "head.backward");
+  const OperatorTemplate& forward = piece_of(program, "head.forward");
+  const OperatorTemplate& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + kLossTokens * 3 * 4);
   EXPECT_TRUE(rows_of_logits(forward).empty());
   EXPECT_TRUE(rows_of_logits(backward).empty());
@@ -119,12 +119,12 @@ TEST(Loss, ACutOneWritesNoLogits) {
 // A tile of 4,096 tokens by 32,768 entries in bf16, and sums of both gradients in fp32.
 TEST(Loss, ATiledOneHoldsATileAndSumsInFp32) {
   const StepProgram program = program_of(1, plan::LossSavedTensors::kTiles);
-  const Template& forward = piece_of(program, "head.forward");
-  const Template& backward = piece_of(program, "head.backward");
+  const OperatorTemplate& forward = piece_of(program, "head.forward");
+  const OperatorTemplate& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + kLossTokens * 3 * 4);
-  const auto bytes_of = [](const Template& piece, std::string_view name) {
+  const auto bytes_of = [](const OperatorTemplate& piece, std::string_view name) {
     std::multiset<double> bytes;
-    for (const Tensor& tensor : piece.tensors) {
+    for (const TemplateTensor& tensor : piece.tensors) {
       if (tensor.name == name) bytes.insert(static_cast<double>(tensor.bytes()));
     }
     return bytes;
@@ -150,8 +150,8 @@ TEST(Loss, ALoopOverChunksHoldsItsVariables) {
   const auto bytes_at_the_end = [&](std::int64_t micro_batch) {
     plan::Plan plan = plan_of(job, 1, 1);
     plan.micro_batch = micro_batch;
-    const StepProgram program = build_program(job, plan);
-    const Template& forward = piece_of(program, "head.forward");
+    const StepProgram program = build_step_program(job, plan);
+    const OperatorTemplate& forward = piece_of(program, "head.forward");
     double bytes = 0;
     for (const TensorId id : forward.reads(forward.operators.back())) {
       bytes += static_cast<double>(forward.tensors[static_cast<std::size_t>(id)].bytes());

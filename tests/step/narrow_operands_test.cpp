@@ -25,14 +25,15 @@ plan::Job narrow_job(DType precision) {
   return job;
 }
 
-BlockTemplatePair narrow_layer(const plan::Job& job, plan::RecomputeModuleSet modules = {},
-                               std::int64_t expert = 1) {
+ModelBlockTemplatePair narrow_layer(const plan::Job& job, plan::RecomputeModuleSet modules = {},
+                                    std::int64_t expert = 1) {
   plan::Plan plan = plan_of(job, 1, 1, 1);
   plan.parallel.expert = expert;
-  return build_layer(make_setting(job, plan), job.model.layer_class(0), {.modules = modules});
+  return build_layer_templates(make_setting(job, plan), job.model.layer_class(0),
+                               {.modules = modules});
 }
 
-std::int64_t bytes_kept(const BlockTemplatePair& layer) {
+std::int64_t bytes_kept(const ModelBlockTemplatePair& layer) {
   std::int64_t bytes = 0;
   for (const TensorId id : layer.forward.saved) {
     bytes += layer.forward.tensors[static_cast<std::size_t>(id)].bytes();
@@ -53,7 +54,7 @@ TEST(NarrowOperands, InputsAreKeptWithTheirScalesInPlaceOfSixteenBits) {
   for (const DType precision : {DType::kMxfp8, DType::kNvfp4}) {
     std::int64_t less = 0;
     for (const std::int64_t columns : {kNarrowHidden, kNarrowHidden, kMlpColumns}) {
-      less += 2 * kNarrowTokens * columns - size_bytes(precision, kNarrowTokens * columns);
+      less += 2 * kNarrowTokens * columns - bytes_of_elements(precision, kNarrowTokens * columns);
     }
     EXPECT_EQ(kept_less(precision), less);
   }
@@ -80,7 +81,7 @@ TEST(NarrowOperands, AFrozenProductBesideAnAdapterKeepsSixteenBits) {
 }
 
 /// Counts how often a backward pass repeats each operator.
-std::map<std::string, int> operators_again(const BlockTemplatePair& layer) {
+std::map<std::string, int> operators_again(const ModelBlockTemplatePair& layer) {
   std::map<std::string, int> count;
   for (const Operator& op : layer.backward.operators) {
     if (op.phase == Phase::kRecompute) ++count[std::string(op.name)];
@@ -93,17 +94,18 @@ std::map<std::string, int> operators_again(const BlockTemplatePair& layer) {
 TEST(NarrowOperands, AnActivationThatRunsAgainGivesItsProductSixteenBits) {
   plan::Job job = job_of("qwen3-30b-a3b", 1, 8, kNarrowTokens);
   job.precision = DType::kMxfp8;
-  const BlockTemplatePair none = narrow_layer(job, {}, 8);
-  const BlockTemplatePair activation = narrow_layer(job, {plan::Module::kMoeActivation}, 8);
+  const ModelBlockTemplatePair none = narrow_layer(job, {}, 8);
+  const ModelBlockTemplatePair activation =
+      narrow_layer(job, {plan::RecomputeModule::kMoeActivation}, 8);
   // Eight of 128 experts of 768 columns for each token.
   EXPECT_EQ(bytes_kept(none) - bytes_kept(activation),
-            size_bytes(DType::kMxfp8, kNarrowTokens * 8 * 768));
+            bytes_of_elements(DType::kMxfp8, kNarrowTokens * 8 * 768));
   EXPECT_THAT(operators_again(activation),
               ::testing::ElementsAre(::testing::Pair("activation", 1)));
 }
 
 /// Returns the number of weight elements that a forward pass multiplies in low precision.
-std::int64_t narrow_elements(const Template& forward) {
+std::int64_t narrow_elements(const OperatorTemplate& forward) {
   std::vector<bool> seen(forward.parameters.size());
   std::int64_t elements = 0;
   for (const Operator& op : forward.operators) {
@@ -122,11 +124,12 @@ TEST(NarrowOperands, NarrowWeightsAreThoseThatNarrowProductsMultiply) {
     plan::Job job = job_of(name, 8, 64, kNarrowTokens);
     job.precision = DType::kMxfp8;
     plan::Plan plan = plan_of(job, 1, 1);
-    const Setting setting = make_setting(job, plan);
+    const StepSizesAndChoices setting = make_setting(job, plan);
     for (std::int64_t layer = 0; layer < job.model.layers; ++layer) {
       const model::LayerClass kind = job.model.layer_class(layer);
-      const BlockParameterSizes size = unit_size(setting, local_layer_parameters(setting, kind));
-      const BlockTemplatePair pair = build_layer(setting, kind, {});
+      const ModelBlockParameterCounts size =
+          unit_size(setting, local_layer_parameters(setting, kind));
+      const ModelBlockTemplatePair pair = build_layer_templates(setting, kind, {});
       EXPECT_EQ(size.narrow_dense + size.narrow_expert, narrow_elements(pair.forward))
           << name << " layer " << layer;
     }
@@ -140,8 +143,8 @@ constexpr std::int64_t kLayerWeights = kNarrowHidden * 6144 + kNarrowHidden * kN
 
 RankModelStateBytes narrow_states(const plan::Job& job, std::string_view sharding = "NNN") {
   plan::Plan plan = plan_of(job, 1, 1);
-  plan.sharding = *plan::sharding_of(sharding);
-  return build_program(job, plan).stages.front().states;
+  plan.sharding = *plan::sharding_named_by_word(sharding);
+  return build_step_program(job, plan).stages.front().states;
 }
 
 TEST(NarrowOperands, WeightsStandInBothLayoutsBesideThoseOfSixteenBits) {
@@ -177,7 +180,7 @@ TEST(NarrowOperands, OnlyTheCacheOfTransformerEngineOutlivesAGather) {
 
 // The gradient of a result exists in both layouts in addition to the tensors made from it.
 TEST(NarrowOperands, GradientsOfResultsAreCastWhileTheyAreMultiplied) {
-  const BlockTemplatePair layer = narrow_layer(narrow_job(DType::kFp8));
+  const ModelBlockTemplatePair layer = narrow_layer(narrow_job(DType::kFp8));
   for (const Operator& op : layer.backward.operators) {
     if (op.kind != OperatorKind::kLinear || op.phase != Phase::kDataGradient) continue;
     const auto writes = layer.backward.writes(op);

@@ -52,16 +52,17 @@ TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) 
   plan::Plan plan;
   plan.parallel.data = 2;
   plan.accumulate = DType::kBf16;
-  plan.sharding = {plan::Spread::kGlobal, plan::Spread::kGlobal, plan::Spread::kGlobal};
+  plan.sharding = {plan::StateShardingScope::kGlobal, plan::StateShardingScope::kGlobal,
+                   plan::StateShardingScope::kGlobal};
   const plan::StateDataTypes split = plan::state_types(job, plan);
   EXPECT_EQ(split.stored, DType::kFp32);
-  EXPECT_FALSE(split.copies());
+  EXPECT_FALSE(split.has_master_copies());
   EXPECT_EQ(split.gradient, DType::kFp32) << "reduced in bf16, kept as the parameter is";
   const OptimizerShare share{.elements = 1000};
   EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdam, split, share), 8000);
-  EXPECT_EQ(update_bytes_of_element(plan::Optimizer::kAdam, split, share), 4 + 8 + 16);
+  EXPECT_EQ(optimizer_update_bytes_per_element(plan::Optimizer::kAdam, split, share), 4 + 8 + 16);
   EXPECT_EQ(plan::host_update_bytes_per_parameter(plan::Optimizer::kAdam, split), 16);
-  plan.sharding.parameters = plan::Spread::kNone;
+  plan.sharding.parameters = plan::StateShardingScope::kNone;
   EXPECT_EQ(plan::state_types(job, plan).stored, DType::kBf16) << "whole, beside fp32 shards";
   EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdam, plan::state_types(job, plan), share),
             12000);
@@ -73,7 +74,7 @@ TEST(OptimizerShare, WithoutMastersAllIsInTheTypeOfTheParameters) {
   const plan::StateDataTypes types = plan::state_types(job, {.accumulate = DType::kBf16});
   const OptimizerShare share{.elements = 1000};
   EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdamW, types, share), 4000);
-  EXPECT_EQ(update_bytes_of_element(plan::Optimizer::kAdamW, types, share), 2 + 4 + 8);
+  EXPECT_EQ(optimizer_update_bytes_per_element(plan::Optimizer::kAdamW, types, share), 2 + 4 + 8);
   EXPECT_EQ(plan::host_update_bytes_per_parameter(plan::Optimizer::kAdamW, types), 8);
   // Eight bits are eight bits.
   EXPECT_EQ(
@@ -86,8 +87,8 @@ TEST(OptimizerShare, WithoutMastersAllIsInTheTypeOfTheParameters) {
 TEST(OptimizerShare, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
   const OptimizerShare share{.elements = 1000};
   const auto bytes = [&](plan::Optimizer optimizer, DType storage, DType gradient) {
-    return update_bytes_of_element(optimizer, plan::master_copy_state_types(storage, gradient),
-                                   share);
+    return optimizer_update_bytes_per_element(
+        optimizer, plan::master_copy_state_types(storage, gradient), share);
   };
   EXPECT_EQ(bytes(plan::Optimizer::kAdam, DType::kBf16, DType::kFp32), 4 + 8 + 16 + 2);
   EXPECT_EQ(bytes(plan::Optimizer::kAdamW, DType::kFp32, DType::kFp32), 4 + 8 + 16);
@@ -96,8 +97,8 @@ TEST(OptimizerShare, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
   EXPECT_EQ(bytes(plan::Optimizer::kAdam, DType::kFp64, DType::kFp64), 8 + 16 + 32);
 }
 
-BlockParameterSizes size_of(std::int64_t matrices) {
-  BlockParameterSizes size{.dense = 100 * matrices + 50};
+ModelBlockParameterCounts size_of(std::int64_t matrices) {
+  ModelBlockParameterCounts size{.dense = 100 * matrices + 50};
   size.dense_matrices = {.elements = 100 * matrices, .count = matrices, .flops = 7 * matrices};
   size.largest_table = 40;
   return size;
@@ -116,7 +117,7 @@ TEST(OptimizerShare, OwnersHaveWholeMatricesAndOthersAreSplitEvenly) {
   const OptimizerShare all = optimizer_share(job, plan, size_of(6));
   EXPECT_EQ(all.elements, 650);
   EXPECT_EQ(all.dense.flops, 42);
-  plan.sharding.optimizer = plan::Spread::kGlobal;
+  plan.sharding.optimizer = plan::StateShardingScope::kGlobal;
   OptimizerShare share = optimizer_share(job, plan, size_of(6));
   EXPECT_EQ(share.dense.count, 2) << "six over four ranks";
   EXPECT_EQ(share.matrix_elements, 200);
@@ -130,7 +131,8 @@ TEST(OptimizerShare, OwnersHaveWholeMatricesAndOthersAreSplitEvenly) {
 TEST(OptimizerShare, SplitGradientsSplitMatricesWhichMeetForTheirProducts) {
   plan::Plan plan;
   plan.parallel.data = 4;
-  plan.sharding = {.gradients = plan::Spread::kGlobal, .optimizer = plan::Spread::kGlobal};
+  plan.sharding = {.gradients = plan::StateShardingScope::kGlobal,
+                   .optimizer = plan::StateShardingScope::kGlobal};
   const plan::Job job = muon_job();
   const OptimizerShare share = optimizer_share(job, plan, size_of(6));
   EXPECT_EQ(share.matrix_elements, 150);
@@ -141,7 +143,7 @@ TEST(OptimizerShare, SplitGradientsSplitMatricesWhichMeetForTheirProducts) {
   EXPECT_EQ(messages[0].elements, 200);
   EXPECT_EQ(messages[1].elements, 0) << "no tensor ranks";
   EXPECT_EQ(messages[2].elements, 200);
-  EXPECT_EQ(messages[2].purpose, Purpose::kReturnMatrices);
+  EXPECT_EQ(messages[2].purpose, OperatorPurpose::kReturnMatrices);
 }
 
 TEST(OptimizerShare, TheHostHasItsPartAndUpdatesItBetweenCopies) {
@@ -194,9 +196,9 @@ TEST(OptimizerShare, AHostThatHoldsParametersUpdatesThemWithoutCopies) {
 }
 
 OptimizerMatrixSizes of_square(plan::MuonTensorSplit form, std::int64_t cut) {
-  const model::Parameter whole{
+  const model::ModelParameter whole{
       .name = "mlp.fc1", .rows = 8, .columns = 4, .split = model::TensorParallelSplit::kColumn};
-  const LocalParameter local{.name = "mlp.fc1", .rows = 8 / cut, .columns = 4};
+  const RankLocalParameter local{.name = "mlp.fc1", .rows = 8 / cut, .columns = 4};
   return stacked_matrix_sizes(whole, local, {plan::Optimizer::kMuon, form, cut});
 }
 
@@ -213,12 +215,12 @@ TEST(Matrices, TensorRanksShareOneInThreeWays) {
 }
 
 TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
-  model::Parameter whole{.name = "attention.qkv",
-                         .rows = 16,
-                         .columns = 4,
-                         .split = model::TensorParallelSplit::kColumn};
+  model::ModelParameter whole{.name = "attention.qkv",
+                              .rows = 16,
+                              .columns = 4,
+                              .split = model::TensorParallelSplit::kColumn};
   whole.fused = {8, 4, 4};
-  const LocalParameter local{.name = "attention.qkv", .rows = 16, .columns = 4};
+  const RankLocalParameter local{.name = "attention.qkv", .rows = 16, .columns = 4};
   const OptimizerMatrixSizes size = stacked_matrix_sizes(
       whole, local, {plan::Optimizer::kMuon, plan::MuonTensorSplit::kDuplicated, 1});
   EXPECT_EQ(size.count, 3);
@@ -236,12 +238,12 @@ TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
 }
 
 TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
-  model::Parameter whole{.name = "attention.qkv",
-                         .rows = 16,
-                         .columns = 4,
-                         .split = model::TensorParallelSplit::kColumn};
+  model::ModelParameter whole{.name = "attention.qkv",
+                              .rows = 16,
+                              .columns = 4,
+                              .split = model::TensorParallelSplit::kColumn};
   whole.fused = {8, 4, 4};
-  const auto size = [&](const LocalParameter& local, std::int64_t cut) {
+  const auto size = [&](const RankLocalParameter& local, std::int64_t cut) {
     return stacked_matrix_sizes(
         whole, local, {plan::Optimizer::kAdafactor, plan::MuonTensorSplit::kDuplicated, cut});
   };
@@ -264,9 +266,9 @@ TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
 }
 
 TEST(Matrices, BlocksOfEightBitsAreThoseOfWhatARankHolds) {
-  const model::Parameter whole{.name = "mlp.fc1", .rows = 30, .columns = 40};
+  const model::ModelParameter whole{.name = "mlp.fc1", .rows = 30, .columns = 40};
   const auto numbers = [&](std::int64_t blocks) {
-    const LocalParameter local{.name = whole.name, .rows = 30, .columns = 40, .blocks = blocks};
+    const RankLocalParameter local{.name = whole.name, .rows = 30, .columns = 40, .blocks = blocks};
     return stacked_matrix_sizes(whole, local,
                                 {plan::Optimizer::kAdam8bit, plan::MuonTensorSplit::kDuplicated, 1})
         .numbers;
@@ -282,7 +284,7 @@ TEST(Matrices, RanksOfSumsShareThemAndTheNormsOfUpdates) {
   plan.parallel.data = 4;
   const OptimizerMatrixSizes matrices{
       .elements = 160, .count = 2, .numbers = 48, .updates = 5, .cut_updates = 3, .payload = 20};
-  const BlockParameterSizes size{.dense = 200, .dense_matrices = matrices};
+  const ModelBlockParameterCounts size{.dense = 200, .dense_matrices = matrices};
   const auto sent = [&] {
     std::vector<std::int64_t> elements;
     for (const StepEndMessage& one :
@@ -292,7 +294,7 @@ TEST(Matrices, RanksOfSumsShareThemAndTheNormsOfUpdates) {
     return elements;
   };
   EXPECT_EQ(sent(), (std::vector<std::int64_t>{20, 0, 0, 0, 3, 0, 0, 0, 0, 0}));
-  plan.sharding.optimizer = plan::Spread::kGlobal;
+  plan.sharding.optimizer = plan::StateShardingScope::kGlobal;
   EXPECT_EQ(sent(), (std::vector<std::int64_t>{20, 48, 48, 5, 3, 0, 0, 0, 0, 0}));
   const OptimizerShare share = optimizer_share(job, plan, size);
   EXPECT_EQ(share.numbers, 12);

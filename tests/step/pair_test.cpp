@@ -17,9 +17,9 @@ namespace {
 
 struct Pair {
   std::string name;
-  BlockTemplatePair blocks;
+  ModelBlockTemplatePair blocks;
   PairOrder order;
-  Template piece;
+  OperatorTemplate piece;
 };
 
 /// Returns pairs of layers of several architectures under several plans.
@@ -31,11 +31,11 @@ std::vector<Pair> pairs() {
       for (const plan::LayerRecompute& recompute : {plan::kNoRecompute, plan::kWholeRecompute}) {
         const plan::Plan plan = plan_of(job, 2, 1, context);
         const model::LayerClass last = job.model.layer_class(job.model.layers - 1);
-        Pair pair{model, build_layer(make_setting(job, plan), last, recompute), {}, {}};
-        const Template& forward = pair.blocks.forward;
-        const Template& backward = pair.blocks.backward;
-        pair.order =
-            paired_operator_order(forward, backward, RoughOperatorSeconds(job, plan::Grid(plan)));
+        Pair pair{model, build_layer_templates(make_setting(job, plan), last, recompute), {}, {}};
+        const OperatorTemplate& forward = pair.blocks.forward;
+        const OperatorTemplate& backward = pair.blocks.backward;
+        pair.order = interleaved_issue_order(forward, backward,
+                                             RoughOperatorSeconds(job, plan::RankGrid(plan)));
         pair.piece = merge_forward_backward_templates(forward, backward, pair.order);
         all.push_back(std::move(pair));
       }
@@ -71,7 +71,7 @@ TEST(PairTemplate, IssuesAfterWhatAnOperatorNeedsAndNeedsNothingOfTheOtherStrand
 
 /// Counts of the computations and messages in a template, over both strands.
 using Work = std::map<std::tuple<OperatorKind, std::string, Phase, std::int64_t>, int>;
-void add(Work& work, const Template& piece) {
+void add(Work& work, const OperatorTemplate& piece) {
   for (const Operator& op : piece.operators) {
     ++work[{op.kind, std::string(op.name), op.phase, op.payload_elements}];
   }
@@ -91,7 +91,7 @@ TEST(PairTemplate, DoesTheSameWorkAndSendsTheSame) {
 TEST(PairTemplate, NoMessageStandsInTheWayOfComputation) {
   for (const Pair& pair : pairs()) {
     for (const Operator& op : pair.piece.operators) {
-      EXPECT_EQ(op.stream == Stream::kCompute, !is_communication(op.kind)) << op.name;
+      EXPECT_EQ(op.stream == DeviceStream::kCompute, !is_communication(op.kind)) << op.name;
     }
   }
 }
@@ -114,11 +114,12 @@ TEST(PairTemplate, KeepsOperandsAndParametersApart) {
 TEST(PairOrder, HidesMessagesBehindTheOtherStrand) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
   const plan::Plan plan = plan_of(job, 8, 1);
-  const BlockTemplatePair blocks =
-      build_layer(make_setting(job, plan), job.model.layer_class(0), plan::kNoRecompute);
+  const ModelBlockTemplatePair blocks =
+      build_layer_templates(make_setting(job, plan), job.model.layer_class(0), plan::kNoRecompute);
   const PairOrder order =
-      paired_operator_order(blocks.forward, blocks.backward, [](const Operator&) { return 1.0; });
-  const Template piece = merge_forward_backward_templates(blocks.forward, blocks.backward, order);
+      interleaved_issue_order(blocks.forward, blocks.backward, [](const Operator&) { return 1.0; });
+  const OperatorTemplate piece =
+      merge_forward_backward_templates(blocks.forward, blocks.backward, order);
   // After every message except the last ones, some computation runs before the operator that waits
   // for it.
   int covered = 0;

@@ -18,19 +18,21 @@ namespace stepwright::step {
 namespace {
 
 /// Calls `visit` with every operator that one rank of a stage runs in a step, in order.
-template <class Visit>
-void for_each_operator(const StepProgram& program, const Stage& stage, Visit visit) {
-  for (const ScheduleSlot& slot : stage.schedule) {
-    for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
-      const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+template <class VisitorCallback>
+void for_each_operator(const StepProgram& program, const PipelineStageProgram& stage,
+                       VisitorCallback visit) {
+  for (const PipelineScheduleSlot& slot : stage.schedule) {
+    for (const TemplateSequenceItem& item :
+         stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+      const OperatorTemplate& piece = program.templates[static_cast<std::size_t>(item.which)];
       for (const Operator& op : piece.operators) visit(op);
     }
   }
 }
 
 /// Returns how often one rank of a stage calls an operation of a scheme in a step.
-std::int64_t calls(const StepProgram& program, std::size_t stage, OperatorKind kind, Scheme scheme,
-                   Phase phase) {
+std::int64_t calls(const StepProgram& program, std::size_t stage, OperatorKind kind,
+                   ParallelismScheme scheme, Phase phase) {
   std::int64_t count = 0;
   for_each_operator(program, program.stages[stage], [&](const Operator& op) {
     if (op.kind == kind && op.scheme == scheme && op.phase == phase) count += op.repeats;
@@ -42,25 +44,26 @@ std::int64_t calls(const StepProgram& program, std::size_t stage, OperatorKind k
 /// stage.
 double product_flops(const StepProgram& program, bool recompute) {
   double sum = 0;
-  for (const Stage& stage : program.stages) {
+  for (const PipelineStageProgram& stage : program.stages) {
     for_each_operator(program, stage, [&](const Operator& op) {
       if (op.kind != OperatorKind::kLinear) return;
-      if ((op.phase == Phase::kRecompute) == recompute) sum += flops(op);
+      if ((op.phase == Phase::kRecompute) == recompute) sum += operator_flops(op);
     });
   }
   return sum;
 }
 
-void expect_inputs_match(const StepProgram& program, const Sequence& sequence, std::size_t i) {
-  const Item& item = sequence.items[i];
-  const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+void expect_inputs_match(const StepProgram& program, const TemplateSequence& sequence,
+                         std::size_t i) {
+  const TemplateSequenceItem& item = sequence.items[i];
+  const OperatorTemplate& piece = program.templates[static_cast<std::size_t>(item.which)];
   ASSERT_EQ(item.inputs.size(), piece.inputs.size()) << piece.name;
   for (std::size_t k = 0; k < item.inputs.size(); ++k) {
-    const TemplateInputSource& source = item.inputs[k];
+    const OperatorTemplateInputSource& source = item.inputs[k];
     ASSERT_GE(source.item, 0) << piece.name;
     ASSERT_LT(source.item, static_cast<std::int32_t>(i)) << piece.name;
-    const Item& maker = sequence.items[static_cast<std::size_t>(source.item)];
-    const Template& from = program.templates[static_cast<std::size_t>(maker.which)];
+    const TemplateSequenceItem& maker = sequence.items[static_cast<std::size_t>(source.item)];
+    const OperatorTemplate& from = program.templates[static_cast<std::size_t>(maker.which)];
     ASSERT_LT(source.output, static_cast<std::int32_t>(from.outputs.size())) << from.name;
     const TensorId made = from.outputs[static_cast<std::size_t>(source.output)];
     EXPECT_EQ(from.tensors[static_cast<std::size_t>(made)].bytes(),
@@ -70,7 +73,7 @@ void expect_inputs_match(const StepProgram& program, const Sequence& sequence, s
 }
 
 void expect_well_formed(const StepProgram& program) {
-  for (const Template& piece : program.templates) {
+  for (const OperatorTemplate& piece : program.templates) {
     std::set<TensorId> written(piece.inputs.begin(), piece.inputs.end());
     written.insert(piece.restored.begin(), piece.restored.end());
     for (std::size_t i = 0; i < piece.operators.size(); ++i) {
@@ -87,8 +90,8 @@ void expect_well_formed(const StepProgram& program) {
     for (const TensorId id : piece.outputs) EXPECT_TRUE(written.contains(id)) << piece.name;
     for (const TensorId id : piece.saved) EXPECT_TRUE(written.contains(id)) << piece.name;
   }
-  for (const Stage& stage : program.stages) {
-    for (const Sequence& sequence : stage.sequences) {
+  for (const PipelineStageProgram& stage : program.stages) {
+    for (const TemplateSequence& sequence : stage.sequences) {
       for (std::size_t i = 0; i < sequence.items.size(); ++i) {
         expect_inputs_match(program, sequence, i);
       }
@@ -101,7 +104,7 @@ TEST(Program, AGradientThatNoProductAddsIsAddedByItself) {
   const plan::Plan plan = plan_of(job, 2, 1);
   const auto weights = [&] {
     std::map<OperatorKind, std::int64_t> sums;
-    const StepProgram program = build_program(job, plan);
+    const StepProgram program = build_step_program(job, plan);
     for_each_operator(program, program.stages.front(), [&](const Operator& op) {
       if (op.phase != Phase::kWeightGradient) return;
       const std::int64_t rows = op.kind == OperatorKind::kLinear ? op.shape.inner : op.shape.rows;
@@ -124,8 +127,8 @@ TEST(StepProgram, OneDeviceHasNoMessages) {
   single.cluster.devices_per_node = 1;
   plan::Plan alone = plan;
   alone.parallel.data = 1;
-  const StepProgram program = build_program(single, alone);
-  for (const Template& piece : program.templates) {
+  const StepProgram program = build_step_program(single, alone);
+  for (const OperatorTemplate& piece : program.templates) {
     for (const Operator& op : piece.operators) EXPECT_FALSE(is_communication(op.kind)) << op.name;
   }
   expect_well_formed(program);
@@ -136,23 +139,28 @@ TEST(StepProgram, SequenceParallelLayersHaveMegatronsCollectives) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   plan::Plan plan = plan_of(job, 8, 1);
   plan.tensor_input = plan::GatheredInputPolicy::kRegather;
-  const StepProgram program = build_program(job, plan);
+  const StepProgram program = build_step_program(job, plan);
   const std::int64_t layers = 32;
   const std::int64_t m = 8;
   // Beyond the layers: embedding RS forward and AG backward; head AG forward, AG + RS backward.
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kForward),
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kAllGather, ParallelismScheme::kTensor, Phase::kForward),
+      m * (2 * layers + 1));
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kReduceScatter, ParallelismScheme::kTensor, Phase::kForward),
+      m * (2 * layers + 1));
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kAllGather, ParallelismScheme::kTensor, Phase::kDataGradient),
+      m * (4 * layers + 1));
+  EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, ParallelismScheme::kTensor,
+                  Phase::kDataGradient),
             m * (2 * layers + 1));
-  EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, Scheme::kTensor, Phase::kForward),
-            m * (2 * layers + 1));
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kDataGradient),
-            m * (4 * layers + 1));
-  EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, Scheme::kTensor, Phase::kDataGradient),
-            m * (2 * layers + 1));
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kWeightGradient),
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, ParallelismScheme::kTensor,
+                  Phase::kWeightGradient),
             m);
   plan.tensor_input = plan::GatheredInputPolicy::kKeep;
-  EXPECT_EQ(calls(build_program(job, plan), 0, OperatorKind::kAllGather, Scheme::kTensor,
-                  Phase::kDataGradient),
+  EXPECT_EQ(calls(build_step_program(job, plan), 0, OperatorKind::kAllGather,
+                  ParallelismScheme::kTensor, Phase::kDataGradient),
             m * 2 * layers);
 }
 
@@ -160,10 +168,12 @@ TEST(StepProgram, FullRecomputationRepeatsTheForwardsCollectives) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   plan::Plan plan = plan_of(job, 8, 1);
   plan.recompute.kind = plan::RecomputeKind::kFull;
-  const StepProgram program = build_program(job, plan);
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kRecompute),
-            8 * 2 * 32);
-  EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, Scheme::kTensor, Phase::kRecompute),
+  const StepProgram program = build_step_program(job, plan);
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kAllGather, ParallelismScheme::kTensor, Phase::kRecompute),
+      8 * 2 * 32);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kReduceScatter, ParallelismScheme::kTensor,
+                  Phase::kRecompute),
             8 * 2 * 32);
   EXPECT_NEAR(product_flops(program, true),
               (product_flops(program, false) - 3 * 2.0 * 8 * 8192 * 4096 * 128'256.0 / 8) / 3,
@@ -174,47 +184,51 @@ TEST(StepProgram, WithoutSequenceParallelThereAreFourAllReducesALayer) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   plan::Plan plan = plan_of(job, 8, 1);
   plan.sequence_parallel = false;
-  const StepProgram program = build_program(job, plan);
+  const StepProgram program = build_step_program(job, plan);
   // Forward: 2 a layer, embedding, three of the cross entropy; backward: 2 a layer, head.
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllReduce, Scheme::kTensor, Phase::kForward),
-            8 * (2 * 32 + 1 + 3));
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllReduce, Scheme::kTensor, Phase::kDataGradient),
-            8 * (2 * 32 + 1));
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kAllReduce, ParallelismScheme::kTensor, Phase::kForward),
+      8 * (2 * 32 + 1 + 3));
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kAllReduce, ParallelismScheme::kTensor, Phase::kDataGradient),
+      8 * (2 * 32 + 1));
 }
 
 TEST(StepProgram, AGateOfItsOwnHasItsGradientReducedByItself) {
   plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   plan::Plan plan = plan_of(job, 8, 1);
-  const auto counted = [&](OperatorKind kind, Scheme scheme) {
-    return calls(build_program(job, plan), 0, kind, scheme, Phase::kDataGradient);
+  const auto counted = [&](OperatorKind kind, ParallelismScheme scheme) {
+    return calls(build_step_program(job, plan), 0, kind, scheme, Phase::kDataGradient);
   };
-  const std::int64_t sums = counted(OperatorKind::kReduceScatter, Scheme::kTensor);
-  const std::int64_t adds = counted(OperatorKind::kAdd, Scheme::kNone);
+  const std::int64_t sums = counted(OperatorKind::kReduceScatter, ParallelismScheme::kTensor);
+  const std::int64_t adds = counted(OperatorKind::kAdd, ParallelismScheme::kNone);
   job.kernels.fused_gate = false;
   job.kernels.fused_qkv = false;
-  EXPECT_EQ(counted(OperatorKind::kReduceScatter, Scheme::kTensor), sums)
+  EXPECT_EQ(counted(OperatorKind::kReduceScatter, ParallelismScheme::kTensor), sums)
       << "rows that are gathered for all have one sum";
-  EXPECT_EQ(counted(OperatorKind::kAdd, Scheme::kNone), adds + 8 * 2 * 32);
+  EXPECT_EQ(counted(OperatorKind::kAdd, ParallelismScheme::kNone), adds + 8 * 2 * 32);
   job.kernels.fused_qkv = true;
   plan.sequence_parallel = false;
-  const StepProgram program = build_program(job, plan);
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllReduce, Scheme::kTensor, Phase::kDataGradient),
-            8 * (3 * 32 + 1));
+  const StepProgram program = build_step_program(job, plan);
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kAllReduce, ParallelismScheme::kTensor, Phase::kDataGradient),
+      8 * (3 * 32 + 1));
   expect_well_formed(program);
   job.kernels.fused_gate = true;
-  EXPECT_DOUBLE_EQ(product_flops(program, false), product_flops(build_program(job, plan), false));
+  EXPECT_DOUBLE_EQ(product_flops(program, false),
+                   product_flops(build_step_program(job, plan), false));
 }
 
 TEST(StepProgram, TheWholeSumOfGradientsMayGoToEveryRankOfAShardedOptimizer) {
   plan::Job job = job_of("llama-3-8b", 2, 16, 2048);
   plan::Plan plan = plan_of(job, 2, 1);
-  plan.sharding = {.optimizer = plan::Spread::kGlobal};
+  plan.sharding = {.optimizer = plan::StateShardingScope::kGlobal};
   plan.accumulate = DType::kBf16;
   const auto reduced = [&] {
     std::map<std::pair<OperatorKind, DType>, std::int64_t> elements;
-    const StepProgram program = build_program(job, plan);
+    const StepProgram program = build_step_program(job, plan);
     for_each_operator(program, program.stages.front(), [&](const Operator& op) {
-      if (op.purpose != Purpose::kReduceGradients) return;
+      if (op.purpose != OperatorPurpose::kReduceGradients) return;
       elements[{op.kind, op.dtype}] += op.payload_elements * op.repeats;
     });
     return elements;
@@ -235,11 +249,11 @@ TEST(StepProgram, TheWholeSumOfGradientsMayGoToEveryRankOfAShardedOptimizer) {
 TEST(StepProgram, GatheredParametersAreUnpackedTensorByTensorForEachRank) {
   plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   plan::Plan plan = plan_of(job, 1, 1);
-  plan.sharding = {.optimizer = plan::Spread::kGlobal};
+  plan.sharding = {.optimizer = plan::StateShardingScope::kGlobal};
   plan.overlap.parameters = false;
   const auto unpacked = [&] {
-    std::vector<Shape> found;
-    const StepProgram program = build_program(job, plan);
+    std::vector<OperatorShape> found;
+    const StepProgram program = build_step_program(job, plan);
     for_each_operator(program, program.stages.front(), [&](const Operator& op) {
       if (op.kind == OperatorKind::kUnpack) found.push_back(op.shape);
     });
@@ -247,7 +261,7 @@ TEST(StepProgram, GatheredParametersAreUnpackedTensorByTensorForEachRank) {
   };
   EXPECT_TRUE(unpacked().empty());
   job.kernels.refresh_by_tensor = true;
-  const std::vector<Shape> all = unpacked();
+  const std::vector<OperatorShape> all = unpacked();
   ASSERT_EQ(all.size(), 1U);
   // Two norms, queries with keys and values, output, gate with input, down in each layer; the
   // embedding, the head and its norm.
@@ -263,11 +277,13 @@ TEST(StepProgram, GatheredParametersAreUnpackedTensorByTensorForEachRank) {
 TEST(StepProgram, RingContextSendsKeysAndValuesRound) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   plan::Plan plan = plan_of(job, 1, 1, 4);
-  const StepProgram program = build_program(job, plan);
-  const std::int64_t m = plan::micro_batches(job, plan);
-  EXPECT_EQ(calls(program, 0, OperatorKind::kShift, Scheme::kContext, Phase::kForward), m * 32 * 3);
-  EXPECT_EQ(calls(program, 0, OperatorKind::kShift, Scheme::kContext, Phase::kDataGradient),
-            m * 32 * 6);
+  const StepProgram program = build_step_program(job, plan);
+  const std::int64_t m = plan::micro_batches_per_pipeline(job, plan);
+  EXPECT_EQ(calls(program, 0, OperatorKind::kShift, ParallelismScheme::kContext, Phase::kForward),
+            m * 32 * 3);
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kShift, ParallelismScheme::kContext, Phase::kDataGradient),
+      m * 32 * 6);
   expect_well_formed(program);
 }
 
@@ -275,12 +291,15 @@ TEST(StepProgram, ExpertsExchangeTokensFourTimesALayer) {
   plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   plan::Plan plan = plan_of(job, 1, 1);
   plan.parallel.expert = 8;
-  const StepProgram program = build_program(job, plan);
+  const StepProgram program = build_step_program(job, plan);
   // Two for the rows and one for the probabilities in each direction.
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllToAll, Scheme::kExpert, Phase::kForward), 32 * 3);
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllToAll, Scheme::kExpert, Phase::kDataGradient),
+  EXPECT_EQ(calls(program, 0, OperatorKind::kAllToAll, ParallelismScheme::kExpert, Phase::kForward),
             32 * 3);
-  EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kExpert, Phase::kForward), 32);
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kAllToAll, ParallelismScheme::kExpert, Phase::kDataGradient),
+      32 * 3);
+  EXPECT_EQ(
+      calls(program, 0, OperatorKind::kAllGather, ParallelismScheme::kExpert, Phase::kForward), 32);
   expect_well_formed(program);
 }
 
@@ -289,7 +308,7 @@ TEST(StepProgram, ADispatcherThatSendsOnceSendsARowToEachRankThatItMeets) {
   job.dispatcher = plan::TokenDispatcher::kOncePerNode;
   plan::Plan plan = plan_of(job, 1, 1);
   plan.parallel.expert = 8;
-  const StepProgram program = build_program(job, plan);
+  const StepProgram program = build_step_program(job, plan);
   // Two experts of random rows on eight ranks: 8 (1 - (7/8)^2) = 1.875 of 2.
   std::int64_t exchanges = 0;
   std::int64_t reorderings = 0;
@@ -316,29 +335,29 @@ TEST(StepProgram, TensorMessagesOfGradientsStandBesideTheOtherGradient) {
     plan::Plan plan = plan_of(job, 8, 1);
     plan.overlap.tensor_gradients = gradients;
     plan.overlap.tensor = pieces;
-    const StepProgram program = build_program(job, plan);
-    std::map<std::string, std::set<std::pair<Stream, bool>>> found;
+    const StepProgram program = build_step_program(job, plan);
+    std::map<std::string, std::set<std::pair<DeviceStream, bool>>> found;
     for_each_operator(program, program.stages[0], [&](const Operator& op) {
-      if (op.scheme != Scheme::kTensor || op.phase != Phase::kDataGradient) return;
+      if (op.scheme != ParallelismScheme::kTensor || op.phase != Phase::kDataGradient) return;
       found[std::string(op.name)].insert({op.stream, op.in_pieces});
     });
     return found;
   };
-  using Found = std::set<std::pair<Stream, bool>>;
+  using Found = std::set<std::pair<DeviceStream, bool>>;
   const auto whole = streams(true, false);
-  EXPECT_EQ(whole.at("mlp.fc1"), (Found{{Stream::kTensor, false}}));
-  EXPECT_EQ(whole.at("mlp.fc2"), (Found{{Stream::kCompute, false}}));
-  EXPECT_EQ(streams(false, false).at("mlp.fc1"), (Found{{Stream::kCompute, false}}));
+  EXPECT_EQ(whole.at("mlp.fc1"), (Found{{DeviceStream::kTensor, false}}));
+  EXPECT_EQ(whole.at("mlp.fc2"), (Found{{DeviceStream::kCompute, false}}));
+  EXPECT_EQ(streams(false, false).at("mlp.fc1"), (Found{{DeviceStream::kCompute, false}}));
   const auto pieces = streams(true, true);
-  EXPECT_EQ(pieces.at("mlp.fc1"), (Found{{Stream::kTensor, false}}));
-  EXPECT_EQ(pieces.at("mlp.fc2"), (Found{{Stream::kTensor, true}}));
+  EXPECT_EQ(pieces.at("mlp.fc1"), (Found{{DeviceStream::kTensor, false}}));
+  EXPECT_EQ(pieces.at("mlp.fc2"), (Found{{DeviceStream::kTensor, true}}));
 }
 
 TEST(StepProgram, ProductsAddUpToTheModelsFlops) {
   for (const char* name : {"llama-3-8b", "gpt2-xl", "gpt-neox-20b", "qwen3-8b"}) {
     plan::Job job = job_of(name, 1, 8, 1024);
     plan::Plan plan = plan_of(job, 1, 1);
-    const StepProgram program = build_program(job, plan);
+    const StepProgram program = build_step_program(job, plan);
     const double attention = 3 * 2.0 * 1024 * static_cast<double>(job.model.heads) * 2 *
                              static_cast<double>(job.model.head_dim * job.model.layers);
     const double expected = (model::training_flops_per_token(job.model, 1024) - attention) * 1024;
@@ -349,7 +368,7 @@ TEST(StepProgram, ProductsAddUpToTheModelsFlops) {
 TEST(StepProgram, HeadAndRouterStayOutOfNarrowProducts) {
   plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   job.precision = DType::kFp8;
-  const StepProgram program = build_program(job, plan_of(job, 1, 1));
+  const StepProgram program = build_step_program(job, plan_of(job, 1, 1));
   std::set<std::string_view> wide, narrow;
   for_each_operator(program, program.stages[0], [&](const Operator& op) {
     if (op.kind != OperatorKind::kLinear && op.kind != OperatorKind::kGroupedLinear) return;
@@ -363,9 +382,9 @@ TEST(StepProgram, StagesHoldEveryParameterOnce) {
   for (const char* name : {"llama-3-8b", "mixtral-8x7b", "deepseek-v3", "gpt-neox-20b"}) {
     plan::Job job = job_of(name, 2, 32, 2048);
     plan::Plan plan = plan_of(job, 1, 2);
-    const StepProgram program = build_program(job, plan);
+    const StepProgram program = build_step_program(job, plan);
     std::int64_t held = 0;
-    for (const Stage& stage : program.stages) {
+    for (const PipelineStageProgram& stage : program.stages) {
       held += stage.dense_parameters + stage.expert_parameters;
     }
     EXPECT_EQ(held, model::count_parameters(job.model)) << name;
@@ -377,14 +396,16 @@ TEST(StepProgram, ShardingDividesTheStatesAsPaRODoes) {
   const plan::Job job = job_of("llama-3-8b", 4, 64, 8192);
   for (plan::Sharding sharding : plan::paro_strategies()) {
     plan::Plan plan = plan_of(job, 1, 1);
-    const bool inner = sharding.parameters == plan::Spread::kInner ||
-                       sharding.gradients == plan::Spread::kInner ||
-                       sharding.optimizer == plan::Spread::kInner;
+    const bool inner = sharding.parameters == plan::StateShardingScope::kInner ||
+                       sharding.gradients == plan::StateShardingScope::kInner ||
+                       sharding.optimizer == plan::StateShardingScope::kInner;
     sharding.group = inner ? 8 : 1;
     plan.sharding = sharding;
-    const StepProgram program = build_program(job, plan);
-    const auto part = [](plan::Spread spread) {
-      return spread == plan::Spread::kNone ? 1.0 : spread == plan::Spread::kInner ? 8.0 : 32.0;
+    const StepProgram program = build_step_program(job, plan);
+    const auto part = [](plan::StateShardingScope spread) {
+      return spread == plan::StateShardingScope::kNone    ? 1.0
+             : spread == plan::StateShardingScope::kInner ? 8.0
+                                                          : 32.0;
     };
     const double elements = 8'030'261'248.0;
     const double expected =
@@ -419,26 +440,29 @@ TEST(StepProgram, DataMessagesFollowTheTableOfStrategies) {
     }
     const std::string_view word = row.name;
     plan.sharding.group = word.find('I') == std::string_view::npos ? 1 : 8;
-    const StepProgram program = build_program(job, plan);
-    std::map<plan::GroupKind, double> elements;
+    const StepProgram program = build_step_program(job, plan);
+    std::map<plan::CommunicatorKind, double> elements;
     for_each_operator(program, program.stages[0], [&](const Operator& op) {
-      if (op.scheme != Scheme::kData) return;
+      if (op.scheme != ParallelismScheme::kData) return;
       elements[op.group] += static_cast<double>(op.payload_elements * op.repeats);
     });
     const double whole = 8'030'261'248.0;
-    EXPECT_NEAR(elements[plan::GroupKind::kShardInner] / whole, row.inner, 1e-4) << row.name;
-    EXPECT_NEAR(elements[plan::GroupKind::kShardOuter] / (whole / 8), row.outer, 1e-4) << row.name;
-    EXPECT_NEAR(elements[plan::GroupKind::kDataContext] / whole, row.world, 1e-4) << row.name;
+    EXPECT_NEAR(elements[plan::CommunicatorKind::kShardInner] / whole, row.inner, 1e-4) << row.name;
+    EXPECT_NEAR(elements[plan::CommunicatorKind::kShardOuter] / (whole / 8), row.outer, 1e-4)
+        << row.name;
+    EXPECT_NEAR(elements[plan::CommunicatorKind::kDataContext] / whole, row.world, 1e-4)
+        << row.name;
   }
 }
 
 TEST(StepProgram, ParametersOnTheHostAreFetchedForEachUseAndGradientsLeftThere) {
   const plan::Job job = job_of("llama-3-8b", 2, 64, 8192);
   plan::Plan plan = plan_of(job, 1, 1);
-  plan.sharding = {plan::Spread::kGlobal, plan::Spread::kGlobal, plan::Spread::kGlobal};
-  const StepProgram on_device = build_program(job, plan);
+  plan.sharding = {plan::StateShardingScope::kGlobal, plan::StateShardingScope::kGlobal,
+                   plan::StateShardingScope::kGlobal};
+  const StepProgram on_device = build_step_program(job, plan);
   plan.offload = {.optimizer = 1, .parameters = true};
-  const StepProgram on_host = build_program(job, plan);
+  const StepProgram on_host = build_step_program(job, plan);
   std::map<OperatorKind, double> rows;
   for_each_operator(on_host, on_host.stages[0], [&](const Operator& op) {
     if (op.name.ends_with("_host") && op.kind != OperatorKind::kHostOptimizer)
@@ -463,7 +487,7 @@ TEST(StepProgram, InputsOfRecomputedLayersTravelOnceEachWay) {
   plan.offload.move_inputs();
   const auto copied = [&] {
     std::map<OperatorKind, std::int64_t> rows;
-    const StepProgram program = build_program(job, plan);
+    const StepProgram program = build_step_program(job, plan);
     for_each_operator(program, program.stages[0], [&](const Operator& op) {
       if (op.name.starts_with("activations.")) rows[op.kind] += op.shape.rows * op.repeats;
     });
@@ -471,7 +495,7 @@ TEST(StepProgram, InputsOfRecomputedLayersTravelOnceEachWay) {
     return rows[OperatorKind::kCopyToHost];
   };
   const std::int64_t input = 8192 * 4096;
-  const std::int64_t rounds = plan::micro_batches(job, plan);
+  const std::int64_t rounds = plan::micro_batches_per_pipeline(job, plan);
   EXPECT_EQ(copied(), 0) << "nothing is recomputed";
   plan.recompute = {.kind = plan::RecomputeKind::kFull};
   EXPECT_EQ(copied(), 32 * input * rounds);
@@ -485,13 +509,13 @@ TEST(StepProgram, InputsOfRecomputedLayersTravelOnceEachWay) {
 /// keeps, or the others.
 double logits_bytes(const StepProgram& program, std::string_view name, bool saved) {
   double bytes = 0;
-  for (const Template& piece : program.templates) {
+  for (const OperatorTemplate& piece : program.templates) {
     if (piece.name != name) continue;
     for (std::size_t i = 0; i < piece.tensors.size(); ++i) {
-      const Tensor& tensor = piece.tensors[i];
+      const TemplateTensor& tensor = piece.tensors[i];
       const bool kept =
           std::ranges::find(piece.saved, static_cast<TensorId>(i)) != piece.saved.end();
-      if (tensor.kind == TensorKind::kLogits && kept == saved) {
+      if (tensor.kind == TensorPurpose::kLogits && kept == saved) {
         bytes += static_cast<double>(tensor.bytes());
       }
     }
@@ -506,11 +530,12 @@ TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
   job.kernels.plain_loss = true;
   const plan::Plan plan = plan_of(job, 1, 1);
   const double wide = 8192.0 * 128256 * 4;
-  const StepProgram program = build_program(job, plan);
+  const StepProgram program = build_step_program(job, plan);
   EXPECT_EQ(logits_bytes(program, "head.forward", true), wide);
   EXPECT_EQ(logits_bytes(program, "head.backward", false), 3.5 * wide) << "and what was kept";
   job.kernels.cross_entropy = plan::CrossEntropyKernel::kCompiled;
-  EXPECT_LT(logits_bytes(build_program(job, plan), "head.forward", true), wide) << "no plain one";
+  EXPECT_LT(logits_bytes(build_step_program(job, plan), "head.forward", true), wide)
+      << "no plain one";
 }
 
 // Tensors that a loss of the same logits keeps and writes in addition to the head's result, in fp32
@@ -527,7 +552,7 @@ TEST(StepProgram, KernelsOfTheLossDifferInTheirCopiesOfLogits) {
                            Case{plan::CrossEntropyKernel::kTe, 0, 0}}) {
     plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
     job.kernels.cross_entropy = each.kernel;
-    const StepProgram program = build_program(job, plan_of(job, 1, 1));
+    const StepProgram program = build_step_program(job, plan_of(job, 1, 1));
     const double wide = 8192.0 * 128256 * 4;
     EXPECT_EQ(logits_bytes(program, "head.forward", true), each.kept * wide);
     EXPECT_EQ(logits_bytes(program, "head.backward", false), each.in_backward * wide);
@@ -539,19 +564,20 @@ TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
   job.kernels.masters = plan::MasterWeights::kAlone;
   plan::Plan plan = plan_of(job, 1, 1);
   plan.accumulate = DType::kBf16;
-  plan.sharding = {plan::Spread::kGlobal, plan::Spread::kGlobal, plan::Spread::kGlobal};
+  plan.sharding = {plan::StateShardingScope::kGlobal, plan::StateShardingScope::kGlobal,
+                   plan::StateShardingScope::kGlobal};
   const double part = 8'030'261'248.0 / 16;
-  const RankModelStateBytes here = build_program(job, plan).stages[0].states;
+  const RankModelStateBytes here = build_step_program(job, plan).stages[0].states;
   EXPECT_NEAR(static_cast<double>(here.parameters) / part, 4, 1e-3);
   EXPECT_NEAR(static_cast<double>(here.gradients) / part, 4, 1e-3);
   EXPECT_NEAR(static_cast<double>(here.optimizer) / part, 8, 1e-3);
   plan.offload = {.optimizer = 1, .parameters = true};
-  const StepProgram program = build_program(job, plan);
+  const StepProgram program = build_step_program(job, plan);
   for_each_operator(program, program.stages[0], [&](const Operator& op) {
     const bool copies = op.kind == OperatorKind::kCopyFromHost ||  //
                         op.kind == OperatorKind::kCopyToHost;
-    const bool sends =
-        op.purpose == Purpose::kGatherParameters || op.purpose == Purpose::kReduceGradients;
+    const bool sends = op.purpose == OperatorPurpose::kGatherParameters ||
+                       op.purpose == OperatorPurpose::kReduceGradients;
     if (copies) {
       EXPECT_EQ(op.dtype, DType::kFp32) << op.name;
     } else if (sends) {
@@ -565,14 +591,16 @@ TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
 
 /// Programs that execute a step find a message's meaning by its purpose alone.
 void expect_purposes(const StepProgram& program) {
-  for (const Stage& stage : program.stages) {
+  for (const PipelineStageProgram& stage : program.stages) {
     for_each_operator(program, stage, [&](const Operator& op) {
       const bool at_the_end = is_communication(op.kind) && op.phase == Phase::kOptimizer;
-      const bool of_states =
-          op.scheme == Scheme::kData || op.scheme == Scheme::kControl || at_the_end;
+      const bool of_states = op.scheme == ParallelismScheme::kData ||
+                             op.scheme == ParallelismScheme::kControl || at_the_end;
       EXPECT_EQ(carries_model_states(op.purpose), of_states) << op.name;
-      const bool travels = op.scheme == Scheme::kExpert && op.routed;
-      EXPECT_EQ(op.purpose == Purpose::kToExperts || op.purpose == Purpose::kFromExperts, travels)
+      const bool travels = op.scheme == ParallelismScheme::kExpert && op.routed;
+      EXPECT_EQ(
+          op.purpose == OperatorPurpose::kToExperts || op.purpose == OperatorPurpose::kFromExperts,
+          travels)
           << op.name;
     });
   }
@@ -587,18 +615,18 @@ TEST(StepProgram, MessagesOfEveryStrategySayWhatTheyAreFor) {
       plan.sharding = sharding;
       plan.overlap.gradients = overlapped;
       plan.overlap.parameters = overlapped;
-      expect_purposes(build_program(job, plan));
+      expect_purposes(build_step_program(job, plan));
     }
   }
 }
 
 TEST(StepProgram, MessagesAboutATiedTableSayWhatTheyAreFor) {
   const plan::Job job = job_of("gpt2", 1, 64, 1024);
-  const StepProgram program = build_program(job, plan_of(job, 2, 2));
+  const StepProgram program = build_step_program(job, plan_of(job, 2, 2));
   expect_purposes(program);
   int tables = 0;
   for_each_operator(program, program.stages[0], [&](const Operator& op) {
-    if (op.purpose == Purpose::kReduceTiedTable) ++tables;
+    if (op.purpose == OperatorPurpose::kReduceTiedTable) ++tables;
   });
   EXPECT_EQ(tables, 1);
 }
@@ -607,29 +635,29 @@ TEST(StepProgram, ExchangesOfHeadsSayWhatTheyMove) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   plan::Plan plan = plan_of(job, 1, 1, 4);
   plan.context_kind = plan::ContextKind::kUlysses;
-  const StepProgram program = build_program(job, plan);
-  std::map<Purpose, std::int64_t> moved;
+  const StepProgram program = build_step_program(job, plan);
+  std::map<OperatorPurpose, std::int64_t> moved;
   for_each_operator(program, program.stages[0], [&](const Operator& op) {
-    if (op.scheme == Scheme::kContext) moved[op.purpose] += op.repeats;
+    if (op.scheme == ParallelismScheme::kContext) moved[op.purpose] += op.repeats;
   });
-  const std::int64_t each = plan::micro_batches(job, plan) * 32 * 2;
-  const std::map<Purpose, std::int64_t> expected{{Purpose::kQueries, each},
-                                                 {Purpose::kKeys, each},
-                                                 {Purpose::kValues, each},
-                                                 {Purpose::kAttentionOut, each}};
+  const std::int64_t each = plan::micro_batches_per_pipeline(job, plan) * 32 * 2;
+  const std::map<OperatorPurpose, std::int64_t> expected{{OperatorPurpose::kQueries, each},
+                                                         {OperatorPurpose::kKeys, each},
+                                                         {OperatorPurpose::kValues, each},
+                                                         {OperatorPurpose::kAttentionOut, each}};
   EXPECT_EQ(moved, expected);
 }
 
 TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
   const plan::Job job = job_of("llama-3-70b", 8, 128, 4096);
   plan::Plan plan = plan_of(job, 2, 4);
-  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 5};
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 5};
   ASSERT_FALSE(plan::find_plan_rejection(job, plan));
-  const StepProgram program = build_program(job, plan);
-  for (const Stage& stage : program.stages) {
+  const StepProgram program = build_step_program(job, plan);
+  for (const PipelineStageProgram& stage : program.stages) {
     std::map<std::tuple<schedule::Direction, std::int32_t, std::int32_t>, int> seen;
-    for (const ScheduleSlot& slot : stage.schedule) {
-      const Sequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
+    for (const PipelineScheduleSlot& slot : stage.schedule) {
+      const TemplateSequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
       ++seen[{sequence.direction, sequence.chunk, slot.micro_batch}];
     }
     EXPECT_EQ(seen.size(), static_cast<std::size_t>(10 * program.micro_batches + 1));
@@ -641,16 +669,17 @@ TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
 TEST(StepProgram, TiedTablesOnTwoStagesAreReducedOnce) {
   const plan::Job job = job_of("gpt2-xl", 1, 32, 1024);
   const plan::Plan plan = plan_of(job, 1, 2);
-  const StepProgram program = build_program(job, plan);
+  const StepProgram program = build_step_program(job, plan);
   for (std::size_t stage = 0; stage < 2; ++stage) {
-    EXPECT_EQ(calls(program, stage, OperatorKind::kAllReduce, Scheme::kPipeline, Phase::kOptimizer),
+    EXPECT_EQ(calls(program, stage, OperatorKind::kAllReduce, ParallelismScheme::kPipeline,
+                    Phase::kOptimizer),
               1);
   }
 }
 
 TEST(StepProgram, IsWrittenWholeAsJson) {
   const plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
-  const StepProgram program = build_program(job, plan_of(job, 2, 2));
+  const StepProgram program = build_step_program(job, plan_of(job, 2, 2));
   const auto json = step_program_json(program);
   EXPECT_EQ(json.at("templates").size(), program.templates.size());
   EXPECT_EQ(json.at("stages").at(1).at("schedule").size(), program.stages[1].schedule.size());
@@ -676,9 +705,9 @@ TEST(Program, MessagesAlongPositionsAreCopiedWhereTheFrameworkDoes) {
     const std::int64_t buffer = sequences * 4096 * 4096;
     int copied = 0;
     int messages = 0;
-    for (const Template& piece : build_program(job, plan).templates) {
+    for (const OperatorTemplate& piece : build_step_program(job, plan).templates) {
       for (const Operator& op : piece.operators) {
-        if (op.scheme == Scheme::kTensor && op.payload_elements == buffer) ++messages;
+        if (op.scheme == ParallelismScheme::kTensor && op.payload_elements == buffer) ++messages;
         if (op.kind != OperatorKind::kUnpack) continue;
         EXPECT_EQ(op.shape.rows * op.shape.columns, buffer);
         EXPECT_EQ(op.dtype, DType::kBf16);

@@ -16,7 +16,7 @@ namespace {
 
 struct LayerBackward {
   std::string name;
-  Template backward;
+  OperatorTemplate backward;
 };
 
 /// Returns backward passes of layers of several architectures under several plans.
@@ -25,19 +25,21 @@ std::vector<LayerBackward> backwards() {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
     const plan::Job job = job_of(model, 1, 8, 4096);
     for (const bool sequence_parallel : {false, true}) {
-      for (const plan::Spread states : {plan::Spread::kNone, plan::Spread::kGlobal}) {
+      for (const plan::StateShardingScope states :
+           {plan::StateShardingScope::kNone, plan::StateShardingScope::kGlobal}) {
         plan::Plan plan;
         plan.parallel = {.tensor = 2, .pipeline = 2, .data = 2};
         plan.sequence_parallel = sequence_parallel;
-        plan.sharding = {states, states, plan::Spread::kGlobal};
-        const Setting setting = make_setting(job, plan);
+        plan.sharding = {states, states, plan::StateShardingScope::kGlobal};
+        const StepSizesAndChoices setting = make_setting(job, plan);
         const plan::LayerRecompute modules{
             .whole = false,
-            .modules = {plan::Module::kNorm, plan::Module::kMlp, plan::Module::kMoeActivation}};
+            .modules = {plan::RecomputeModule::kNorm, plan::RecomputeModule::kMlp,
+                        plan::RecomputeModule::kMoeActivation}};
         for (const plan::LayerRecompute& recompute :
              {plan::kNoRecompute, plan::kCoreRecompute, plan::kWholeRecompute, modules}) {
           const model::LayerClass last = job.model.layer_class(job.model.layers - 1);
-          all.push_back({model, build_layer(setting, last, recompute).backward});
+          all.push_back({model, build_layer_templates(setting, last, recompute).backward});
         }
       }
     }
@@ -45,7 +47,7 @@ std::vector<LayerBackward> backwards() {
   return all;
 }
 
-std::map<std::string, int> census(const Template& piece) {
+std::map<std::string, int> census(const OperatorTemplate& piece) {
   std::map<std::string, int> count;
   for (const Operator& op : piece.operators) {
     ++count[std::string(op.name) + "/" + std::string(name_of(kOperatorNames, op.kind)) + "/" +
@@ -54,7 +56,7 @@ std::map<std::string, int> census(const Template& piece) {
   return count;
 }
 
-bool given(const Template& piece, TensorId id) {
+bool given(const OperatorTemplate& piece, TensorId id) {
   const auto in = [&](const std::vector<TensorId>& ids) {
     return std::ranges::find(ids, id) != ids.end();
   };
@@ -62,7 +64,7 @@ bool given(const Template& piece, TensorId id) {
 }
 
 /// Expects every tensor that an operator reads to be given or written before.
-void expect_complete(const Template& piece) {
+void expect_complete(const OperatorTemplate& piece) {
   std::vector<bool> made(piece.tensors.size(), false);
   for (std::size_t id = 0; id < made.size(); ++id) {
     made[id] = given(piece, static_cast<TensorId>(id));
@@ -75,9 +77,9 @@ void expect_complete(const Template& piece) {
   }
 }
 
-TEST(SplitBackward, TheTwoPartsHoldEveryOperatorOnce) {
+TEST(SplitBackwardTemplates, TheTwoPartsHoldEveryOperatorOnce) {
   for (const LayerBackward& layer : backwards()) {
-    const SplitBackward parts = split_backward(layer.backward);
+    const SplitBackwardTemplates parts = split_backward(layer.backward);
     std::map<std::string, int> both = census(parts.data);
     for (const auto& [name, count] : census(parts.weight)) both[name] += count;
     EXPECT_EQ(both, census(layer.backward)) << layer.name;
@@ -86,9 +88,9 @@ TEST(SplitBackward, TheTwoPartsHoldEveryOperatorOnce) {
   }
 }
 
-TEST(SplitBackward, WeightGradientsAndTheInputsGatheredForThemWait) {
+TEST(SplitBackwardTemplates, WeightGradientsAndTheInputsGatheredForThemWait) {
   for (const LayerBackward& layer : backwards()) {
-    const SplitBackward parts = split_backward(layer.backward);
+    const SplitBackwardTemplates parts = split_backward(layer.backward);
     for (const Operator& op : parts.data.operators) {
       const bool product =
           op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear;
@@ -101,13 +103,14 @@ TEST(SplitBackward, WeightGradientsAndTheInputsGatheredForThemWait) {
   }
 }
 
-TEST(SplitBackward, TheWeightPartRestoresWhatTheDataPartSaved) {
+TEST(SplitBackwardTemplates, TheWeightPartRestoresWhatTheDataPartSaved) {
   for (const LayerBackward& layer : backwards()) {
-    const SplitBackward parts = split_backward(layer.backward);
+    const SplitBackwardTemplates parts = split_backward(layer.backward);
     ASSERT_EQ(parts.data.saved.size(), parts.weight.restored.size());
     for (std::size_t i = 0; i < parts.data.saved.size(); ++i) {
-      const Tensor& left = parts.data.tensors[static_cast<std::size_t>(parts.data.saved[i])];
-      const Tensor& right =
+      const TemplateTensor& left =
+          parts.data.tensors[static_cast<std::size_t>(parts.data.saved[i])];
+      const TemplateTensor& right =
           parts.weight.tensors[static_cast<std::size_t>(parts.weight.restored[i])];
       EXPECT_EQ(left.name, right.name);
       EXPECT_EQ(left.extents, right.extents);
@@ -125,8 +128,8 @@ struct Line {
   std::vector<TensorId> reads, writes;
 };
 
-Template template_of(int tensors, const std::vector<Line>& lines) {
-  TemplateBuilder out("layer.backward", {});
+OperatorTemplate template_of(int tensors, const std::vector<Line>& lines) {
+  OperatorTemplateBuilder out("layer.backward", {});
   for (int i = 0; i < tensors; ++i) out.tensor({.name = "t"});
   out.piece().restored = {0};
   for (const Line& line : lines) {
@@ -136,15 +139,15 @@ Template template_of(int tensors, const std::vector<Line>& lines) {
   return std::move(out.piece());
 }
 
-TEST(SplitBackward, WhatTheDataPartReadsDoesNotWait) {
-  const SplitBackward parts = split_backward(
+TEST(SplitBackwardTemplates, WhatTheDataPartReadsDoesNotWait) {
+  const SplitBackwardTemplates parts = split_backward(
       template_of(3, {{Phase::kWeightGradient, {0}, {1}}, {Phase::kDataGradient, {1}, {2}}}));
   EXPECT_EQ(parts.data.operators.size(), 2U);
   EXPECT_TRUE(parts.weight.operators.empty());
 }
 
-TEST(SplitBackward, WhatTheDataPartWritesOverDoesNotWait) {
-  const SplitBackward parts = split_backward(
+TEST(SplitBackwardTemplates, WhatTheDataPartWritesOverDoesNotWait) {
+  const SplitBackwardTemplates parts = split_backward(
       template_of(3, {{Phase::kWeightGradient, {0}, {1}}, {Phase::kDataGradient, {2}, {0}}}));
   EXPECT_TRUE(parts.weight.operators.empty());
 }

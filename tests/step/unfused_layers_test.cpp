@@ -32,20 +32,20 @@ plan::Job unfused_job(std::string_view model, std::string_view framework,
   return job;
 }
 
-BlockTemplatePair first_layer(const plan::Job& job, std::string_view states = "GGG") {
+ModelBlockTemplatePair first_layer(const plan::Job& job, std::string_view states = "GGG") {
   plan::Plan plan = plan_of(job, 1, 1);
   if (states == "GGG") {
-    plan.sharding.parameters = plan::Spread::kGlobal;
-    plan.sharding.gradients = plan::Spread::kGlobal;
-    plan.sharding.optimizer = plan::Spread::kGlobal;
+    plan.sharding.parameters = plan::StateShardingScope::kGlobal;
+    plan.sharding.gradients = plan::StateShardingScope::kGlobal;
+    plan.sharding.optimizer = plan::StateShardingScope::kGlobal;
   }
-  return build_layer(make_setting(job, plan), job.model.layer_class(1), {});
+  return build_layer_templates(make_setting(job, plan), job.model.layer_class(1), {});
 }
 
-std::int64_t bytes_kept_of(const BlockTemplatePair& layer, std::string_view name = "") {
+std::int64_t bytes_kept_of(const ModelBlockTemplatePair& layer, std::string_view name = "") {
   std::int64_t bytes = 0;
   for (const TensorId id : layer.forward.saved) {
-    const Tensor& tensor = layer.forward.tensors[static_cast<std::size_t>(id)];
+    const TemplateTensor& tensor = layer.forward.tensors[static_cast<std::size_t>(id)];
     if (name.empty() || tensor.name == name) bytes += tensor.bytes();
   }
   return bytes;
@@ -91,8 +91,9 @@ TEST(UnfusedLayers, WithAdaptersInFp32CastTheirInputs) {
   job.kernels.masters = plan::MasterWeights::kAlone;
   adapt(job, 16);
   job.model.adapters->joined = false;
-  for (const model::AdapterTarget mlp :
-       {model::AdapterTarget::kGate, model::AdapterTarget::kUp, model::AdapterTarget::kFc2}) {
+  for (const model::LoraTargetProduct mlp :
+       {model::LoraTargetProduct::kGate, model::LoraTargetProduct::kUp,
+        model::LoraTargetProduct::kFc2}) {
     job.model.adapters->targets.reset(static_cast<std::size_t>(mlp));
   }
   EXPECT_EQ(bytes_kept_of(first_layer(job, "NNN"), "casts"),

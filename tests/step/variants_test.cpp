@@ -24,25 +24,26 @@ plan::Job job_with(const Variant& variant) {
   plan::Job job = job_of("llama-2-7b", 1, 16, 512);
   const std::string text =
       std::string("model: {hidden: 64, heads: 8, ffn: 96, vocab: 128, ") + variant.keys + "}";
-  const Document document = Document::parse(text, "variant");
+  const YamlJsonDocument document = YamlJsonDocument::parse(text, "variant");
   job.model = model::read_job_model(document.root().get("model"), ".");
   return job;
 }
 
 /// Returns the FLOPs of the matrix products in one phase of a template.
-double multiplied(const Template& piece, Phase phase) {
+double multiplied(const OperatorTemplate& piece, Phase phase) {
   double sum = 0;
   for (const Operator& op : piece.operators) {
-    if (op.kind == OperatorKind::kLinear && op.phase == phase) sum += flops(op);
+    if (op.kind == OperatorKind::kLinear && op.phase == phase) sum += operator_flops(op);
   }
   return sum;
 }
 
 /// Returns the FLOPs of all matrices of a layer except those of routed experts, for one token.
 /// `trunk`: without the indexer, which gets no gradient.
-double matrix_flops(const model::Architecture& model, const model::LayerClass& layer, bool trunk) {
+double matrix_flops(const model::ModelArchitecture& model, const model::LayerClass& layer,
+                    bool trunk) {
   double sum = 0;
-  for (const model::Parameter& parameter : model::layer_parameters(model, layer)) {
+  for (const model::ModelParameter& parameter : model::layer_parameters(model, layer)) {
     if (parameter.vector || parameter.expert) continue;
     if (trunk && parameter.name.starts_with("attention.index")) continue;
     sum += 2.0 * static_cast<double>(parameter.rows * parameter.columns);
@@ -50,13 +51,14 @@ double matrix_flops(const model::Architecture& model, const model::LayerClass& l
   return sum;
 }
 
-void expect_reads_what_is_written(const Template& piece) {
+void expect_reads_what_is_written(const OperatorTemplate& piece) {
   std::set<TensorId> written(piece.inputs.begin(), piece.inputs.end());
   written.insert(piece.restored.begin(), piece.restored.end());
   for (const Operator& op : piece.operators) {
     for (const TensorId id : piece.reads(op)) {
-      EXPECT_TRUE(written.contains(id)) << piece.name << ": " << name_of(op.part) << " reads "
-                                        << piece.tensors[static_cast<std::size_t>(id)].name;
+      EXPECT_TRUE(written.contains(id))
+          << piece.name << ": " << layer_part_name(op.part) << " reads "
+          << piece.tensors[static_cast<std::size_t>(id)].name;
     }
     for (const TensorId id : piece.writes(op)) written.insert(id);
   }
@@ -66,10 +68,10 @@ class LayerVariants : public testing::TestWithParam<Variant> {};
 
 TEST_P(LayerVariants, MultiplyWhatTheModelCounts) {
   const plan::Job job = job_with(GetParam());
-  const Setting setting = make_setting(job, plan_of(job, 1, 1));
+  const StepSizesAndChoices setting = make_setting(job, plan_of(job, 1, 1));
   const auto tokens = static_cast<double>(setting.tokens);
   for (const auto& [layer, count] : job.model.layer_counts_by_class()) {
-    const BlockTemplatePair pair = build_layer(setting, layer, {});
+    const ModelBlockTemplatePair pair = build_layer_templates(setting, layer, {});
     const double all = tokens * matrix_flops(job.model, layer, false);
     EXPECT_DOUBLE_EQ(multiplied(pair.forward, Phase::kForward), all);
     EXPECT_DOUBLE_EQ(multiplied(pair.backward, Phase::kWeightGradient), all);
@@ -81,10 +83,10 @@ TEST_P(LayerVariants, MultiplyWhatTheModelCounts) {
 TEST_P(LayerVariants, AreWellFormedUnderAnyRecomputationAndTensorDegree) {
   const plan::Job job = job_with(GetParam());
   for (const std::int64_t tensor : {1, 2}) {
-    const Setting setting = make_setting(job, plan_of(job, tensor, 1));
+    const StepSizesAndChoices setting = make_setting(job, plan_of(job, tensor, 1));
     for (const auto& [layer, count] : job.model.layer_counts_by_class()) {
       for (const bool whole : {false, true}) {
-        const BlockTemplatePair pair = build_layer(setting, layer, {.whole = whole});
+        const ModelBlockTemplatePair pair = build_layer_templates(setting, layer, {.whole = whole});
         expect_reads_what_is_written(pair.forward);
         expect_reads_what_is_written(pair.backward);
         EXPECT_EQ(pair.forward.saved.size(), pair.backward.restored.size());
@@ -119,7 +121,8 @@ INSTANTIATE_TEST_SUITE_P(Models, LayerVariants, testing::ValuesIn(kVariants),
 TEST(LayerVariants, AnIndexerLeavesAttentionItsChosenKeys) {
   const Variant variant = kVariants[6];
   const plan::Job job = job_with(variant);
-  const BlockTemplatePair pair = build_layer(make_setting(job, plan_of(job, 1, 1)), {}, {});
+  const ModelBlockTemplatePair pair =
+      build_layer_templates(make_setting(job, plan_of(job, 1, 1)), {}, {});
   for (const Operator& op : pair.forward.operators) {
     if (op.kind != OperatorKind::kAttention) continue;
     const std::int64_t reach = op.part == LayerPart::kIndexScores ? 512 : 64;
@@ -132,11 +135,12 @@ TEST(LayerVariants, AnIndexerLeavesAttentionItsChosenKeys) {
 }  // namespace
 /// Returns the shapes of the attention cores in a layer's forward pass under a ring over so many
 /// context ranks.
-std::vector<Shape> ring_cores(const Variant& variant, std::int64_t context) {
+std::vector<OperatorShape> ring_cores(const Variant& variant, std::int64_t context) {
   const plan::Job job = job_with(variant);
   const plan::Plan plan = plan_of(job, 1, 1, context);
-  std::vector<Shape> cores;
-  for (const Operator& op : build_layer(make_setting(job, plan), {}, {}).forward.operators) {
+  std::vector<OperatorShape> cores;
+  for (const Operator& op :
+       build_layer_templates(make_setting(job, plan), {}, {}).forward.operators) {
     if (op.kind == OperatorKind::kAttention) cores.push_back(op.shape);
   }
   return cores;
@@ -145,7 +149,7 @@ std::vector<Shape> ring_cores(const Variant& variant, std::int64_t context) {
 // By hand: four ranks with 128 of 512 tokens in two pieces of 64. A rank's own keys: 64 * 65 / 2
 // for each piece and 64 * 64 of the later piece with the earlier: 8,256; visiting ones: 128 * 64.
 TEST(Ring, MasksCutARanksOwnKeysAlone) {
-  const std::vector<Shape> cores = ring_cores(kVariants[0], 4);
+  const std::vector<OperatorShape> cores = ring_cores(kVariants[0], 4);
   ASSERT_EQ(cores.size(), 4);
   EXPECT_EQ(cores[0].pairs, 8256);
   EXPECT_EQ(cores[0].keys, 128);

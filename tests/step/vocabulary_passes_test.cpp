@@ -12,7 +12,7 @@ namespace {
 
 struct Cut {
   std::string name;
-  BlockTemplatePair pair;
+  ModelBlockTemplatePair pair;
 };
 
 /// Returns embeddings and heads at the ends of the model and between them, for both schedules.
@@ -20,18 +20,19 @@ std::vector<Cut> cuts() {
   std::vector<Cut> all;
   for (const char* model : {"llama-3-8b", "gpt2"}) {
     const plan::Job job = job_of(model, 1, 8, 1024);
-    for (const schedule::ScheduleKind kind :
-         {schedule::ScheduleKind::kVocabularyOne, schedule::ScheduleKind::kVocabularyTwo}) {
+    for (const schedule::PipelineScheduleKind kind :
+         {schedule::PipelineScheduleKind::kVocabularyOne,
+          schedule::PipelineScheduleKind::kVocabularyTwo}) {
       for (const std::int64_t tensor : {1, 2}) {
         plan::Plan plan;
         plan.parallel = {.tensor = tensor, .pipeline = 4};
         plan.sequence_parallel = tensor > 1;
         plan.schedule = {.kind = kind};
-        const Setting setting = make_setting(job, plan);
+        const StepSizesAndChoices setting = make_setting(job, plan);
         for (const bool at_end : {false, true}) {
           const std::string name = std::string(model) + (at_end ? " at an end" : "");
-          all.push_back({name, build_embedding(setting, false, at_end)});
-          all.push_back({name, build_head(setting, false, at_end)});
+          all.push_back({name, build_embedding_templates(setting, false, at_end)});
+          all.push_back({name, build_head_templates(setting, false, at_end)});
         }
       }
     }
@@ -39,9 +40,9 @@ std::vector<Cut> cuts() {
   return all;
 }
 
-bool posts_something(const Template& piece) {
+bool posts_something(const OperatorTemplate& piece) {
   for (const Operator& op : piece.operators) {
-    if (op.stream == Stream::kVocabulary) return true;
+    if (op.stream == DeviceStream::kVocabulary) return true;
   }
   return false;
 }
@@ -49,12 +50,13 @@ bool posts_something(const Template& piece) {
 TEST(VocabularyPasses, EachTakesUpWhatTheOneBeforeItLeft) {
   for (const Cut& cut : cuts()) {
     const std::vector<VocabularyPass> passes = split_vocabulary_passes(cut.pair);
-    const Template* before = nullptr;
+    const OperatorTemplate* before = nullptr;
     for (const VocabularyPass& pass : passes) {
       ASSERT_EQ(pass.piece.restored.size(), before == nullptr ? 0 : before->saved.size());
       for (std::size_t i = 0; i < pass.piece.restored.size(); ++i) {
-        const Tensor& left = before->tensors[static_cast<std::size_t>(before->saved[i])];
-        const Tensor& taken = pass.piece.tensors[static_cast<std::size_t>(pass.piece.restored[i])];
+        const TemplateTensor& left = before->tensors[static_cast<std::size_t>(before->saved[i])];
+        const TemplateTensor& taken =
+            pass.piece.tensors[static_cast<std::size_t>(pass.piece.restored[i])];
         EXPECT_EQ(left.name, taken.name) << cut.name;
         EXPECT_EQ(left.bytes(), taken.bytes()) << cut.name;
       }
@@ -87,7 +89,7 @@ TEST(VocabularyPasses, HaveAllOperatorsInTheirOrder) {
 TEST(VocabularyPasses, PostWhatTheScheduleSays) {
   for (const Cut& cut : cuts()) {
     for (const VocabularyPass& pass : split_vocabulary_passes(cut.pair)) {
-      EXPECT_EQ(posts_something(pass.piece), schedule::sends_joint_message(pass.direction))
+      EXPECT_EQ(posts_something(pass.piece), schedule::sends_all_position_message(pass.direction))
           << cut.name << ' ' << name_of(schedule::kDirectionNames, pass.direction);
     }
   }

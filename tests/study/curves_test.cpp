@@ -63,7 +63,7 @@ TEST(UtilizationStudy, LargerWorkIsUsedBetter) {
 // The share at the plan's own size equals that of `predict`.
 TEST(UtilizationStudy, SharesAreThoseOfThePrediction) {
   const plan::PlannedJob planned = example();
-  const simulate::Prediction prediction = simulate::predict(planned);
+  const simulate::PlanPrediction prediction = simulate::predict_plan(planned);
   const auto critical = static_cast<std::size_t>(prediction.simulation.critical_stage);
   const simulate::StageTimeBreakdown& breakdown = prediction.simulation.stages[critical].breakdown;
   const StudyCharts study = study_gpu_utilization(planned);
@@ -78,10 +78,11 @@ TEST(BandwidthStudy, IsSentBytesOverTime) {
   const StudyCharts study = study_collective_bandwidth(planned);
   const double bytes = 256.0 * 1024 * 1024;
   const cost::CostModel cost(planned.job);
-  const double seconds = cost.message(step::OperatorKind::kAllReduce, bytes,
-                                      cluster::strided_group_layout(planned.job.cluster, 8, 1),
-                                      collective::Algorithm::kLibrary, step::Scheme::kNone)
-                             .seconds;
+  const double seconds =
+      cost.message_time(step::OperatorKind::kAllReduce, bytes,
+                        cluster::network_layout_of_strided_group(planned.job.cluster, 8, 1),
+                        collective::CollectiveAlgorithm::kLibrary, step::ParallelismScheme::kNone)
+          .seconds;
   EXPECT_DOUBLE_EQ(at(curve_of(panel_of(study, "inside"), "all_reduce"), bytes),
                    1.75 * bytes / seconds);
 }
@@ -90,7 +91,7 @@ TEST(BandwidthStudy, SharedNicsAreSlower) {
   plan::PlannedJob planned = example();
   planned.job.cluster.nics_per_node = 1;
   planned.job.cluster.nic_of_device.assign(8, 0);
-  for (cluster::FabricLevel& level : planned.job.cluster.levels) {
+  for (cluster::NetworkLevel& level : planned.job.cluster.levels) {
     if (level.network) level.uplink_bytes_per_s /= 8;
   }
   const StudyCharts study = study_collective_bandwidth(planned);

@@ -18,7 +18,7 @@ constexpr double kMega = 1e6;
 
 /// Returns a setting with one device per node, NICs of 50 GB/s, 5 us between nodes.
 CollectiveScalingSettings single_gpus(const std::vector<std::int64_t>& nodes) {
-  CollectiveScalingSettings setting{.collectives = {collective::Collective::kAllGather},
+  CollectiveScalingSettings setting{.collectives = {collective::CollectiveOperation::kAllGather},
                                     .payloads_bytes = {100 * kMega}};
   for (const std::int64_t n : nodes)
     setting.clusters.push_back(cluster::load_cluster("vista-gh200", n));
@@ -26,7 +26,7 @@ CollectiveScalingSettings single_gpus(const std::vector<std::int64_t>& nodes) {
 }
 
 CollectiveScalingSettings dgx(const std::vector<std::int64_t>& nodes) {
-  CollectiveScalingSettings setting{.collectives = {collective::Collective::kAllReduce},
+  CollectiveScalingSettings setting{.collectives = {collective::CollectiveOperation::kAllReduce},
                                     .payloads_bytes = {64 * kMega}};
   for (const std::int64_t n : nodes)
     setting.clusters.push_back(cluster::load_cluster("dgx-h100", n));
@@ -42,14 +42,14 @@ TEST(Scaling, IsWhatAHandCounts) {
   const CollectiveScalingPoint& point = study.points.front();
   EXPECT_EQ(point.ranks, 2);
   EXPECT_TRUE(point.played);
-  for (const AlgorithmScheduleTime& time : point.schedules) {
+  for (const CollectiveScheduleTime& time : point.schedules) {
     EXPECT_EQ(time.chunks, 1);
     EXPECT_NEAR(time.closed_s, 1e-3 + 1e-6 + 5e-6, 1e-12)
         << name_of(collective::kCollectiveAlgorithmNames, time.method);
     EXPECT_NEAR(time.played_s.value_or(0), 1e-3 + 1e-6 + 5e-6, 1e-12);
   }
   EXPECT_NEAR(point.least.any_s, 1e-3, 1e-12);
-  EXPECT_NEAR(point.gain().value_or(0), 1, 1e-9);
+  EXPECT_NEAR(point.ho_ring_speedup().value_or(0), 1, 1e-9);
   EXPECT_FALSE(point.adding_network_s);
 }
 
@@ -63,7 +63,7 @@ TEST(Scaling, SimulatesGroupsUpToTheSizeAskedFor) {
   EXPECT_TRUE(study.points[1].schedules.front().played_s);
   EXPECT_FALSE(study.points[2].schedules.front().played_s);
   for (const auto& [method, difference] : study.closed_form_differences()) {
-    EXPECT_LT(difference, method == collective::Algorithm::kRings ? 0.1 : 0.02)
+    EXPECT_LT(difference, method == collective::CollectiveAlgorithm::kRings ? 0.1 : 0.02)
         << name_of(collective::kCollectiveAlgorithmNames, method);
   }
 }
@@ -83,7 +83,7 @@ TEST(Scaling, IsTheSameWhenEveryRankIsSimulated) {
 TEST(Scaling, SimulatesEveryRankOfGroupsThatFitOnly) {
   CollectiveScalingSettings setting = dgx({2048});
   setting.play_ranks = 16384;
-  setting.methods = {collective::Algorithm::kRailHalving};
+  setting.methods = {collective::CollectiveAlgorithm::kRailHalving};
   EXPECT_TRUE(study_collective_scaling(setting).points[0].played);
   setting.every_rank = true;
   EXPECT_THROW(study_collective_scaling(setting), Error);
@@ -105,32 +105,37 @@ TEST(Scaling, SaysWhereTheHoRingWinsAndWhereNot) {
   CollectiveScalingSettings setting = dgx({4, 2048});
   setting.payloads_bytes = {1e9};
   const CollectiveScalingStudy study = study_collective_scaling(setting);
-  EXPECT_EQ(study.points[0].fastest_other_than_ho_ring()->method, collective::Algorithm::kRings);
-  EXPECT_GT(study.points[0].gain().value_or(0), 1.05);
+  EXPECT_EQ(study.points[0].fastest_other_than_ho_ring()->method,
+            collective::CollectiveAlgorithm::kRings);
+  EXPECT_GT(study.points[0].ho_ring_speedup().value_or(0), 1.05);
   EXPECT_EQ(study.points[1].fastest_other_than_ho_ring()->method,
-            collective::Algorithm::kRailHalving);
-  EXPECT_LT(study.points[1].gain().value_or(1), 0.5);
+            collective::CollectiveAlgorithm::kRailHalving);
+  EXPECT_LT(study.points[1].ho_ring_speedup().value_or(1), 0.5);
   for (const CollectiveScalingPoint& point : study.points) {
-    EXPECT_LT(point.adding_switches_s.value_or(1), *point.seconds(collective::Algorithm::kHoRing));
+    EXPECT_LT(point.adding_switches_s.value_or(1),
+              *point.collective_seconds_by_algorithm(collective::CollectiveAlgorithm::kHoRing));
     EXPECT_LE(*point.adding_switches_s, *point.adding_network_s);
   }
 }
 
 TEST(Scaling, LooksAtTheSchedulesAskedForOnly) {
   CollectiveScalingSettings setting = dgx({4});
-  setting.methods = {collective::Algorithm::kHoRing};
+  setting.methods = {collective::CollectiveAlgorithm::kHoRing};
   const CollectiveScalingStudy study = study_collective_scaling(setting);
   ASSERT_EQ(study.points[0].schedules.size(), 1U);
   EXPECT_EQ(study.points[0].fastest_other_than_ho_ring(), nullptr);
-  EXPECT_FALSE(study.points[0].gain());
+  EXPECT_FALSE(study.points[0].ho_ring_speedup());
   EXPECT_FALSE(collective_scaling_json(study)["points"][0].contains("ho_ring_gain"));
 }
 
 TEST(Scaling, LeavesOutSchedulesThatDoNotExist) {
   const CollectiveScalingStudy study = study_collective_scaling(dgx({3}));
-  EXPECT_FALSE(study.points[0].seconds(collective::Algorithm::kHalvingDoubling));
-  EXPECT_FALSE(study.points[0].seconds(collective::Algorithm::kRelay));
-  EXPECT_TRUE(study.points[0].seconds(collective::Algorithm::kRings));
+  EXPECT_FALSE(study.points[0].collective_seconds_by_algorithm(
+      collective::CollectiveAlgorithm::kHalvingDoubling));
+  EXPECT_FALSE(
+      study.points[0].collective_seconds_by_algorithm(collective::CollectiveAlgorithm::kRelay));
+  EXPECT_TRUE(
+      study.points[0].collective_seconds_by_algorithm(collective::CollectiveAlgorithm::kRings));
 }
 
 TEST(Scaling, RefusesWhatItsFormulasDoNotCover) {
@@ -158,7 +163,7 @@ TEST(ScalingJson, HoldsEveryPoint) {
   const auto& point = json["points"][1];
   EXPECT_EQ(point["operation"], "all_reduce");
   EXPECT_EQ(point["ranks"], 16);
-  EXPECT_EQ(point["ho_ring_gain"].get<double>(), study.points[1].gain());
+  EXPECT_EQ(point["ho_ring_gain"].get<double>(), study.points[1].ho_ring_speedup());
   EXPECT_EQ(point["adding_switches_s"].get<double>(), study.points[1].adding_switches_s);
   EXPECT_TRUE(json["points"][0]["schedules"][0].contains("simulated_s"));
   EXPECT_FALSE(point["schedules"][0].contains("simulated_s"));

@@ -14,9 +14,9 @@ namespace stepwright::study {
 namespace {
 
 /// Returns simulations of the schedules with a fixed order, by kind.
-std::map<schedule::ScheduleKind, PipelineScheduleSimulation> plays_of(
+std::map<schedule::PipelineScheduleKind, PipelineScheduleSimulation> plays_of(
     const schedule::UniformPipeline& pipeline) {
-  std::map<schedule::ScheduleKind, PipelineScheduleSimulation> plays;
+  std::map<schedule::PipelineScheduleKind, PipelineScheduleSimulation> plays;
   for (PipelineScheduleSimulation& play : study_pipeline_schedules(pipeline, false))
     plays[play.schedule.kind] = play;
   return plays;
@@ -33,13 +33,13 @@ constexpr schedule::UniformPipeline kFour{.stages = 4,
 // By hand: 4 x 3 + 15 x 2.4 for the folded pipeline; 48 - 23 x 0.6 / 2 + 3 x 1.4 / 2 for DualPipeV.
 TEST(StudySchedules, OneCaseWorkedByHand) {
   const auto plays = plays_of(kFour);
-  EXPECT_NEAR(plays.at(schedule::ScheduleKind::kFolded).makespan_s, 48, 1e-9);
-  EXPECT_NEAR(plays.at(schedule::ScheduleKind::kDualPipeV).makespan_s, 43.2, 1e-9);
-  const std::vector<double>& idle = plays.at(schedule::ScheduleKind::kDualPipeV).idle_s;
+  EXPECT_NEAR(plays.at(schedule::PipelineScheduleKind::kFolded).makespan_s, 48, 1e-9);
+  EXPECT_NEAR(plays.at(schedule::PipelineScheduleKind::kDualPipeV).makespan_s, 43.2, 1e-9);
+  const std::vector<double>& idle = plays.at(schedule::PipelineScheduleKind::kDualPipeV).idle_s;
   for (const auto& [position, idle_s] : {std::pair{0, 1.5}, {1, 1.8}, {2, 2.1}, {3, 2.1}}) {
     EXPECT_NEAR(idle[static_cast<std::size_t>(position)], idle_s, 1e-9);
   }
-  EXPECT_EQ(plays.at(schedule::ScheduleKind::kFolded).peak_activations,
+  EXPECT_EQ(plays.at(schedule::PipelineScheduleKind::kFolded).peak_activations,
             std::vector<double>(4, 4.0));
 }
 
@@ -52,7 +52,7 @@ TEST(StudySchedules, AFoundOrderIsNeverLonger) {
     pipeline.paired_s.reset();
     const std::vector<PipelineScheduleSimulation> plays = study_pipeline_schedules(pipeline);
     const PipelineScheduleSimulation& found = plays.back();
-    ASSERT_EQ(found.schedule.kind, schedule::ScheduleKind::kAuto);
+    ASSERT_EQ(found.schedule.kind, schedule::PipelineScheduleKind::kAuto);
     EXPECT_LE(std::ranges::max(found.peak_activations), 4);
     for (const PipelineScheduleSimulation& play : plays) {
       if (!play.refused.empty() || std::ranges::max(play.peak_activations) > 4) continue;
@@ -67,7 +67,7 @@ TEST(StudySchedules, TakeTheirClosedForms) {
   const auto between = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
   };
-  std::map<schedule::ScheduleKind, int> seen;
+  std::map<schedule::PipelineScheduleKind, int> seen;
   for (int i = 0; i < 3000; ++i) {
     schedule::UniformPipeline pipeline{
         .stages = between(1, 9), .micro_batches = between(1, 40), .chunks = 2};
@@ -86,10 +86,10 @@ TEST(StudySchedules, TakeTheirClosedForms) {
           << " stages, " << pipeline.micro_batches << " micro-batches";
     }
   }
-  for (const schedule::ScheduleKind kind :
-       {schedule::ScheduleKind::kZeroBubbleH1, schedule::ScheduleKind::kFolded,
-        schedule::ScheduleKind::kDualPipe, schedule::ScheduleKind::kDualPipeV,
-        schedule::ScheduleKind::kStp}) {
+  for (const schedule::PipelineScheduleKind kind :
+       {schedule::PipelineScheduleKind::kZeroBubbleH1, schedule::PipelineScheduleKind::kFolded,
+        schedule::PipelineScheduleKind::kDualPipe, schedule::PipelineScheduleKind::kDualPipeV,
+        schedule::PipelineScheduleKind::kStp}) {
     EXPECT_GT(seen[kind], 50) << name_of(schedule::kScheduleKindNames, kind);
   }
 }
@@ -115,10 +115,10 @@ TEST(StudySchedules, DualPipeIsIdleByItsForms) {
         const auto r = static_cast<double>(position);
         const double saved_s = f + b - paired_s;
         const double fill_s = paired_s + b - 3 * w;
-        EXPECT_NEAR(plays.at(schedule::ScheduleKind::kDualPipeV).idle_s[at],
+        EXPECT_NEAR(plays.at(schedule::PipelineScheduleKind::kDualPipeV).idle_s[at],
                     (all - 1) * fill_s / 2 - std::max(0.0, all - 2 - r) * saved_s / 2, 1e-9);
         const double near = std::min(r, all - 1 - r);
-        EXPECT_NEAR(plays.at(schedule::ScheduleKind::kDualPipe).idle_s[at],
+        EXPECT_NEAR(plays.at(schedule::PipelineScheduleKind::kDualPipe).idle_s[at],
                     (half - 1) * fill_s - std::max(0.0, half - 2 - near) * saved_s, 1e-9);
       }
     }
@@ -133,7 +133,7 @@ TEST(StudySchedules, FoldedHoldsAsManyMicroBatchesAsPositionsOnEach) {
       pipeline.stages = stages;
       pipeline.micro_batches = m;
       const PipelineScheduleSimulation play =
-          plays_of(pipeline).at(schedule::ScheduleKind::kFolded);
+          plays_of(pipeline).at(schedule::PipelineScheduleKind::kFolded);
       for (std::int64_t r = 0; r < stages; ++r) {
         EXPECT_DOUBLE_EQ(play.peak_activations[static_cast<std::size_t>(r)],
                          std::min(static_cast<double>(stages), static_cast<double>(m + r + 1) / 2))
@@ -152,8 +152,8 @@ TEST(StudySchedules, FoldedWithFewMicroBatchesTakesWhatGpipeTakes) {
       pipeline.stages = stages;
       pipeline.micro_batches = m;
       const auto plays = plays_of(pipeline);
-      EXPECT_NEAR(plays.at(schedule::ScheduleKind::kFolded).makespan_s,
-                  plays.at(schedule::ScheduleKind::kGpipe).makespan_s, 1e-9)
+      EXPECT_NEAR(plays.at(schedule::PipelineScheduleKind::kFolded).makespan_s,
+                  plays.at(schedule::PipelineScheduleKind::kGpipe).makespan_s, 1e-9)
           << stages << " stages, " << m << " micro-batches";
     }
   }
@@ -168,14 +168,14 @@ TEST(StudySchedules, ShapesOfVHoldWhatTheirNamesSay) {
     pipeline.micro_batches = 4 * stages;
     const auto plays = plays_of(pipeline);
     const auto p = static_cast<double>(stages);
-    const auto peak = [&](schedule::ScheduleKind kind) {
+    const auto peak = [&](schedule::PipelineScheduleKind kind) {
       return std::ranges::max(plays.at(kind).peak_activations);
     };
-    EXPECT_LE(peak(schedule::ScheduleKind::kZeroBubbleV), p);
-    EXPECT_LE(peak(schedule::ScheduleKind::kVHalf), p / 2 + 1);
-    EXPECT_LE(peak(schedule::ScheduleKind::kVMin), p / 3 + 4.0 / 3);
-    EXPECT_LT(plays.at(schedule::ScheduleKind::kZeroBubbleV).makespan_s,
-              plays.at(schedule::ScheduleKind::kOneForwardOneBackward).makespan_s);
+    EXPECT_LE(peak(schedule::PipelineScheduleKind::kZeroBubbleV), p);
+    EXPECT_LE(peak(schedule::PipelineScheduleKind::kVHalf), p / 2 + 1);
+    EXPECT_LE(peak(schedule::PipelineScheduleKind::kVMin), p / 3 + 4.0 / 3);
+    EXPECT_LT(plays.at(schedule::PipelineScheduleKind::kZeroBubbleV).makespan_s,
+              plays.at(schedule::PipelineScheduleKind::kOneForwardOneBackward).makespan_s);
   }
 }
 
@@ -183,12 +183,12 @@ TEST(StudySchedules, RefuseWithAReason) {
   schedule::UniformPipeline pipeline = kFour;
   pipeline.micro_batches = 3;
   const auto plays = plays_of(pipeline);
-  EXPECT_EQ(plays.at(schedule::ScheduleKind::kDualPipeV).refused,
+  EXPECT_EQ(plays.at(schedule::PipelineScheduleKind::kDualPipeV).refused,
             "the schedule dualpipev needs at least 8 micro-batches with pipeline 4; they are 3");
-  EXPECT_EQ(plays.at(schedule::ScheduleKind::kDualPipe).refused,
+  EXPECT_EQ(plays.at(schedule::PipelineScheduleKind::kDualPipe).refused,
             "the schedule dualpipe needs an even number of positions and of micro-batches; "
             "pipeline is 4, micro-batches are 3");
-  EXPECT_TRUE(plays.at(schedule::ScheduleKind::kFolded).refused.empty());
+  EXPECT_TRUE(plays.at(schedule::PipelineScheduleKind::kFolded).refused.empty());
   pipeline.paired_s = -1;
   EXPECT_THROW(study_pipeline_schedules(pipeline), Error);
 }

@@ -1,4 +1,4 @@
-// Traffic of the programs that `build_program` builds.
+// Traffic of the programs that `build_step_program` builds.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -43,11 +43,12 @@ plan::Plan plan_of_gpt_3b() {
 }
 
 /// Returns the bytes sent by scheme, averaged over ranks.
-std::map<step::Scheme, double> sent_per_rank(const plan::Job& job, const plan::Plan& plan) {
-  const step::StepProgram program = step::build_program(job, plan);
-  std::map<step::Scheme, double> result;
-  for (const auto& [scheme, volume] :
-       traffic_totals_by_scheme(ledger(program, std::nullopt, plan::Grid(plan)))) {
+std::map<step::ParallelismScheme, double> sent_per_rank(const plan::Job& job,
+                                                        const plan::Plan& plan) {
+  const step::StepProgram program = step::build_step_program(job, plan);
+  std::map<step::ParallelismScheme, double> result;
+  for (const auto& [scheme, volume] : traffic_totals_by_scheme(
+           count_traffic_of_step(program, std::nullopt, plan::RankGrid(plan)))) {
     result[scheme] = volume.sent_bytes / static_cast<double>(program.ranks);
   }
   return result;
@@ -58,19 +59,20 @@ std::map<step::Scheme, double> sent_per_rank(const plan::Job& job, const plan::P
 // received.
 TEST(BuiltProgram, HasTheVolumesOfAPublishedGpt3B) {
   auto sent = sent_per_rank(gpt_3b(), plan_of_gpt_3b());
-  EXPECT_NEAR(2 * sent[step::Scheme::kTensor], 85e9, 0.02 * 85e9);
-  EXPECT_NEAR(2 * sent[step::Scheme::kPipeline], 1e9, 0.05 * 1e9);
-  EXPECT_NEAR(2 * sent[step::Scheme::kData], 741e6, 0.01 * 741e6);
+  EXPECT_NEAR(2 * sent[step::ParallelismScheme::kTensor], 85e9, 0.02 * 85e9);
+  EXPECT_NEAR(2 * sent[step::ParallelismScheme::kPipeline], 1e9, 0.05 * 1e9);
+  EXPECT_NEAR(2 * sent[step::ParallelismScheme::kData], 741e6, 0.01 * 741e6);
 }
 
 TEST(BuiltProgram, HasTheMessageSizeOfAPublishedGpt3B) {
   const plan::Plan plan = plan_of_gpt_3b();
-  const step::StepProgram program = step::build_program(gpt_3b(), plan);
-  for (const Message& message : ledger(program, std::nullopt, plan::Grid(plan)).messages) {
+  const step::StepProgram program = step::build_step_program(gpt_3b(), plan);
+  for (const TrafficLedgerRow& message :
+       count_traffic_of_step(program, std::nullopt, plan::RankGrid(plan)).messages) {
     const bool of_the_loss = message.payload_bytes == 80'000;  // 20,000 tokens in fp32
     const bool at_the_end = message.phase == step::Phase::kOptimizer;
-    if (message.scheme == step::Scheme::kPipeline ||
-        (message.scheme == step::Scheme::kTensor && !of_the_loss && !at_the_end)) {
+    if (message.scheme == step::ParallelismScheme::kPipeline ||
+        (message.scheme == step::ParallelismScheme::kTensor && !of_the_loss && !at_the_end)) {
       EXPECT_EQ(message.payload_bytes, 125'000'000);
     }
   }
@@ -104,13 +106,13 @@ constexpr double kLayersTimesBatches = 2 * 8.0;
 
 /// Returns the tensor-parallel bytes that a rank in the middle of the pipeline sends.
 double middle_tensor_bytes(const plan::Plan& plan) {
-  const step::StepProgram program = step::build_program(small_job(), plan);
-  const plan::Grid grid(plan);
-  const std::int64_t rank = grid.rank_at(1, 0, 1, 1);
-  TrafficLedger layers = ledger(program, rank, grid);
+  const step::StepProgram program = step::build_step_program(small_job(), plan);
+  const plan::RankGrid grid(plan);
+  const std::int64_t rank = grid.rank_at_coordinates(1, 0, 1, 1);
+  TrafficLedger layers = count_traffic_of_step(program, rank, grid);
   std::erase_if(layers.messages,
-                [](const Message& m) { return m.phase == step::Phase::kOptimizer; });
-  return traffic_totals_by_scheme(layers)[step::Scheme::kTensor].sent_bytes;
+                [](const TrafficLedgerRow& m) { return m.phase == step::Phase::kOptimizer; });
+  return traffic_totals_by_scheme(layers)[step::ParallelismScheme::kTensor].sent_bytes;
 }
 
 /// Returns the bytes of `count` half all-reduces per layer and micro-batch; half of a ring
@@ -146,10 +148,11 @@ TEST(BuiltProgram, SendsWhatSequenceParallelismCosts) {
 
 TEST(BuiltProgram, ReceivesWhatItSends) {
   plan::Plan plan = small_plan();
-  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
-  const step::StepProgram program = step::build_program(small_job(), plan);
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 2};
+  const step::StepProgram program = step::build_step_program(small_job(), plan);
   std::map<step::OperatorKind, std::int64_t> calls;
-  for (const Message& message : ledger(program, std::nullopt, plan::Grid(plan)).messages) {
+  for (const TrafficLedgerRow& message :
+       count_traffic_of_step(program, std::nullopt, plan::RankGrid(plan)).messages) {
     calls[message.operation] += message.count;
   }
   // 8 chunks have 7 boundaries, crossed twice by 8 micro-batches on 16 ranks of a stage.
@@ -162,18 +165,20 @@ TEST(BuiltProgram, ReceivesWhatItSends) {
 TEST(BuiltProgram, PositionsThatShareTheVocabularyExchangeRows) {
   const plan::Job job = small_job();
   plan::Plan plan = small_plan();
-  plan.schedule = {.kind = schedule::ScheduleKind::kSpreadVocabulary};
-  const step::StepProgram program = step::build_program(job, plan);
-  const std::int64_t micro = plan::micro_batches(job, plan);
-  const step::Setting setting = step::make_setting(job, plan);
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kSpreadVocabulary};
+  const step::StepProgram program = step::build_step_program(job, plan);
+  const std::int64_t micro = plan::micro_batches_per_pipeline(job, plan);
+  const step::StepSizesAndChoices setting = step::make_setting(job, plan);
   std::map<step::OperatorKind, std::int64_t> calls;
   std::map<step::OperatorKind, std::int64_t> rows;
-  for (const Message& message : ledger(program, std::nullopt, plan::Grid(plan)).messages) {
-    if (message.group != plan::GroupKind::kPipeline || message.scheme != step::Scheme::kPipeline)
+  for (const TrafficLedgerRow& message :
+       count_traffic_of_step(program, std::nullopt, plan::RankGrid(plan)).messages) {
+    if (message.group != plan::CommunicatorKind::kPipeline ||
+        message.scheme != step::ParallelismScheme::kPipeline)
       continue;
     calls[message.operation] += message.count;
-    const bool whole =
-        message.payload_bytes == size_bytes(setting.storage, setting.rows * setting.model->hidden);
+    const bool whole = message.payload_bytes ==
+                       bytes_of_elements(setting.storage, setting.rows * setting.model->hidden);
     if (whole) rows[message.operation] += message.count;
   }
   const std::int64_t each = micro * program.ranks;
@@ -189,17 +194,21 @@ TEST(BuiltProgram, PositionsThatShareTheVocabularyExchangeRows) {
 TEST(BuiltProgram, PositionsThatDoNotMeetExchangeTheSameRows) {
   const plan::Job job = small_job();
   plan::Plan plan = small_plan();
-  for (const schedule::ScheduleKind kind :
-       {schedule::ScheduleKind::kVocabularyOne, schedule::ScheduleKind::kVocabularyTwo}) {
+  for (const schedule::PipelineScheduleKind kind :
+       {schedule::PipelineScheduleKind::kVocabularyOne,
+        schedule::PipelineScheduleKind::kVocabularyTwo}) {
     plan.schedule = {.kind = kind};
-    const step::StepProgram program = step::build_program(job, plan);
-    const std::int64_t each = plan::micro_batches(job, plan) * program.ranks;
-    const step::Setting setting = step::make_setting(job, plan);
-    const std::int64_t rows = size_bytes(setting.storage, setting.rows * setting.model->hidden);
-    const std::int64_t numbers = size_bytes(setting.exact, setting.tokens);
+    const step::StepProgram program = step::build_step_program(job, plan);
+    const std::int64_t each = plan::micro_batches_per_pipeline(job, plan) * program.ranks;
+    const step::StepSizesAndChoices setting = step::make_setting(job, plan);
+    const std::int64_t rows =
+        bytes_of_elements(setting.storage, setting.rows * setting.model->hidden);
+    const std::int64_t numbers = bytes_of_elements(setting.exact, setting.tokens);
     std::map<std::pair<step::OperatorKind, std::int64_t>, std::int64_t> calls;
-    for (const Message& message : ledger(program, std::nullopt, plan::Grid(plan)).messages) {
-      if (message.group != plan::GroupKind::kPipeline || message.scheme != step::Scheme::kPipeline)
+    for (const TrafficLedgerRow& message :
+         count_traffic_of_step(program, std::nullopt, plan::RankGrid(plan)).messages) {
+      if (message.group != plan::CommunicatorKind::kPipeline ||
+          message.scheme != step::ParallelismScheme::kPipeline)
         continue;
       if (message.operation == step::OperatorKind::kSend ||
           message.operation == step::OperatorKind::kReceive) {
@@ -219,16 +228,18 @@ TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
   plan::Job job = small_job();
   job.cluster = testing::cluster_of(8, 8);
   job.sequences = 64;  // STP needs at least three micro-batches per stage.
-  for (const schedule::ScheduleKind kind :
-       {schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kDualPipeV,
-        schedule::ScheduleKind::kPaired, schedule::ScheduleKind::kStp}) {
-    using Row = std::tuple<step::Scheme, step::OperatorKind, std::int64_t, std::int64_t, double>;
+  for (const schedule::PipelineScheduleKind kind :
+       {schedule::PipelineScheduleKind::kFolded, schedule::PipelineScheduleKind::kDualPipeV,
+        schedule::PipelineScheduleKind::kPaired, schedule::PipelineScheduleKind::kStp}) {
+    using Row =
+        std::tuple<step::ParallelismScheme, step::OperatorKind, std::int64_t, std::int64_t, double>;
     const auto sent = [&](std::int64_t strands) {
       plan::Plan plan = small_plan();
       plan.schedule = {.kind = kind, .chunks = 2, .strands = strands};
       std::vector<Row> rows;
-      for (const Message& m :
-           ledger(step::build_program(job, plan), std::nullopt, plan::Grid(plan)).messages) {
+      for (const TrafficLedgerRow& m : count_traffic_of_step(step::build_step_program(job, plan),
+                                                             std::nullopt, plan::RankGrid(plan))
+                                           .messages) {
         rows.emplace_back(m.scheme, m.operation, m.payload_bytes, m.count, m.sent_bytes_per_rank);
       }
       return rows;
@@ -240,14 +251,14 @@ TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
 
 TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
   plan::Plan plan = small_plan();
-  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
-  const plan::Grid grid(plan);
-  const TrafficMatrix matrix(step::build_program(small_job(), plan), grid,
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 2};
+  const plan::RankGrid grid(plan);
+  const TrafficMatrix matrix(step::build_step_program(small_job(), plan), grid,
                              testing::cluster_of(8, 8), plan.collectives);
-  const std::int64_t last = grid.rank_at(1, 0, 2, 3);
-  const std::int64_t first = grid.rank_at(1, 0, 2, 0);
+  const std::int64_t last = grid.rank_at_coordinates(1, 0, 2, 3);
+  const std::int64_t first = grid.rank_at_coordinates(1, 0, 2, 0);
   const auto bytes = [&](std::int64_t from, std::int64_t to) {
-    for (const TrafficEdge& edge : matrix.row(from)) {
+    for (const TrafficEdge& edge : matrix.traffic_sent_by_rank(from)) {
       if (edge.to == to) return edge.bytes;
     }
     return 0.0;
@@ -260,21 +271,22 @@ TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
 
 TEST(BuiltProgram, HasAMatrixThatAddsUpToTheLedger) {
   plan::Plan plan = small_plan();
-  plan.sharding = {.parameters = plan::Spread::kInner,
-                   .gradients = plan::Spread::kInner,
-                   .optimizer = plan::Spread::kGlobal,
+  plan.sharding = {.parameters = plan::StateShardingScope::kInner,
+                   .gradients = plan::StateShardingScope::kInner,
+                   .optimizer = plan::StateShardingScope::kGlobal,
                    .group = 2};
-  plan.collectives.data = collective::Algorithm::kTwoLevel;
-  const step::StepProgram program = step::build_program(small_job(), plan);
-  const plan::Grid grid(plan);
+  plan.collectives.data = collective::CollectiveAlgorithm::kTwoLevel;
+  const step::StepProgram program = step::build_step_program(small_job(), plan);
+  const plan::RankGrid grid(plan);
   const TrafficMatrix matrix(program, grid, testing::cluster_of(8, 8), plan.collectives);
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
     double expected = 0;
-    for (const auto& [scheme, volume] : traffic_totals_by_scheme(ledger(program, rank, grid))) {
+    for (const auto& [scheme, volume] :
+         traffic_totals_by_scheme(count_traffic_of_step(program, rank, grid))) {
       expected += volume.sent_bytes;
     }
     double sent = 0;
-    for (const TrafficEdge& edge : matrix.row(rank)) sent += edge.bytes;
+    for (const TrafficEdge& edge : matrix.traffic_sent_by_rank(rank)) sent += edge.bytes;
     EXPECT_NEAR(sent, expected, 1e-9 * expected);
   }
 }
@@ -283,20 +295,21 @@ TEST(BuiltProgram, HasAMatrixThatAddsUpToTheLedger) {
 // transpose of dispatch, each backward is the transpose of its forward (2512.24750).
 TEST(BuiltProgram, HasTransposedDispatchAndCombine) {
   plan::Job job = small_job();
-  job.model.experts = model::Experts{.count = 8, .top_k = 2, .ffn = 96};
+  job.model.experts = model::MixtureOfExperts{.count = 8, .top_k = 2, .ffn = 96};
   plan::Plan plan = plan_of({.expert = 4, .data = 8});
-  const step::StepProgram program = step::build_program(job, plan);
-  const plan::Grid grid(plan);
-  TrafficLedger exchanges = ledger(program, std::nullopt, grid);
-  std::erase_if(exchanges.messages,
-                [](const Message& m) { return m.operation != step::OperatorKind::kAllToAll; });
+  const step::StepProgram program = step::build_step_program(job, plan);
+  const plan::RankGrid grid(plan);
+  TrafficLedger exchanges = count_traffic_of_step(program, std::nullopt, grid);
+  std::erase_if(exchanges.messages, [](const TrafficLedgerRow& m) {
+    return m.operation != step::OperatorKind::kAllToAll;
+  });
   std::map<step::Phase, std::int64_t> calls;
-  for (const Message& message : exchanges.messages) calls[message.phase] += message.count;
+  for (const TrafficLedgerRow& message : exchanges.messages) calls[message.phase] += message.count;
   EXPECT_EQ(calls[step::Phase::kForward], calls[step::Phase::kDataGradient]);
 
   const TrafficMatrix matrix(program, grid, testing::cluster_of(1, 8), plan.collectives);
   const auto bytes = [&](std::int64_t from, std::int64_t to) {
-    for (const TrafficEdge& edge : matrix.row(from)) {
+    for (const TrafficEdge& edge : matrix.traffic_sent_by_rank(from)) {
       if (edge.to == to) return edge.bytes;
     }
     return 0.0;

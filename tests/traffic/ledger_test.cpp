@@ -15,14 +15,14 @@ using testing::plan_of;
 using testing::program_of;
 using ::testing::SizeIs;
 
-std::vector<Message> rows(const plan::Plan& plan, const step::StepProgram& program,
-                          std::optional<std::int64_t> rank = std::nullopt) {
-  return ledger(program, rank, plan::Grid(plan)).messages;
+std::vector<TrafficLedgerRow> rows(const plan::Plan& plan, const step::StepProgram& program,
+                                   std::optional<std::int64_t> rank = std::nullopt) {
+  return count_traffic_of_step(program, rank, plan::RankGrid(plan)).messages;
 }
 
 step::Operator all_reduce(std::int64_t bytes) {
-  return message(step::OperatorKind::kAllReduce, step::Scheme::kTensor, plan::GroupKind::kTensor,
-                 bytes);
+  return message(step::OperatorKind::kAllReduce, step::ParallelismScheme::kTensor,
+                 plan::CommunicatorKind::kTensor, bytes);
 }
 
 // 3 micro-batches x 5 repeats x 8 ranks calls; an all-reduce of 100 over 4 sends 2 * 3/4 * 100.
@@ -33,9 +33,9 @@ TEST(Ledger, CountsTheCallsOfAllRanks) {
   const auto found = rows(plan, program_of(plan, {op}, 3));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].operation, step::OperatorKind::kAllReduce);
-  EXPECT_EQ(found[0].scheme, step::Scheme::kTensor);
+  EXPECT_EQ(found[0].scheme, step::ParallelismScheme::kTensor);
   EXPECT_EQ(found[0].phase, step::Phase::kForward);
-  EXPECT_EQ(found[0].group, plan::GroupKind::kTensor);
+  EXPECT_EQ(found[0].group, plan::CommunicatorKind::kTensor);
   EXPECT_EQ(found[0].group_size, 4);
   EXPECT_EQ(found[0].payload_bytes, 100);
   EXPECT_EQ(found[0].count, 3 * 5 * 8);
@@ -63,15 +63,16 @@ TEST(Ledger, LeavesOutGroupsOfOneAndComputation) {
   step::Operator computation;
   computation.kind = step::OperatorKind::kLinear;
   const step::Operator lonely =
-      message(step::OperatorKind::kSend, step::Scheme::kPipeline, plan::GroupKind::kPipeline, 8);
+      message(step::OperatorKind::kSend, step::ParallelismScheme::kPipeline,
+              plan::CommunicatorKind::kPipeline, 8);
   EXPECT_THAT(rows(plan, program_of(plan, {all_reduce(100), computation, lonely})), IsEmpty());
 }
 
 TEST(Ledger, CountsTheTiedTableAtTheEndsOfThePipelineOnly) {
   const plan::Plan plan = plan_of({.pipeline = 4, .data = 2});
   const step::StepProgram program =
-      program_of(plan, {message(step::OperatorKind::kAllReduce, step::Scheme::kData,
-                                plan::GroupKind::kEmbedding, 64)});
+      program_of(plan, {message(step::OperatorKind::kAllReduce, step::ParallelismScheme::kData,
+                                plan::CommunicatorKind::kEmbedding, 64)});
   const auto found = rows(plan, program);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].count, 2 * 2);
@@ -82,11 +83,12 @@ TEST(Ledger, CountsTheTiedTableAtTheEndsOfThePipelineOnly) {
 
 TEST(Ledger, CountsATransferAsASendAndAReceiveThatSendsNothing) {
   const plan::Plan plan = plan_of({.pipeline = 8});
-  const auto found =
-      rows(plan, program_of(plan, {message(step::OperatorKind::kReceive, step::Scheme::kPipeline,
-                                           plan::GroupKind::kPipeline, 32),
-                                   message(step::OperatorKind::kSend, step::Scheme::kPipeline,
-                                           plan::GroupKind::kPipeline, 32)}));
+  const auto found = rows(
+      plan,
+      program_of(plan, {message(step::OperatorKind::kReceive, step::ParallelismScheme::kPipeline,
+                                plan::CommunicatorKind::kPipeline, 32),
+                        message(step::OperatorKind::kSend, step::ParallelismScheme::kPipeline,
+                                plan::CommunicatorKind::kPipeline, 32)}));
   ASSERT_THAT(found, SizeIs(2));
   EXPECT_EQ(found[0].operation, step::OperatorKind::kSend);
   EXPECT_EQ(found[0].group_size, 2);
@@ -115,8 +117,8 @@ TEST(Ledger, MergesEqualMessagesAndKeepsUnequalOnesApart) {
 
 TEST(Ledger, SendsAnEqualPartToEveryPeerOfAnAllToAll) {
   const plan::Plan plan = plan_of({.expert = 4, .data = 4});
-  step::Operator dispatch =
-      message(step::OperatorKind::kAllToAll, step::Scheme::kExpert, plan::GroupKind::kExpert, 400);
+  step::Operator dispatch = message(step::OperatorKind::kAllToAll, step::ParallelismScheme::kExpert,
+                                    plan::CommunicatorKind::kExpert, 400);
   dispatch.routed = true;
   EXPECT_EQ(rows(plan, program_of(plan, {dispatch}))[0].sent_bytes_per_rank, 300);
 }
@@ -125,21 +127,23 @@ TEST(Totals, AddUpByScheme) {
   const plan::Plan plan = plan_of({.tensor = 2, .data = 2});
   const auto program =
       program_of(plan, {all_reduce(10), all_reduce(20),
-                        message(step::OperatorKind::kReduceScatter, step::Scheme::kData,
-                                plan::GroupKind::kDataContext, 40)});
-  const auto found = traffic_totals_by_scheme(ledger(program, std::nullopt, plan::Grid(plan)));
+                        message(step::OperatorKind::kReduceScatter, step::ParallelismScheme::kData,
+                                plan::CommunicatorKind::kDataContext, 40)});
+  const auto found =
+      traffic_totals_by_scheme(count_traffic_of_step(program, std::nullopt, plan::RankGrid(plan)));
   ASSERT_THAT(found, SizeIs(2));
-  EXPECT_EQ(found.at(step::Scheme::kTensor).count, 8);
-  EXPECT_EQ(found.at(step::Scheme::kTensor).payload_bytes, 4 * 30);
-  EXPECT_EQ(found.at(step::Scheme::kTensor).sent_bytes, 4 * 30);
-  EXPECT_EQ(found.at(step::Scheme::kData).sent_bytes, 4 * 20);
+  EXPECT_EQ(found.at(step::ParallelismScheme::kTensor).count, 8);
+  EXPECT_EQ(found.at(step::ParallelismScheme::kTensor).payload_bytes, 4 * 30);
+  EXPECT_EQ(found.at(step::ParallelismScheme::kTensor).sent_bytes, 4 * 30);
+  EXPECT_EQ(found.at(step::ParallelismScheme::kData).sent_bytes, 4 * 20);
 }
 
 TEST(Histogram, GroupsSizesByPowersOfTwo) {
   const plan::Plan plan = plan_of({.tensor = 2});
   const auto program = program_of(
       plan, {all_reduce(0), all_reduce(1), all_reduce(255), all_reduce(256), all_reduce(511)});
-  const auto found = message_size_histogram(ledger(program, std::nullopt, plan::Grid(plan)));
+  const auto found =
+      message_size_histogram(count_traffic_of_step(program, std::nullopt, plan::RankGrid(plan)));
   std::vector<std::int64_t> lower;
   for (const auto& [bytes, volume] : found) lower.push_back(bytes);
   EXPECT_THAT(lower, ElementsAre(0, 1, 128, 256));

@@ -5,14 +5,14 @@
 
 namespace stepwright::testing {
 
-plan::Plan plan_of(const plan::Parallel& parallel) {
+plan::Plan plan_of(const plan::ParallelismDegrees& parallel) {
   plan::Plan plan;
   plan.parallel = parallel;
   return plan;
 }
 
-step::Operator message(step::OperatorKind kind, step::Scheme scheme, plan::GroupKind group,
-                       std::int64_t bytes) {
+step::Operator message(step::OperatorKind kind, step::ParallelismScheme scheme,
+                       plan::CommunicatorKind group, std::int64_t bytes) {
   step::Operator op;
   op.kind = kind;
   op.scheme = scheme;
@@ -24,22 +24,22 @@ step::Operator message(step::OperatorKind kind, step::Scheme scheme, plan::Group
 
 step::StepProgram program_of(const plan::Plan& plan, std::vector<step::Operator> operators,
                              std::int32_t micro_batches) {
-  const plan::Grid grid(plan);
+  const plan::RankGrid grid(plan);
   step::StepProgram program;
   program.ranks = grid.ranks();
   program.micro_batches = micro_batches;
-  program.placement = plan::chunk_placement_of(plan);
+  program.placement = plan::model_chunk_placement(plan);
   for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
     program.group_sizes[static_cast<std::size_t>(kind)] =
-        grid.size(static_cast<plan::GroupKind>(kind));
+        grid.size(static_cast<plan::CommunicatorKind>(kind));
   }
   program.templates.resize(1);
   program.templates[0].operators = std::move(operators);
   for (std::int32_t position = 0; position < plan.parallel.pipeline; ++position) {
-    step::Stage stage;
+    step::PipelineStageProgram stage;
     stage.position = position;
     for (std::int32_t chunk = 0; chunk < plan.schedule.chunks; ++chunk) {
-      step::Sequence sequence{
+      step::TemplateSequence sequence{
           .direction = schedule::Direction::kForward, .chunk = chunk, .items = {}};
       sequence.items.emplace_back();
       stage.sequences.push_back(std::move(sequence));

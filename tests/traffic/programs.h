@@ -8,11 +8,11 @@
 namespace stepwright::testing {
 
 /// Returns a plan with these degrees and defaults for everything else.
-plan::Plan plan_of(const plan::Parallel& parallel);
+plan::Plan plan_of(const plan::ParallelismDegrees& parallel);
 
 /// Returns a forward message of `bytes` bytes (one byte per element) on the compute stream.
-step::Operator message(step::OperatorKind kind, step::Scheme scheme, plan::GroupKind group,
-                       std::int64_t bytes);
+step::Operator message(step::OperatorKind kind, step::ParallelismScheme scheme,
+                       plan::CommunicatorKind group, std::int64_t bytes);
 
 /// Returns a program in which every stage runs these operators once per micro-batch.
 step::StepProgram program_of(const plan::Plan& plan, std::vector<step::Operator> operators,

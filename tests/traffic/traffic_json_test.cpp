@@ -9,9 +9,9 @@ namespace {
 
 TEST(TrafficJson, HasTheDocumentedKeys) {
   const TrafficLedger ledger = {{{.operation = step::OperatorKind::kAllReduce,
-                                  .scheme = step::Scheme::kTensor,
+                                  .scheme = step::ParallelismScheme::kTensor,
                                   .phase = step::Phase::kDataGradient,
-                                  .group = plan::GroupKind::kTensor,
+                                  .group = plan::CommunicatorKind::kTensor,
                                   .group_size = 4,
                                   .payload_bytes = 100,
                                   .count = 8,
@@ -25,11 +25,11 @@ TEST(TrafficJson, HasTheDocumentedKeys) {
 }
 
 TEST(TrafficJson, PrintsFourPhases) {
-  EXPECT_EQ(traffic_phase(step::Phase::kForward), "forward");
-  EXPECT_EQ(traffic_phase(step::Phase::kDataGradient), "backward");
-  EXPECT_EQ(traffic_phase(step::Phase::kWeightGradient), "backward");
-  EXPECT_EQ(traffic_phase(step::Phase::kRecompute), "recompute");
-  EXPECT_EQ(traffic_phase(step::Phase::kOptimizer), "optimizer");
+  EXPECT_EQ(traffic_phase_name(step::Phase::kForward), "forward");
+  EXPECT_EQ(traffic_phase_name(step::Phase::kDataGradient), "backward");
+  EXPECT_EQ(traffic_phase_name(step::Phase::kWeightGradient), "backward");
+  EXPECT_EQ(traffic_phase_name(step::Phase::kRecompute), "recompute");
+  EXPECT_EQ(traffic_phase_name(step::Phase::kOptimizer), "optimizer");
 }
 
 TEST(LinksJson, LeavesOutNicsWhereThereAreNone) {

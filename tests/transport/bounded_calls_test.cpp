@@ -24,7 +24,7 @@ struct Hanging {
 
 std::string failure_of(TimeBoundedCalls& calls, milliseconds patience, std::function<void()> call) {
   try {
-    calls.run(patience, std::move(call));
+    calls.call_within_time_limit(patience, std::move(call));
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
     return error.what();
@@ -35,9 +35,10 @@ std::string failure_of(TimeBoundedCalls& calls, milliseconds patience, std::func
 TEST(TimeBoundedCalls, RunOneAfterTheOtherAndThrowWhatTheyThrow) {
   TimeBoundedCalls calls("silent");
   int number = 0;
-  calls.run(kLong, [&] { number = 1; });
-  EXPECT_THROW(calls.run(kLong, [] { throw std::runtime_error("own"); }), std::runtime_error);
-  calls.run(kLong, [&] { number += 1; });
+  calls.call_within_time_limit(kLong, [&] { number = 1; });
+  EXPECT_THROW(calls.call_within_time_limit(kLong, [] { throw std::runtime_error("own"); }),
+               std::runtime_error);
+  calls.call_within_time_limit(kLong, [&] { number += 1; });
   EXPECT_EQ(number, 2);
 }
 

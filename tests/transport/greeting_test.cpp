@@ -16,8 +16,11 @@ namespace {
 
 /// Returns the errors of four ranks in a ring of two nodes when they announce `texts`.
 std::vector<std::string> complaints(const std::vector<std::string>& texts) {
-  const collective::CollectiveSchedule schedule = collective::generate(
-      {collective::Algorithm::kHoRing, collective::Collective::kAllGather, {2, 2}, 1});
+  const collective::CollectiveSchedule schedule =
+      collective::generate_collective_schedule({collective::CollectiveAlgorithm::kHoRing,
+                                                collective::CollectiveOperation::kAllGather,
+                                                {2, 2},
+                                                1});
   ThreadSwitch hub;
   std::vector<std::string> heard(texts.size());
   std::vector<std::thread> threads;

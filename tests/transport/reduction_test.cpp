@@ -24,26 +24,26 @@ std::vector<T> combined(const CollectiveReduction& reduction, std::vector<T> a, 
 }
 
 TEST(CollectiveReduction, SumsEveryType) {
-  EXPECT_EQ(combined<double>({ElementType::kFloat64}, {0.1, 2}, {0.2, 3}),
+  EXPECT_EQ(combined<double>({ReductionElementType::kFloat64}, {0.1, 2}, {0.2, 3}),
             (std::vector<double>{0.1 + 0.2, 5}));
-  EXPECT_EQ(combined<float>({ElementType::kFloat32}, {0.1F}, {0.2F}),
+  EXPECT_EQ(combined<float>({ReductionElementType::kFloat32}, {0.1F}, {0.2F}),
             (std::vector<float>{0.1F + 0.2F}));
-  EXPECT_EQ(combined<std::int64_t>({ElementType::kInt64}, {1LL << 40}, {1}),
+  EXPECT_EQ(combined<std::int64_t>({ReductionElementType::kInt64}, {1LL << 40}, {1}),
             (std::vector<std::int64_t>{(1LL << 40) + 1}));
-  EXPECT_EQ(combined<std::int32_t>({ElementType::kInt32}, {2'147'483'647}, {1}),
+  EXPECT_EQ(combined<std::int32_t>({ReductionElementType::kInt32}, {2'147'483'647}, {1}),
             (std::vector<std::int32_t>{std::numeric_limits<std::int32_t>::min()}));
-  EXPECT_EQ(combined<std::int16_t>({ElementType::kInt16}, {-5}, {7}),
+  EXPECT_EQ(combined<std::int16_t>({ReductionElementType::kInt16}, {-5}, {7}),
             (std::vector<std::int16_t>{2}));
-  EXPECT_EQ(combined<std::int8_t>({ElementType::kInt8}, {127}, {1}),
+  EXPECT_EQ(combined<std::int8_t>({ReductionElementType::kInt8}, {127}, {1}),
             (std::vector<std::int8_t>{-128}));
-  EXPECT_EQ(combined<std::uint8_t>({ElementType::kUint8}, {255}, {2}),
+  EXPECT_EQ(combined<std::uint8_t>({ReductionElementType::kUint8}, {255}, {2}),
             (std::vector<std::uint8_t>{1}));
 }
 
 TEST(CollectiveReduction, TakesTheLeastAndTheLargest) {
-  EXPECT_EQ(combined<float>({ElementType::kFloat32, ReduceKind::kMin}, {1, -2}, {0, 5}),
+  EXPECT_EQ(combined<float>({ReductionElementType::kFloat32, ReduceKind::kMin}, {1, -2}, {0, 5}),
             (std::vector<float>{0, -2}));
-  EXPECT_EQ(combined<std::int8_t>({ElementType::kInt8, ReduceKind::kMax}, {1, -2}, {0, 5}),
+  EXPECT_EQ(combined<std::int8_t>({ReductionElementType::kInt8, ReduceKind::kMax}, {1, -2}, {0, 5}),
             (std::vector<std::int8_t>{1, 5}));
 }
 
@@ -63,10 +63,10 @@ TEST(Half, IsEveryNumberThatItCanBe) {
     const double expected = half_value(half.bits);
     if (std::isnan(expected)) {
       EXPECT_TRUE(std::isnan(half.value()));
-      EXPECT_TRUE(std::isnan(Float16::from(half.value()).value()));
+      EXPECT_TRUE(std::isnan(Float16::from_float(half.value()).value()));
     } else {
       ASSERT_EQ(half.value(), expected) << bits;
-      ASSERT_EQ(Float16::from(half.value()).bits, bits);
+      ASSERT_EQ(Float16::from_float(half.value()).bits, bits);
     }
   }
 }
@@ -77,32 +77,32 @@ TEST(Half, RoundsToNearestEven) {
     const double high = half_value(static_cast<std::uint16_t>(bits + 1));
     const auto middle = static_cast<float>((low + high) / 2);
     const std::uint16_t even = bits % 2 == 0 ? bits : static_cast<std::uint16_t>(bits + 1);
-    ASSERT_EQ(Float16::from(middle).bits, even) << bits;
-    ASSERT_EQ(Float16::from(std::nextafter(middle, 0.0F)).bits, bits);
-    ASSERT_EQ(Float16::from(std::nextafter(middle, 1e9F)).bits, bits + 1);
+    ASSERT_EQ(Float16::from_float(middle).bits, even) << bits;
+    ASSERT_EQ(Float16::from_float(std::nextafter(middle, 0.0F)).bits, bits);
+    ASSERT_EQ(Float16::from_float(std::nextafter(middle, 1e9F)).bits, bits + 1);
   }
-  EXPECT_EQ(Float16::from(65519.0F).bits, 0x7bff);
-  EXPECT_EQ(Float16::from(65520.0F).bits, 0x7c00);
-  EXPECT_EQ(Float16::from(-1e30F).bits, 0xfc00);
+  EXPECT_EQ(Float16::from_float(65519.0F).bits, 0x7bff);
+  EXPECT_EQ(Float16::from_float(65520.0F).bits, 0x7c00);
+  EXPECT_EQ(Float16::from_float(-1e30F).bits, 0xfc00);
 }
 
 TEST(Bfloat16, RoundsToNearestEven) {
-  EXPECT_EQ(Bfloat16::from(1.0F).bits, 0x3f80);
-  EXPECT_EQ(Bfloat16::from(std::bit_cast<float>(0x3f808000U)).bits, 0x3f80);
-  EXPECT_EQ(Bfloat16::from(std::bit_cast<float>(0x3f818000U)).bits, 0x3f82);
-  EXPECT_EQ(Bfloat16::from(std::bit_cast<float>(0x3f808001U)).bits, 0x3f81);
-  EXPECT_EQ(Bfloat16::from(std::numeric_limits<float>::max()).bits, 0x7f80);
-  EXPECT_TRUE(std::isnan(Bfloat16::from(std::nanf("")).value()));
+  EXPECT_EQ(Bfloat16::from_float(1.0F).bits, 0x3f80);
+  EXPECT_EQ(Bfloat16::from_float(std::bit_cast<float>(0x3f808000U)).bits, 0x3f80);
+  EXPECT_EQ(Bfloat16::from_float(std::bit_cast<float>(0x3f818000U)).bits, 0x3f82);
+  EXPECT_EQ(Bfloat16::from_float(std::bit_cast<float>(0x3f808001U)).bits, 0x3f81);
+  EXPECT_EQ(Bfloat16::from_float(std::numeric_limits<float>::max()).bits, 0x7f80);
+  EXPECT_TRUE(std::isnan(Bfloat16::from_float(std::nanf("")).value()));
 }
 
 TEST(CollectiveReduction, ScalesFloats) {
   std::vector<float> values{3, -8};
-  multiply_elements(ElementType::kFloat32, std::as_writable_bytes(std::span(values)), 0.5);
+  multiply_elements(ReductionElementType::kFloat32, std::as_writable_bytes(std::span(values)), 0.5);
   EXPECT_EQ(values, (std::vector<float>{1.5, -4}));
-  divide_elements(ElementType::kFloat32, std::as_writable_bytes(std::span(values)), 3);
+  divide_elements(ReductionElementType::kFloat32, std::as_writable_bytes(std::span(values)), 3);
   EXPECT_EQ(values, (std::vector<float>{0.5, -4.0F / 3}));
-  std::vector<Bfloat16> halves{Bfloat16::from(3)};
-  divide_elements(ElementType::kBfloat16, std::as_writable_bytes(std::span(halves)), 2);
+  std::vector<Bfloat16> halves{Bfloat16::from_float(3)};
+  divide_elements(ReductionElementType::kBfloat16, std::as_writable_bytes(std::span(halves)), 2);
   EXPECT_EQ(halves[0].value(), 1.5F);
 }
 

@@ -11,7 +11,7 @@ class ThreadTransfer : public MessageTransfer {
  public:
   ThreadTransfer(ThreadSwitch& hub, std::shared_ptr<ThreadSwitch::Message> message)
       : hub_(hub), message_(std::move(message)) {}
-  void wait() override { hub_.wait(*message_); }
+  void wait_for_transfer() override { hub_.wait(*message_); }
 
  private:
   ThreadSwitch& hub_;
@@ -70,13 +70,13 @@ void ThreadSwitch::close() {
   changed_.notify_all();
 }
 
-std::unique_ptr<MessageTransfer> ThreadTransport::send(int lane, std::int32_t peer,
-                                                       std::span<const std::byte> bytes) {
+std::unique_ptr<MessageTransfer> ThreadTransport::start_send(int lane, std::int32_t peer,
+                                                             std::span<const std::byte> bytes) {
   return std::make_unique<ThreadTransfer>(hub_, hub_.send({lane, rank_, peer}, bytes));
 }
 
-std::unique_ptr<MessageTransfer> ThreadTransport::receive(int lane, std::int32_t peer,
-                                                          std::span<std::byte> bytes) {
+std::unique_ptr<MessageTransfer> ThreadTransport::start_receive(int lane, std::int32_t peer,
+                                                                std::span<std::byte> bytes) {
   return std::make_unique<ThreadTransfer>(hub_, hub_.receive({lane, peer, rank_}, bytes));
 }
 

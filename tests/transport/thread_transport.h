@@ -52,10 +52,10 @@ class ThreadTransport : public MessageTransport {
  public:
   ThreadTransport(ThreadSwitch& hub, std::int32_t rank) : hub_(hub), rank_(rank) {}
 
-  std::unique_ptr<MessageTransfer> send(int lane, std::int32_t peer,
-                                        std::span<const std::byte> bytes) override;
-  std::unique_ptr<MessageTransfer> receive(int lane, std::int32_t peer,
-                                           std::span<std::byte> bytes) override;
+  std::unique_ptr<MessageTransfer> start_send(int lane, std::int32_t peer,
+                                              std::span<const std::byte> bytes) override;
+  std::unique_ptr<MessageTransfer> start_receive(int lane, std::int32_t peer,
+                                                 std::span<std::byte> bytes) override;
   void abort() noexcept override { hub_.close(); }
 
  private:

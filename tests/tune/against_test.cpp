@@ -36,18 +36,18 @@ void expect_reachable(const TuneResult& result, const plan::Plan& own,
   for (const PlanChange& change : found.changes) {
     const plan::Plan last = at.plan;
     at = plan::plan_with_fields(at, change.set);
-    const simulate::Prediction prediction = simulate::predict(at);
+    const simulate::PlanPrediction prediction = simulate::predict_plan(at);
     EXPECT_TRUE(prediction.memory.fits());
     if (change.kind == PlanChangeKind::kFlag) {
       EXPECT_EQ(at.plan.parallel, last.parallel);
-      EXPECT_EQ(plan::chunk_placement_of(at.plan), plan::chunk_placement_of(last));
+      EXPECT_EQ(plan::model_chunk_placement(at.plan), plan::model_chunk_placement(last));
       EXPECT_EQ(plan::layers_per_chunk(at.job, at.plan), plan::layers_per_chunk(at.job, last));
     }
     EXPECT_EQ(prediction.step_time_s(), change.reached.step_time_s);
     EXPECT_NEAR(before_s - prediction.step_time_s(), change.gain_s, 1e-12);
     before_s = prediction.step_time_s();
   }
-  EXPECT_LE(before_s, result.plans.front().step_time_s * (1 + kEqualPlanTolerance));
+  EXPECT_LE(before_s, result.plans.front().step_time_s * (1 + kMinProposedPlanSaving));
 }
 
 TEST(Against, EveryChangeIsALegalPlanThatFitsAndEndsAtTheBest) {
@@ -69,7 +69,7 @@ TEST(Against, TheFirstChangeMakesAPlanFit) {
   plan::Job job = small_tune_job();
   plan::Plan own;
   own.parallel.data = 8;
-  const double needs = simulate::predict({job, own}).memory.peak_bytes;
+  const double needs = simulate::predict_plan({job, own}).memory.peak_bytes;
   job.objective.memory_limit_bytes = 0.8 * needs;
   const TuneResult result = tune(job, one_thread());
   ASSERT_TRUE(result.plans.front().fits);
@@ -93,7 +93,8 @@ TEST(Against, WhatAFrameworkRunsOnlyTogetherIsOneChangeWithoutWhatCanWait) {
   plan::Plan own;
   own.parallel.data = 8;
   own.recompute.kind = plan::RecomputeKind::kFull;
-  own = plan::FrameworkSupport(job.framework).with_fixed_buckets(job, plan::canonical(own, job));
+  own = plan::FrameworkSupport(job.framework)
+            .with_framework_bucket_sizes(job, plan::canonical_plan(own, job));
   const UserPlanComparison found = compare_user_plan(result, own, one_thread());
   EXPECT_FALSE(found.own.fits);
   ASSERT_GT(found.changes.size(), 1U);
@@ -120,7 +121,7 @@ TEST(Against, OtherLayersOfAPositionAreALayout) {
   job.space.pipeline = {2};
   job.space.tensor = {1};
   job.space.context = {1};
-  job.space.schedule = {schedule::ScheduleKind::kInterleaved};
+  job.space.schedule = {schedule::PipelineScheduleKind::kInterleaved};
   job.space.chunks = {2};
   const TuneResult result = tune(job, one_thread());
   ASSERT_TRUE(result.plans.front().fits);
@@ -156,7 +157,7 @@ TEST(Against, AnotherKernelOfAttentionIsTheFirstChange) {
   EXPECT_EQ(change.reached.step_time_s, result.plans.front().step_time_s);
   job = result.job;
   job.kernels.attention = cluster::AttentionKernel::kFlash2;
-  EXPECT_EQ(found.own.step_time_s, simulate::predict({job, best}).step_time_s());
+  EXPECT_EQ(found.own.step_time_s, simulate::predict_plan({job, best}).step_time_s());
   EXPECT_GT(change.gain_s, 0);
   EXPECT_NE(found.own.lost, "");
 }
@@ -174,14 +175,14 @@ TEST(Against, JobsDifferInFieldsNotInNames) {
   other.cluster.name = "elsewhere";
   other.model_name = other.model.name = "mine";
   other.space.tensor = {2};
-  EXPECT_EQ(differing_field(job, other), std::nullopt);
+  EXPECT_EQ(first_differing_job_field(job, other), std::nullopt);
   other = job;
   other.length = 4096;
-  EXPECT_THAT(differing_field(job, other),
+  EXPECT_THAT(first_differing_job_field(job, other),
               Optional(HasSubstr("batch.length is 4096 in the plan and 2048 in the job")));
   other = job;
   other.model.layers = 9;
-  EXPECT_THAT(differing_field(job, other), Optional(HasSubstr("model.layers is 9")));
+  EXPECT_THAT(first_differing_job_field(job, other), Optional(HasSubstr("model.layers is 9")));
 }
 
 TEST(Against, FieldsAreThoseOfThePlanFile) {

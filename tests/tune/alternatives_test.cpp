@@ -18,15 +18,16 @@ TEST(Alternatives, AreTheFastestOfEachOtherFamily) {
   const TuneResult result = tuned();
   const std::vector<AlternativePlan> list = fastest_plan_of_each_family(result);
   ASSERT_GT(list.size(), 1U);
-  std::set<std::string> families = {plan_traits_text(result.plans.front().plan)};
+  std::set<std::string> families = {user_visible_plan_traits_text(result.plans.front().plan)};
   double last_s = 0;
   for (const AlternativePlan& one : list) {
-    EXPECT_EQ(one.family, plan_traits_text(one.tuned.plan));
+    EXPECT_EQ(one.family, user_visible_plan_traits_text(one.tuned.plan));
     EXPECT_TRUE(families.insert(one.family).second) << one.family;
     EXPECT_GE(one.tuned.step_time_s, last_s);
     last_s = one.tuned.step_time_s;
     for (const TunedPlan& other : result.simulated) {
-      EXPECT_TRUE(plan_traits_text(other.plan) != one.family || other.step_time_s >= last_s);
+      EXPECT_TRUE(user_visible_plan_traits_text(other.plan) != one.family ||
+                  other.step_time_s >= last_s);
     }
   }
   EXPECT_LE(fastest_plan_of_each_family(result, 1).size(), 1U);
@@ -35,14 +36,14 @@ TEST(Alternatives, AreTheFastestOfEachOtherFamily) {
 TEST(Alternatives, AFamilyIsNotAChunkCount) {
   plan::Plan plan;
   plan.parallel = {.tensor = 2, .pipeline = 2, .data = 4};
-  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 2};
   plan::Plan other = plan;
   other.schedule.chunks = 4;
-  EXPECT_EQ(plan_traits_text(plan),
+  EXPECT_EQ(user_visible_plan_traits_text(plan),
             "tensor 2, pipeline 2 (interleaved), data 4, NNN, recompute none");
-  EXPECT_EQ(plan_traits_text(plan), plan_traits_text(other));
+  EXPECT_EQ(user_visible_plan_traits_text(plan), user_visible_plan_traits_text(other));
   other.recompute.kind = plan::RecomputeKind::kFull;
-  EXPECT_NE(plan_traits_text(plan), plan_traits_text(other));
+  EXPECT_NE(user_visible_plan_traits_text(plan), user_visible_plan_traits_text(other));
 }
 
 TEST(Alternatives, SayWhatTheyWinAndLose) {

@@ -14,14 +14,14 @@ using Layers = std::vector<std::int64_t>;
 
 /// Returns the balanced split of layers that take a second each and a head that takes `head_s`.
 Layers split_of(double head_s, std::int64_t layers, std::int64_t pipeline,
-                const schedule::Schedule& schedule = {}) {
-  model::Architecture model = small_tune_job().model;
+                const schedule::PipelineSchedule& schedule = {}) {
+  model::ModelArchitecture model = small_tune_job().model;
   model.layers = layers;
-  Work work;
+  LeastPlanWork work;
   work.layers = {{plan::kNoRecompute, {1.0}, {}}};
   work.head_s = head_s;
-  return balanced_layer_split(work, LayerCountsByClass(model), schedule, plan::Recompute{},
-                              pipeline);
+  return balanced_layer_split(work, LayerCountsByClass(model), schedule,
+                              plan::ActivationRecomputation{}, pipeline);
 }
 
 // 32 layers and a head as long as 2.5 of them: 34.5 over four positions are 8.6, whole layers 9.
@@ -31,7 +31,8 @@ TEST(BalancedSplit, GivesThePositionOfTheHeadFewer) {
 
 // Both ends lie on one position, which shares its layers between them.
 TEST(BalancedSplit, GoesDownAndUpAgain) {
-  const Layers split = split_of(2, 32, 2, {.kind = schedule::ScheduleKind::kFolded, .chunks = 2});
+  const Layers split =
+      split_of(2, 32, 2, {.kind = schedule::PipelineScheduleKind::kFolded, .chunks = 2});
   ASSERT_EQ(split.size(), 4U);
   EXPECT_EQ(split[0] + split[3], 15);
   EXPECT_EQ(split[1] + split[2], 17);
@@ -39,10 +40,11 @@ TEST(BalancedSplit, GoesDownAndUpAgain) {
 
 // Layers that are recomputed take twice as long: six seconds and five instead of eight and four.
 TEST(BalancedSplit, GivesThePositionThatRecomputesFewer) {
-  Work work;
+  LeastPlanWork work;
   work.layers = {{plan::kNoRecompute, {1.0}, {}}, {plan::kWholeRecompute, {2.0}, {}}};
   const LayerCountsByClass counts(small_tune_job().model);  // Eight layers.
-  const plan::Recompute first{.stages = {{.position = 0, .kind = plan::RecomputeKind::kFull}}};
+  const plan::ActivationRecomputation first{
+      .stages = {{.position = 0, .kind = plan::RecomputeKind::kFull}}};
   EXPECT_EQ(balanced_layer_split(work, counts, {}, first, 2), Layers({3, 5}));
 }
 
@@ -112,7 +114,7 @@ TEST(BalancedSplit, DealsManyLayersAtOnceAsOneByOne) {
         for (const double head_s : {1.3, 7.7, 300.5}) {
           const Layers split =
               split_of(head_s, layers, pipeline,
-                       {.kind = schedule::ScheduleKind::kInterleaved, .chunks = chunks});
+                       {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = chunks});
           if (split.empty()) continue;
           ++splits;
           EXPECT_EQ(split, one_by_one(head_s, layers, pipeline, chunks));
@@ -125,8 +127,8 @@ TEST(BalancedSplit, DealsManyLayersAtOnceAsOneByOne) {
 
 // Two strands run layers concurrently.
 TEST(BalancedSplit, LeavesChunksOfAPositionEqualForTwoStrands) {
-  const Layers split =
-      split_of(3, 64, 4, {.kind = schedule::ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2});
+  const Layers split = split_of(
+      3, 64, 4, {.kind = schedule::PipelineScheduleKind::kDualPipeV, .chunks = 2, .strands = 2});
   ASSERT_EQ(split.size(), 8U);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_LE(std::abs(split[i] - split[7 - i]), 1);
   EXPECT_LT(split[0] + split[7], split[3] + split[4]);

@@ -20,9 +20,9 @@ struct Visit {
 
 /// Returns a kind of schedule with all listed chunks and strands, whether the kind allows a choice
 /// or not.
-std::vector<schedule::Schedule> all_schedules(schedule::ScheduleKind kind,
-                                              const SpaceDimensions& space) {
-  std::vector<schedule::Schedule> all;
+std::vector<schedule::PipelineSchedule> all_schedules(schedule::PipelineScheduleKind kind,
+                                                      const SearchSpaceDimensions& space) {
+  std::vector<schedule::PipelineSchedule> all;
   for (const std::int64_t chunks : space.chunks) {
     for (const std::int64_t strands : space.strands) {
       all.push_back({.kind = kind, .chunks = chunks, .strands = strands});
@@ -36,9 +36,10 @@ void take(const plan::Job& job, plan::Plan plan, Visit& visit) {
   // Choices without meaning: chunks and strands of other schedules, groups of strategies without a
   // state I.
   plan.schedule.chunks =
-      schedule::chunk_counts_to_try(plan.schedule.kind, {plan.schedule.chunks}).front();
+      schedule::model_chunk_counts_to_try(plan.schedule.kind, {plan.schedule.chunks}).front();
   if (!schedule::traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
-  if (!plan.sharding.uses(plan::Spread::kInner) && plan::is_paro_strategy(plan.sharding)) {
+  if (!plan.sharding.uses(plan::StateShardingScope::kInner) &&
+      plan::is_paro_strategy(plan.sharding)) {
     plan.sharding.group = plan.sharding.expert_group = 1;
   }
   if (!job.model.experts) plan.sharding.expert_group = 1;
@@ -47,7 +48,7 @@ void take(const plan::Job& job, plan::Plan plan, Visit& visit) {
     return;
   }
   ++visit.points;
-  visit.plans.insert(plan::canonical(plan, job));
+  visit.plans.insert(plan::canonical_plan(plan, job));
 }
 
 /// Calls `next` once for each value, with the value put into the plan.
@@ -60,10 +61,10 @@ void each(const Values& values, plan::Plan& plan, Put put, Next next) {
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void visit_states(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
+void visit_states(const plan::Job& job, const SearchSpaceDimensions& space, plan::Plan plan,
                   Visit& visit) {
   const bool grid =
-      plan.parallel.expert_data() > 0 && plan.parallel.ranks() == job.cluster.devices();
+      plan.parallel.expert_data_degree() > 0 && plan.parallel.ranks() == job.cluster.devices();
   for (const plan::Sharding& states : space.sharding) {
     for (const std::int64_t group : space.sharding_group) {
       for (const std::int64_t expert_group : space.expert_group) {
@@ -77,7 +78,7 @@ void visit_states(const plan::Job& job, const SpaceDimensions& space, plan::Plan
                                          : 1;
         for (const DType accumulate : space.accumulate) {
           for (const std::int64_t bucket : space.parameter_bucket) {
-            for (const collective::Algorithm algorithm : space.collectives.data) {
+            for (const collective::CollectiveAlgorithm algorithm : space.collectives.data) {
               plan.accumulate = accumulate;
               plan.parameter_bucket = bucket;
               plan.collectives.data = algorithm;
@@ -91,13 +92,13 @@ void visit_states(const plan::Job& job, const SpaceDimensions& space, plan::Plan
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void visit_stages(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
+void visit_stages(const plan::Job& job, const SearchSpaceDimensions& space, plan::Plan plan,
                   Visit& visit) {
   for (const std::int64_t micro_batch : space.micro_batch) {
-    for (const schedule::ScheduleKind kind : space.schedule) {
-      for (const schedule::Schedule& schedule : all_schedules(kind, space)) {
+    for (const schedule::PipelineScheduleKind kind : space.schedule) {
+      for (const schedule::PipelineSchedule& schedule : all_schedules(kind, space)) {
         for (const auto& layers : space.layers) {
-          for (const plan::Recompute& recompute : space.recompute) {
+          for (const plan::ActivationRecomputation& recompute : space.recompute) {
             plan.micro_batch = micro_batch;
             plan.schedule = schedule;
             plan.layers = layers;
@@ -111,18 +112,18 @@ void visit_stages(const plan::Job& job, const SpaceDimensions& space, plan::Plan
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void visit_blocks(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
+void visit_blocks(const plan::Job& job, const SearchSpaceDimensions& space, plan::Plan plan,
                   Visit& visit) {
   for (const bool sequence_parallel : space.sequence_parallel) {
     for (const plan::GatheredInputPolicy input : space.tensor_input) {
       for (const plan::ContextKind kind : space.context_kind) {
-        for (const plan::Overlap& overlap : space.overlap) {
+        for (const plan::OverlapFlags& overlap : space.overlap) {
           plan.sequence_parallel = sequence_parallel;
           plan.tensor_input = input;
           plan.context_kind = kind;
           plan.overlap = overlap;
-          for (const collective::Algorithm tensor : space.collectives.tensor) {
-            for (const collective::Algorithm expert : space.collectives.expert) {
+          for (const collective::CollectiveAlgorithm tensor : space.collectives.tensor) {
+            for (const collective::CollectiveAlgorithm expert : space.collectives.expert) {
               plan.collectives.tensor = tensor;
               plan.collectives.expert = expert;
               visit_stages(job, space, plan, visit);
@@ -135,7 +136,7 @@ void visit_blocks(const plan::Job& job, const SpaceDimensions& space, plan::Plan
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-Visit visit_all(const plan::Job& job, const SpaceDimensions& space) {
+Visit visit_all(const plan::Job& job, const SearchSpaceDimensions& space) {
   Visit visit;
   plan::Plan plan;
   auto& degrees = plan.parallel;
@@ -168,11 +169,11 @@ TEST(LegalPlanCounter, CountsWhatVisitingEveryPointFinds) {
     job.space.gradient_bucket = {40'000'000};
     // A deferred head, which is nothing without a pipeline, and which half of the losses forbid.
     if (seed % 2 == 1) {
-      job.space.overlap = {plan::Overlap{}, {.defer_embedding_gradient = true}};
+      job.space.overlap = {plan::OverlapFlags{}, {.defer_embedding_gradient = true}};
       job.kernels.loss_chunks = ++deferring % 2 == 0 ? 1 : 4;
     }
-    const SpaceDimensions space = search_space_dimensions(job);
-    if (space.total() > 400'000) continue;
+    const SearchSpaceDimensions space = search_space_dimensions(job);
+    if (space.combination_count() > 400'000) continue;
     SCOPED_TRACE(seed);
     ++visited;
     const LegalPlanCounter enumeration(job, space);
@@ -182,7 +183,7 @@ TEST(LegalPlanCounter, CountsWhatVisitingEveryPointFinds) {
     EXPECT_EQ(enumeration.duplicates(), visit.points - std::ssize(visit.plans));
     for (std::size_t i = 0; i < plan::kRules; ++i) {
       EXPECT_EQ(enumeration.refused()[i], visit.refused[i])
-          << plan::plan_rule_name(static_cast<plan::Rule>(i));
+          << plan::plan_rule_name(static_cast<plan::PlanLegalityRule>(i));
     }
   }
   EXPECT_GE(visited, 8);
@@ -191,11 +192,11 @@ TEST(LegalPlanCounter, CountsWhatVisitingEveryPointFinds) {
 
 TEST(LegalPlanCounter, GivesAnExampleOfEveryRefusal) {
   const plan::Job job = small_tune_job();
-  const SpaceDimensions space = search_space_dimensions(job);
+  const SearchSpaceDimensions space = search_space_dimensions(job);
   const LegalPlanCounter enumeration(job, space);
   for (std::size_t i = 0; i < plan::kRules; ++i) {
-    EXPECT_EQ(enumeration.refused()[i] > 0,
-              enumeration.refused_plan_examples().contains(static_cast<plan::Rule>(i)));
+    EXPECT_EQ(enumeration.refused()[i] > 0, enumeration.example_plan_per_broken_rule().contains(
+                                                static_cast<plan::PlanLegalityRule>(i)));
   }
 }
 

@@ -29,8 +29,8 @@ plan::Job job_of(std::string_view framework) {
   return job;
 }
 
-std::vector<plan::Framework> all_frameworks() {
-  std::vector<plan::Framework> all;
+std::vector<plan::TrainingFramework> all_frameworks() {
+  std::vector<plan::TrainingFramework> all;
   for (const std::string_view name : plan::kFrameworkNames)
     all.push_back({.name = std::string(name)});
   return all;
@@ -40,35 +40,35 @@ TuneOptions few() { return {.threads = 1, .top = 5}; }
 
 TEST(FrameworkSearch, ASpaceWithoutFrameworkIsTheUnion) {
   const plan::Job job = small_tune_job();
-  const SpaceDimensions space = search_space_dimensions(job);
-  const auto run = [&](plan::Ability ability, const plan::Plan& plan) {
+  const SearchSpaceDimensions space = search_space_dimensions(job);
+  const auto run = [&](plan::FrameworkProperty ability, const plan::Plan& plan) {
     return std::ranges::any_of(plan::kFrameworkNames, [&](std::string_view name) {
       return plan::FrameworkSupport({.name = std::string(name), .version = ""})
-          .runs(ability, job, plan);
+          .supports_plan(ability, job, plan);
     });
   };
   plan::Plan plan;
   plan.parallel = {.tensor = 2, .pipeline = 2, .context = 2};
   plan.sequence_parallel = true;
-  for (const schedule::ScheduleKind kind : space.schedule) {
+  for (const schedule::PipelineScheduleKind kind : space.schedule) {
     plan.schedule.kind = kind;
-    EXPECT_TRUE(run(plan::Ability::kSchedule, plan));
+    EXPECT_TRUE(run(plan::FrameworkProperty::kSchedule, plan));
   }
   for (const plan::ContextKind kind : space.context_kind) {
     plan.context_kind = kind;
-    EXPECT_TRUE(run(plan::Ability::kContextKind, plan));
+    EXPECT_TRUE(run(plan::FrameworkProperty::kContextKind, plan));
   }
   for (const plan::GatheredInputPolicy input : space.tensor_input) {
     plan.tensor_input = input;
-    EXPECT_TRUE(run(plan::Ability::kTensorInput, plan));
+    EXPECT_TRUE(run(plan::FrameworkProperty::kTensorInput, plan));
   }
-  for (const plan::Recompute& recompute : space.recompute) {
+  for (const plan::ActivationRecomputation& recompute : space.recompute) {
     plan.recompute = recompute;
-    EXPECT_TRUE(run(plan::Ability::kRecompute, plan));
+    EXPECT_TRUE(run(plan::FrameworkProperty::kRecompute, plan));
   }
   for (const plan::Sharding& sharding : space.sharding) {
     plan.sharding = sharding;
-    EXPECT_TRUE(run(plan::Ability::kSharding, plan)) << plan::sharding_letters(sharding);
+    EXPECT_TRUE(run(plan::FrameworkProperty::kSharding, plan)) << plan::sharding_letters(sharding);
   }
   EXPECT_EQ(space.sharding.size(), 14U);
 }
@@ -81,12 +81,12 @@ TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
     bool framework = false;
     for (const PlanRefusalCount& refusal : result.rejected) {
       refused += refusal.count;
-      framework = framework || refusal.rule == kFrameworkRule;
+      framework = framework || refusal.rule == kUnsupportedByFrameworkRule;
     }
     EXPECT_EQ(result.space.total, result.space.legal + result.space.duplicates + refused);
     EXPECT_EQ(framework, name != "stepwright");
     for (const TunedPlan& tuned : result.plans) {
-      EXPECT_THAT(plan::frameworks_running_plan(result.job, tuned.plan), Contains(name))
+      EXPECT_THAT(plan::frameworks_supporting_plan(result.job, tuned.plan), Contains(name))
           << plan::shown(tuned.plan);
     }
   }
@@ -96,7 +96,7 @@ TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
   for (const std::string_view name : {"megatron-core", "fsdp", "deepspeed"}) {
     const TuneResult result = tune(job_of(name), few());
     const TunedPlan& best = result.plans.front();
-    const std::vector<plan::Framework> frameworks = all_frameworks();
+    const std::vector<plan::TrainingFramework> frameworks = all_frameworks();
     const std::vector<NearestFrameworkPlan> runs =
         nearest_framework_plans(result.job, best.plan, frameworks);
     const auto own = std::ranges::find(runs, name, &NearestFrameworkPlan::framework);
@@ -110,23 +110,23 @@ TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
 /// Returns the distinct plans of a space.
 std::set<plan::Plan> plans_of(const plan::Job& job,
                               const std::function<bool(plan::Plan&)>& wanted) {
-  const SpaceDimensions space = search_space_dimensions(job);
+  const SearchSpaceDimensions space = search_space_dimensions(job);
   const LegalPlanCounter enumeration(job, space);
   std::set<plan::Plan> plans;
   const auto take = [&](const plan::Plan& plan) {
-    plan::Plan usual = plan::canonical(plan, job);
+    plan::Plan usual = plan::canonical_plan(plan, job);
     if (wanted(usual)) plans.insert(usual);
   };
   for (const RankGridChoice& grid : enumeration.grids()) {
     for (const auto& [micro_batch, stages] : grid.stages->by_micro_batch) {
-      plan::Plan plan = plan_of_rank_grid(job, grid.parallel, grid.order);
+      plan::Plan plan = default_plan_of_rank_grid(job, grid.parallel, grid.order);
       plan.micro_batch = micro_batch;
-      for (const StageChoice& stage : stages) {
+      for (const PipelineStageChoice& stage : stages) {
         write_choice_into_plan(stage, plan);
         for (const DataParallelChoice& data : grid.data->choices) {
           write_choice_into_plan(data, plan);
-          for (const BlockChoice& block : grid.blocks) {
-            if (!grid.runs(block, stage.joint, data.joint)) continue;
+          for (const ModelBlockChoice& block : grid.blocks) {
+            if (!grid.framework_allows_choices(block, stage.joint, data.joint)) continue;
             plan::Plan whole = plan;
             write_choice_into_plan(block, whole);
             take(whole);
@@ -145,11 +145,12 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
     job.model.layers = 6;
     job.space.micro_batch = {2};
     job.space.context = {1, 2};
-    job.space.sharding = {*plan::sharding_of("NNG"), *plan::sharding_of("III"),
-                          *plan::sharding_of("GGG")};
+    job.space.sharding = {*plan::sharding_named_by_word("NNG"),
+                          *plan::sharding_named_by_word("III"),
+                          *plan::sharding_named_by_word("GGG")};
     job.space.recompute = {{plan::RecomputeKind::kFull, 1}, {plan::RecomputeKind::kEvery, 2}};
     job.space.overlap = search_space_dimensions(job).overlap;
-    const SpaceDimensions space = search_space_dimensions(job);
+    const SearchSpaceDimensions space = search_space_dimensions(job);
     const plan::FrameworkSupport law(job.framework);
     plan::Job free = job;
     free.framework = {};
@@ -158,8 +159,8 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
     free.space.accumulate = space.accumulate;
     free.space.rank_order = space.rank_order;
     const auto runs = [&](plan::Plan& plan) {
-      plan = law.with_fixed_buckets(job, plan);
-      return plan::unsupported_choices(job.framework, job, plan).empty();
+      plan = law.with_framework_bucket_sizes(job, plan);
+      return plan::choices_unsupported_by_framework(job.framework, job, plan).empty();
     };
     const std::set<plan::Plan> found = plans_of(job, [](const plan::Plan&) { return true; });
     EXPECT_EQ(found, plans_of(free, runs));
@@ -179,9 +180,9 @@ TEST(FrameworkSearch, AFreeOverlapIsAllThatRunsBesideTheRest) {
     const auto most = [&](plan::Plan& plan) {
       plan::Plan all = plan;
       all.overlap = plan::all_overlap_flags(true);
-      all.overlap = plan::overlap_limited_to_words(all.overlap,
-                                                   law.allowed(plan::Ability::kOverlap, job, plan));
-      EXPECT_EQ(plan::canonical(all, job).overlap, plan.overlap) << plan::shown(plan);
+      all.overlap = plan::overlap_limited_to_listed_flags(
+          all.overlap, law.supported_property_words(plan::FrameworkProperty::kOverlap, job, plan));
+      EXPECT_EQ(plan::canonical_plan(all, job).overlap, plan.overlap) << plan::shown(plan);
       return true;
     };
     const auto found = plans_of(job, most);
@@ -191,15 +192,15 @@ TEST(FrameworkSearch, AFreeOverlapIsAllThatRunsBesideTheRest) {
 
 TEST(FrameworkSearch, AListOfWhatItDoesNotRunIsRefused) {
   plan::Job job = job_of("megatron-lm");
-  job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
-                        schedule::ScheduleKind::kZeroBubbleH1};
+  job.space.schedule = {schedule::PipelineScheduleKind::kOneForwardOneBackward,
+                        schedule::PipelineScheduleKind::kZeroBubbleH1};
   const TuneResult result = tune(job, few());
   const auto told = [](const PlanRefusalCount& refusal) {
-    return refusal.rule == kFrameworkRule &&
+    return refusal.rule == kUnsupportedByFrameworkRule &&
            refusal.reason == "megatron-lm runs schedule 1f1b, interleaved";
   };
   EXPECT_TRUE(std::ranges::any_of(result.rejected, told));
-  job.space.schedule = {schedule::ScheduleKind::kZeroBubbleH1};
+  job.space.schedule = {schedule::PipelineScheduleKind::kZeroBubbleH1};
   job.space.pipeline = {2};
   try {
     tune(job, few());
@@ -228,7 +229,7 @@ TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
   plan::Plan plan;
   plan.parallel = {.pipeline = 2, .data = 4};
   const auto notes = [&](std::string_view framework) {
-    return simulate::predict({job_of(framework), plan}).notes;
+    return simulate::predict_plan({job_of(framework), plan}).notes;
   };
   const auto note = HasSubstr("not run as it is: parallel pipeline: fsdp runs tensor");
   EXPECT_THAT(notes("fsdp"), Contains(note));
@@ -238,12 +239,12 @@ TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
 TEST(FrameworkSearch, TheAnswerSaysWhoStartsEachPlan) {
   const TuneResult result = tune(small_tune_job(), few());
   const plan::Plan& best = result.plans.front().plan;
-  const std::vector<plan::Framework> frameworks = all_frameworks();
+  const std::vector<plan::TrainingFramework> frameworks = all_frameworks();
   const FrameworksRunningPlan started_by = [&](const plan::Plan& plan) {
     return std::vector<std::string>{plan == best ? "first" : "other"};
   };
   const nlohmann::ordered_json json =
-      tune_json(result, simulate::predict({result.job, best}),
+      tune_json(result, simulate::predict_plan({result.job, best}),
                 nearest_framework_plans(result.job, best, frameworks, 2), started_by);
   EXPECT_EQ(json["plans"][0]["runs_on"], nlohmann::ordered_json({"first"}));
   EXPECT_EQ(json["plans"][1]["runs_on"], nlohmann::ordered_json({"other"}));
@@ -262,8 +263,9 @@ TEST(FrameworkSearch, TheAnswerSaysWhoStartsEachPlan) {
 TEST(FrameworkSearch, BoundsHoldWhateverTypeGradientsAddUpIn) {
   for (const std::string_view name : {"accelerate", "fsdp", "torchtitan"}) {
     plan::Job job = job_of(name);
-    job.space.sharding = {*plan::sharding_of("NNN"), *plan::sharding_of("NGG"),
-                          *plan::sharding_of("GGG")};
+    job.space.sharding = {*plan::sharding_named_by_word("NNN"),
+                          *plan::sharding_named_by_word("NGG"),
+                          *plan::sharding_named_by_word("GGG")};
     job.space.micro_batch = {1};
     const TuneResult result = tune(job, few());
     ASSERT_FALSE(result.plans.empty()) << name;
@@ -276,16 +278,16 @@ TEST(FrameworkSearch, BoundsHoldWhateverTypeGradientsAddUpIn) {
 TEST(LikelyStep, IsNoLongerThanThatOfTheBestPlan) {
   const plan::Job job = job_of("nemo");
   const TunedPlan best = tune(job, few()).plans.front();
-  EXPECT_LE(likely_search_step_s(job, best.plan), best.price_s * (1 + 1e-9));
+  EXPECT_LE(step_seconds_likely_found_by_search(job, best.plan), best.price_s * (1 + 1e-9));
 }
 
 TEST(LikelyStep, TakesPlansWhoseGradientsHaveATypeThatTheSpaceLacks) {
   plan::Job job = job_of("nemo");
   plan::Plan plan = tune(job, few()).plans.front().plan;
   job.space.accumulate = {plan.accumulate};
-  const double own_s = likely_search_step_s(job, plan);
+  const double own_s = step_seconds_likely_found_by_search(job, plan);
   plan.accumulate = plan.accumulate == DType::kFp32 ? DType::kBf16 : DType::kFp32;
-  EXPECT_DOUBLE_EQ(likely_search_step_s(job, plan), own_s);
+  EXPECT_DOUBLE_EQ(step_seconds_likely_found_by_search(job, plan), own_s);
 }
 
 }  // namespace

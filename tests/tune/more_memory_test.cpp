@@ -17,7 +17,7 @@ plan::Job tight_job() {
 
 TEST(MoreMemory, EachStepHasMoreMemoryAndIsFaster) {
   const TuneResult result = tune(tight_job(), {.threads = 1});
-  const std::vector<MoreMemoryGain> steps = more_memory(result, {.threads = 1});
+  const std::vector<MoreMemoryGain> steps = step_time_gains_of_more_memory(result, {.threads = 1});
   ASSERT_FALSE(steps.empty());
   const TunedPlan& best = result.plans.front();
   double last_s = best.step_time_s;
@@ -36,7 +36,7 @@ TEST(MoreMemory, EachStepHasMoreMemoryAndIsFaster) {
 
 TEST(MoreMemory, IsWhatASearchWithThatMemoryFindsAtLeast) {
   const TuneResult result = tune(tight_job(), {.threads = 1});
-  for (const MoreMemoryGain& step : more_memory(result, {.threads = 1})) {
+  for (const MoreMemoryGain& step : step_time_gains_of_more_memory(result, {.threads = 1})) {
     plan::Job larger = tight_job();
     larger.objective.memory_limit_bytes = step.capacity_bytes;
     larger.objective.memory_reserve = step.reserve_share;
@@ -49,7 +49,7 @@ TEST(MoreMemory, GainsNothingWhereMemoryDoesNotBind) {
   plan::Job job = small_tune_job();
   job.cluster.device.memory_bytes = 1e12;
   const TuneResult result = tune(job, {.threads = 1});
-  EXPECT_TRUE(more_memory(result, {.threads = 1}).empty());
+  EXPECT_TRUE(step_time_gains_of_more_memory(result, {.threads = 1}).empty());
 }
 
 TEST(MoreMemory, IsNotAskedWhereNoPlanFits) {
@@ -57,7 +57,7 @@ TEST(MoreMemory, IsNotAskedWhereNoPlanFits) {
   job.cluster.device.memory_bytes = 1e9;
   const TuneResult result = tune(job, {.threads = 1});
   ASSERT_FALSE(result.plans.front().fits);
-  EXPECT_TRUE(more_memory(result, {.threads = 1}).empty());
+  EXPECT_TRUE(step_time_gains_of_more_memory(result, {.threads = 1}).empty());
 }
 
 }  // namespace

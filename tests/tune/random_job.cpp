@@ -29,7 +29,7 @@ void draw_kernels(Draw& draw, plan::Job& job) {
   job.kernels.attention =
       draw.of<Kernel>({Kernel::kFlash2, Kernel::kFlash2, Kernel::kFlash1, Kernel::kUnfused});
   job.kernels.fused_norm = !draw.chance(4);
-  if (draw.chance(3)) job.framework = plan::Framework{"megatron-core"};
+  if (draw.chance(3)) job.framework = plan::TrainingFramework{"megatron-core"};
   if (draw.chance(4)) job.dispatcher = plan::TokenDispatcher::kOncePerNode;
 }
 
@@ -90,17 +90,20 @@ void draw_space(Draw& draw, plan::Job& job) {
   if (draw.chance(2)) job.space.context = {1};
   if (draw.chance(3)) job.space.tensor = {1, 2, job.cluster.devices_per_node};
   if (draw.chance(3)) job.space.expert_tensor = {1};
-  if (draw.chance(3)) job.space.sharding = {*plan::sharding_of("NNG"), *plan::sharding_of("GGG")};
-  if (draw.chance(3)) job.space.sharding_group = {plan::kNodeShardingGroup, Size{2}};
+  if (draw.chance(3))
+    job.space.sharding = {*plan::sharding_named_by_word("NNG"),
+                          *plan::sharding_named_by_word("GGG")};
+  if (draw.chance(3)) job.space.sharding_group = {plan::kNodeSizedShardingGroup, Size{2}};
   if (draw.chance(4)) job.space.chunks = {2, 3};
-  if (draw.chance(4)) job.space.overlap = {plan::Overlap{}, plan::all_overlap_flags(true)};
+  if (draw.chance(4)) job.space.overlap = {plan::OverlapFlags{}, plan::all_overlap_flags(true)};
   if (draw.chance(5)) {
-    job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
-                          schedule::ScheduleKind::kZeroBubbleH1};
+    job.space.schedule = {schedule::PipelineScheduleKind::kOneForwardOneBackward,
+                          schedule::PipelineScheduleKind::kZeroBubbleH1};
   }
   if (draw.chance(5)) {
-    job.space.schedule = {schedule::ScheduleKind::kVHalf, schedule::ScheduleKind::kDualPipeV,
-                          schedule::ScheduleKind::kPaired};
+    job.space.schedule = {schedule::PipelineScheduleKind::kVHalf,
+                          schedule::PipelineScheduleKind::kDualPipeV,
+                          schedule::PipelineScheduleKind::kPaired};
   }
 }
 

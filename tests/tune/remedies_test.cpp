@@ -36,7 +36,8 @@ plan::Job too_large_job() {
 }
 
 std::vector<MemoryRemedy> remedies_of(const TuneResult& result) {
-  return remedies({result.job, result.plans.front().plan}, {.searched = &result, .threads = 1});
+  return find_memory_remedies({result.job, result.plans.front().plan},
+                              {.searched = &result, .threads = 1});
 }
 
 const MemoryRemedy* find(const std::vector<MemoryRemedy>& list, plan::MemoryRemedyKind kind) {
@@ -48,7 +49,7 @@ const MemoryRemedy* find(const std::vector<MemoryRemedy>& list, plan::MemoryReme
 /// prediction.
 void expect_said(const MemoryRemedy& remedy, const plan::PlannedJob& before) {
   const plan::PlannedJob after = plan::plan_with_fields(before, remedy.set);
-  const simulate::Prediction there = simulate::predict(after);
+  const simulate::PlanPrediction there = simulate::predict_plan(after);
   EXPECT_TRUE(there.memory.fits()) << memory_remedy_name(remedy.kind);
   EXPECT_NEAR(there.step_time_s(), remedy.step_time_s, 1e-9 * remedy.step_time_s)
       << memory_remedy_name(remedy.kind);
@@ -62,11 +63,11 @@ TEST(Remedies, AreJobsThatFit) {
   const MemoryRemedy* host = find(found, plan::MemoryRemedyKind::kHostOptimizer);
   const MemoryRemedy* nodes = find(found, plan::MemoryRemedyKind::kNodes);
   ASSERT_TRUE(host && nodes);
-  EXPECT_TRUE(simulate::predict(host->changed).memory.fits());
+  EXPECT_TRUE(simulate::predict_plan(host->changed).memory.fits());
   EXPECT_THAT(host->set, Contains(StartsWith("offload")));
   EXPECT_GT(nodes->changed.job.cluster.nodes, 1);
   EXPECT_EQ(nodes->set.front(), fmt::format("cluster.nodes={}", nodes->changed.job.cluster.nodes));
-  EXPECT_TRUE(simulate::predict(nodes->changed).memory.fits());
+  EXPECT_TRUE(simulate::predict_plan(nodes->changed).memory.fits());
   EXPECT_THAT(memory_remedies_text(found), HasSubstr("the optimizer on the hosts"));
 }
 
@@ -104,14 +105,14 @@ plan::PlannedJob full_of_activations() {
   planned.plan.parallel.data = 8;
   planned.plan.micro_batch = 8;
   planned.plan.sharding.optimizer = planned.plan.sharding.gradients =
-      planned.plan.sharding.parameters = plan::Spread::kGlobal;
-  planned.plan = plan::canonical(planned.plan, planned.job);
+      planned.plan.sharding.parameters = plan::StateShardingScope::kGlobal;
+  planned.plan = plan::canonical_plan(planned.plan, planned.job);
   return planned;
 }
 
 TEST(Remedies, OfAPlanAreTheFastestOfEachKind) {
   const plan::PlannedJob planned = full_of_activations();
-  const std::vector<MemoryRemedy> found = remedies(planned, {.threads = 1});
+  const std::vector<MemoryRemedy> found = find_memory_remedies(planned, {.threads = 1});
   const MemoryRemedy* recompute = find(found, plan::MemoryRemedyKind::kRecompute);
   const MemoryRemedy* smaller = find(found, plan::MemoryRemedyKind::kMicroBatch);
   ASSERT_TRUE(recompute && smaller);
@@ -121,7 +122,8 @@ TEST(Remedies, OfAPlanAreTheFastestOfEachKind) {
 }
 
 TEST(Remedies, AreOnesThatTheFrameworkRuns) {
-  const std::vector<MemoryRemedy> found = remedies(full_of_activations(), {.threads = 1});
+  const std::vector<MemoryRemedy> found =
+      find_memory_remedies(full_of_activations(), {.threads = 1});
   for (const MemoryRemedy& remedy : found) {
     EXPECT_EQ(remedy.changed.plan.parallel.pipeline, 1) << "Accelerate has no pipeline";
     EXPECT_NE(remedy.changed.plan.recompute.kind, plan::RecomputeKind::kSelective);
@@ -131,8 +133,9 @@ TEST(Remedies, AreOnesThatTheFrameworkRuns) {
 TEST(Remedies, OfATrainerHaveItsLosses) {
   plan::PlannedJob planned = full_of_activations();
   planned.plan.recompute.kind = plan::RecomputeKind::kFull;
-  const plan::Framework trainer{.name = "accelerate", .variant = "llama-factory"};
-  const std::vector<MemoryRemedy> found = remedies(planned, {.trainer = trainer, .threads = 1});
+  const plan::TrainingFramework trainer{.name = "accelerate", .variant = "llama-factory"};
+  const std::vector<MemoryRemedy> found =
+      find_memory_remedies(planned, {.trainer = trainer, .threads = 1});
   const MemoryRemedy* loss = find(found, plan::MemoryRemedyKind::kLossChunks);
   ASSERT_TRUE(loss);
   EXPECT_EQ(loss->set.front(), "kernels.loss_keeps=gradients");

@@ -27,7 +27,8 @@ struct Prepared {
         enumeration(job, space) {}
   [[nodiscard]] SearchFindings search(bool exhaustive, std::size_t keep, int threads = 1) const {
     const SearchGoal goal{.room = room(), .keep = keep, .exhaustive = exhaustive};
-    return PlanSearch(job, cost, enumeration).run(goal, {.threads = threads, .progress = {}});
+    return PlanSearch(job, cost, enumeration)
+        .search_space_for_goal(goal, {.threads = threads, .progress = {}});
   }
   [[nodiscard]] simulate::AvailablePlanMemory room() const {
     simulate::AvailablePlanMemory room = simulate::plan_memory_limit(job);
@@ -36,23 +37,24 @@ struct Prepared {
   }
   plan::Job job;
   cost::CostModel cost;
-  SpaceDimensions space;
+  SearchSpaceDimensions space;
   LegalPlanCounter enumeration;
 };
 
 // The plan with the least price does not fit, a slower one does: bounds are wanted up to that one.
 TEST(BestPlanCandidates, LookAgainUpToAPlanThatFits) {
   BestPlanCandidates plans(2);
-  plans.set_key_limit(std::numeric_limits<double>::infinity(), 3.0, 4.0);
-  EXPECT_DOUBLE_EQ(plans.reconsider_below_s(), 4 * (1 - kMinRevisitPriceGap));
-  EXPECT_DOUBLE_EQ(BestPlanCandidates(2, &plans).reconsider_below_s(), plans.reconsider_below_s());
+  plans.limit_keys_of_kept_candidates(std::numeric_limits<double>::infinity(), 3.0, 4.0);
+  EXPECT_DOUBLE_EQ(plans.lower_bound_to_reconsider_plan_s(), 4 * (1 - kMinPriceGapToRevisitPlan));
+  EXPECT_DOUBLE_EQ(BestPlanCandidates(2, &plans).lower_bound_to_reconsider_plan_s(),
+                   plans.lower_bound_to_reconsider_plan_s());
   plans.offer(3.0, plan::Plan{}, {.seconds = 3.0, .lower_bound_s = 2.5});
   plans.offer(4.5, plan::Plan{}, {.seconds = 4.5, .lower_bound_s = 3.9});
   plans.offer(5.0, plan::Plan{}, {.seconds = 5.0, .lower_bound_s = 3.5});
   plans.offer(6.0, plan::Plan{}, {.seconds = 6.0, .lower_bound_s = 3.95});
-  ASSERT_EQ(plans.open().size(), 1U);
-  EXPECT_EQ(plans.open().front().price.seconds, 5.0);
-  EXPECT_EQ(plans.least_dropped_bound_s(), 3.95);
+  ASSERT_EQ(plans.undecided_candidates().size(), 1U);
+  EXPECT_EQ(plans.undecided_candidates().front().price.seconds, 5.0);
+  EXPECT_EQ(plans.min_lower_bound_of_dropped_plans(), 3.95);
 }
 
 void expect_same(const std::vector<PlanCandidate>& a, const std::vector<PlanCandidate>& b) {
@@ -89,7 +91,7 @@ TEST(Search, VisitsAsManyPlansAsTheCensusCounts) {
 /// Returns a job that lists a deferred head, which some losses do not allow.
 plan::Job with_deferred_heads(std::uint64_t seed) {
   plan::Job job = small_random_job(seed);
-  job.space.overlap = {plan::Overlap{}, {.defer_embedding_gradient = true}};
+  job.space.overlap = {plan::OverlapFlags{}, {.defer_embedding_gradient = true}};
   if (seed % 3 == 0)
     job.space.overlap.push_back({.gradients = false, .defer_embedding_gradient = true});
   if (seed % 8 == 7) job.kernels.loss_chunks = 4;
@@ -144,7 +146,7 @@ TEST(Search, KeepsLegalCanonicalPlansThatFit) {
     for (const PlanCandidate& candidate : found.kept.list()) {
       EXPECT_FALSE(plan::find_plan_rejection(prepared.job, candidate.plan))
           << plan::shown(candidate.plan);
-      EXPECT_EQ(candidate.plan, plan::canonical(candidate.plan, prepared.job))
+      EXPECT_EQ(candidate.plan, plan::canonical_plan(candidate.plan, prepared.job))
           << plan::shown(candidate.plan);
       EXPECT_LE(candidate.price.memory_bytes, prepared.job.cluster.device.memory_bytes);
       EXPECT_EQ(candidate.key, candidate.price.seconds);
@@ -159,8 +161,9 @@ TEST(Search, PassesOverNothingFasterThanItsBound) {
     SCOPED_TRACE(seed);
     const Prepared prepared(small_random_job(seed));
     const SearchFindings bounded = prepared.search(false, kKept);
-    double bound = std::min(bounded.passed_bound_s, bounded.kept.least_dropped_bound_s());
-    for (const PlanCandidate& open : bounded.kept.open()) {
+    double bound =
+        std::min(bounded.passed_bound_s, bounded.kept.min_lower_bound_of_dropped_plans());
+    for (const PlanCandidate& open : bounded.kept.undecided_candidates()) {
       bound = std::min(bound, open.price.lower_bound_s);
     }
     const std::vector<PlanCandidate> all = prepared.search(true, 40).kept.list();
@@ -201,7 +204,7 @@ TEST(Search, FindsTheBestThatTheHostsHaveRoomFor) {
     for (const PlanCandidate& candidate : all) {
       EXPECT_LE(candidate.price.host_bytes, prepared.job.cluster.host.memory_bytes);
       const plan::HostOffload& there = candidate.plan.offload;
-      EXPECT_EQ(plan::canonical(candidate.plan, prepared.job).offload.activations,
+      EXPECT_EQ(plan::canonical_plan(candidate.plan, prepared.job).offload.activations,
                 there.activations);
       EXPECT_TRUE(plans.insert(candidate.plan).second) << plan::shown(candidate.plan);
     }
@@ -226,7 +229,9 @@ TEST(Search, FindsWhatLacksLeastWhereHostsAreTooSmall) {
     SearchGoal visit_all = least;
     visit_all.exhaustive = true;
     const auto search = [&](const SearchGoal& goal) {
-      return PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, {}).kept;
+      return PlanSearch(prepared.job, prepared.cost, prepared.enumeration)
+          .search_space_for_goal(goal, {})
+          .kept;
     };
     const BestPlanCandidates all = search(visit_all);
     const BestPlanCandidates bounded = search(least);
@@ -247,7 +252,8 @@ TEST(Search, FindsThePlanThatNeedsLeastMemory) {
     SearchGoal visit_all = least;
     visit_all.exhaustive = true;
     const auto search = [&](const SearchGoal& goal) {
-      return PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, {});
+      return PlanSearch(prepared.job, prepared.cost, prepared.enumeration)
+          .search_space_for_goal(goal, {});
     };
     const SearchFindings bounded = search(least);
     const SearchFindings all = search(visit_all);
@@ -262,8 +268,8 @@ TEST(Search, TellsHowFarItIs) {
   const SearchRunOptions running{
       .threads = 1, .progress = [&](const TuneProgress& state) { told.push_back(state); }};
   const SearchGoal goal{.room = prepared.room()};
-  const SearchFindings found =
-      PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, running);
+  const SearchFindings found = PlanSearch(prepared.job, prepared.cost, prepared.enumeration)
+                                   .search_space_for_goal(goal, running);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told.back().priced, found.priced);
   for (std::size_t i = 1; i < told.size(); ++i) EXPECT_GE(told[i].done, told[i - 1].done);

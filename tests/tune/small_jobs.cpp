@@ -58,18 +58,19 @@ void set_model(plan::Job& job, std::int64_t layers, std::int64_t hidden) {
 void list_dimensions(Dice& dice, plan::TunerSearchSpace& space) {
   using Size = std::int64_t;
   if (dice.chance(4))
-    space.schedule = {schedule::ScheduleKind::kGpipe, schedule::ScheduleKind::kInterleaved};
+    space.schedule = {schedule::PipelineScheduleKind::kGpipe,
+                      schedule::PipelineScheduleKind::kInterleaved};
   if (dice.chance(4)) {
-    space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
-                      schedule::ScheduleKind::kZeroBubbleH1};
+    space.schedule = {schedule::PipelineScheduleKind::kOneForwardOneBackward,
+                      schedule::PipelineScheduleKind::kZeroBubbleH1};
   }
   if (dice.chance(3)) {
-    space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
-                      schedule::ScheduleKind::kVMin,
-                      schedule::ScheduleKind::kFolded,
-                      schedule::ScheduleKind::kDualPipeV,
-                      schedule::ScheduleKind::kStp,
-                      schedule::ScheduleKind::kSpreadVocabulary};
+    space.schedule = {schedule::PipelineScheduleKind::kOneForwardOneBackward,
+                      schedule::PipelineScheduleKind::kVMin,
+                      schedule::PipelineScheduleKind::kFolded,
+                      schedule::PipelineScheduleKind::kDualPipeV,
+                      schedule::PipelineScheduleKind::kStp,
+                      schedule::PipelineScheduleKind::kSpreadVocabulary};
     if (dice.chance(2)) space.strands = {1, 2};
   }
   if (dice.chance(4)) {
@@ -77,32 +78,36 @@ void list_dimensions(Dice& dice, plan::TunerSearchSpace& space) {
                        {.kind = plan::RecomputeKind::kEvery, .every = 2}};
   }
   if (dice.chance(4)) {
-    space.recompute = {{.kind = plan::RecomputeKind::kNone},
-                       {.kind = plan::RecomputeKind::kModules, .modules = {plan::Module::kNorm}},
-                       {.kind = plan::RecomputeKind::kModules,
-                        .modules = {plan::Module::kNorm, plan::Module::kCoreAttention}},
-                       {.kind = plan::RecomputeKind::kModules,
-                        .every = 2,
-                        .modules = {plan::Module::kCoreAttention}}};
+    space.recompute = {
+        {.kind = plan::RecomputeKind::kNone},
+        {.kind = plan::RecomputeKind::kModules, .modules = {plan::RecomputeModule::kNorm}},
+        {.kind = plan::RecomputeKind::kModules,
+         .modules = {plan::RecomputeModule::kNorm, plan::RecomputeModule::kCoreAttention}},
+        {.kind = plan::RecomputeKind::kModules,
+         .every = 2,
+         .modules = {plan::RecomputeModule::kCoreAttention}}};
   }
   if (dice.chance(4)) space.accumulate = {DType::kFp32, DType::kBf16, DType::kFp16};
   if (dice.chance(4)) {
-    space.collectives.data = {collective::Algorithm::kLibrary, collective::Algorithm::kTwoLevel,
-                              collective::Algorithm::kHoRing, collective::Algorithm::kTree};
+    space.collectives.data = {
+        collective::CollectiveAlgorithm::kLibrary, collective::CollectiveAlgorithm::kTwoLevel,
+        collective::CollectiveAlgorithm::kHoRing, collective::CollectiveAlgorithm::kTree};
   }
   if (dice.chance(5))
-    space.collectives.tensor = {collective::Algorithm::kLibrary, collective::Algorithm::kDirect};
+    space.collectives.tensor = {collective::CollectiveAlgorithm::kLibrary,
+                                collective::CollectiveAlgorithm::kDirect};
   if (dice.chance(5)) {
-    space.collectives.expert = {collective::Algorithm::kDirect, collective::Algorithm::kLibrary,
-                                collective::Algorithm::kRelay};
+    space.collectives.expert = {collective::CollectiveAlgorithm::kDirect,
+                                collective::CollectiveAlgorithm::kLibrary,
+                                collective::CollectiveAlgorithm::kRelay};
   }
   if (dice.chance(4)) space.parameter_bucket = {Size{1'000'000}, Size{40'000'000}};
   if (dice.chance(4)) {
-    plan::Overlap blocking;
+    plan::OverlapFlags blocking;
     blocking.parameters = false;
-    space.overlap = {plan::Overlap{}, plan::all_overlap_flags(false), blocking};
+    space.overlap = {plan::OverlapFlags{}, plan::all_overlap_flags(false), blocking};
   }
-  if (dice.chance(4)) space.sharding_group = {plan::kNodeShardingGroup, 2};
+  if (dice.chance(4)) space.sharding_group = {plan::kNodeSizedShardingGroup, 2};
   if (dice.chance(4)) space.layers = {{}, {1, 3}, {2, 2}};
   if (dice.chance(5)) {
     plan::RankOrder other;
@@ -123,12 +128,12 @@ plan::Job small_random_job(std::uint64_t seed) {
   job.length = dice.pick<std::int64_t>({512, 2048});
   job.cluster.device.memory_bytes = dice.pick({4e9, 8e9, 16e9, 64e9});
   if (seed % 3 != 1) {
-    job.model.experts = model::Experts{.count = 4, .top_k = 2, .ffn = job.model.hidden};
+    job.model.experts = model::MixtureOfExperts{.count = 4, .top_k = 2, .ffn = job.model.hidden};
     if (dice.chance(2)) job.model.experts->shared_ffn = job.model.hidden;
     if (dice.chance(2)) {
       std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(job.model.layers), 0);
       is_dense.front() = 1;
-      model::set_dense_layers(job.model, is_dense);
+      model::assign_dense_mlp_layers(job.model, is_dense);
     }
   }
   job.model.tied = dice.chance(3);
@@ -143,15 +148,17 @@ plan::Job small_random_job(std::uint64_t seed) {
     job.space.context_kind = {plan::ContextKind::kRing};
     job.space.expert_tensor = {1, 2};
     // Spaces where both kinds of parameters have several groups to choose from.
-    job.space.sharding =
-        dice.chance(2)
-            ? std::vector<plan::Sharding>{*plan::sharding_of("NNG"), *plan::sharding_of("IIG"),
-                                          *plan::sharding_of("GGG")}
-            : std::vector<plan::Sharding>{*plan::sharding_of("NNI"), *plan::sharding_of("NII"),
-                                          *plan::sharding_of("III"), *plan::sharding_of("IGG")};
+    job.space.sharding = dice.chance(2)
+                             ? std::vector<plan::Sharding>{*plan::sharding_named_by_word("NNG"),
+                                                           *plan::sharding_named_by_word("IIG"),
+                                                           *plan::sharding_named_by_word("GGG")}
+                             : std::vector<plan::Sharding>{*plan::sharding_named_by_word("NNI"),
+                                                           *plan::sharding_named_by_word("NII"),
+                                                           *plan::sharding_named_by_word("III"),
+                                                           *plan::sharding_named_by_word("IGG")};
     job.space.expert =
         dice.chance(2) ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 4};
-    if (dice.chance(4)) job.space.expert_group = {plan::kNodeShardingGroup, 1, 2};
+    if (dice.chance(4)) job.space.expert_group = {plan::kNodeSizedShardingGroup, 1, 2};
   }
   if (dice.chance(4)) {
     const plan::StageRecompute full{.position = 0, .kind = plan::RecomputeKind::kFull};
@@ -161,7 +168,7 @@ plan::Job small_random_job(std::uint64_t seed) {
         {.kind = plan::RecomputeKind::kNone,
          .stages = {{.position = 0,
                      .kind = plan::RecomputeKind::kModules,
-                     .modules = {plan::Module::kNorm}},
+                     .modules = {plan::RecomputeModule::kNorm}},
                     {.position = 1, .kind = plan::RecomputeKind::kEvery, .every = 2}}}};
   }
   return job;

@@ -16,11 +16,11 @@ using ::testing::HasSubstr;
 /// Returns a job for a single node, because its search fixes the data-parallel size.
 plan::Job swept_job() {
   return plan::read_job(
-      Document::parse("stepwright: job/2\nmodel: llama-3-8b\n"
-                      "cluster: {profile: dgx-h100, nodes: 2}\n"
-                      "batch: {sequences: 64, length: 4096}\n"
-                      "search: {tensor: 8, pipeline: 1, context: 1, data: [1, 2]}\n",
-                      "job.yaml"),
+      YamlJsonDocument::parse("stepwright: job/2\nmodel: llama-3-8b\n"
+                              "cluster: {profile: dgx-h100, nodes: 2}\n"
+                              "batch: {sequences: 64, length: 4096}\n"
+                              "search: {tensor: 8, pipeline: 1, context: 1, data: [1, 2]}\n",
+                              "job.yaml"),
       {});
 }
 
@@ -52,7 +52,7 @@ TEST(TuneSweep, EachPointIsTheJobWithItsValue) {
 
 TEST(TuneSweep, EachPlanIsTheBestOfItsJob) {
   TuneSweep sweep = read_tune_sweep(swept_job(), "cluster.nodes=1,2,4");
-  tune_sweep(sweep, search);
+  tune_sweep_values(sweep, search);
   for (const std::size_t i : {0, 1}) {
     const TuneResult alone = search(sweep.points[i].job);
     ASSERT_TRUE(sweep.points[i].best);

@@ -23,7 +23,8 @@ TEST(TrainingRunCost, IsWorkedOutByHand) {
 
 TEST(TrainingRunCost, HasNoCostWithoutAPrice) {
   nlohmann::ordered_json answer = {{"step_time_s", 2.0}};
-  add_training_run_cost(answer, small_tune_job(), 0, {.tokens = kTokens, .price_per_gpu_hour = {}});
+  add_training_run_cost_json(answer, small_tune_job(), 0,
+                             {.tokens = kTokens, .price_per_gpu_hour = {}});
   EXPECT_TRUE(answer.contains("days"));
   EXPECT_TRUE(answer.contains("gpu_hours"));
   EXPECT_FALSE(answer.contains("cost"));

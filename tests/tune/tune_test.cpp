@@ -38,7 +38,7 @@ std::vector<std::string> started_by_none(const plan::Plan& /*plan*/) { return {}
 
 nlohmann::ordered_json answer_of(const TuneResult& result) {
   const plan::Plan& plan = result.plans.front().plan;
-  return tune_json(result, simulate::predict({result.job, plan}), {}, started_by_none);
+  return tune_json(result, simulate::predict_plan({result.job, plan}), {}, started_by_none);
 }
 
 TEST(Tune, ReturnsTheFastestSimulatedPlansFirst) {
@@ -69,9 +69,10 @@ TEST(Tune, CountsEveryPlanOnce) {
 TEST(Tune, TakesPassesOverTheVocabularyWhereStatesStayWhole) {
   plan::Job job = small_tune_job();
   job.space.pipeline = {2};
-  job.space.schedule = {schedule::ScheduleKind::kVocabularyOne,
-                        schedule::ScheduleKind::kVocabularyTwo};
-  job.space.sharding = {plan::Sharding{}, plan::Sharding{.optimizer = plan::Spread::kGlobal}};
+  job.space.schedule = {schedule::PipelineScheduleKind::kVocabularyOne,
+                        schedule::PipelineScheduleKind::kVocabularyTwo};
+  job.space.sharding = {plan::Sharding{},
+                        plan::Sharding{.optimizer = plan::StateShardingScope::kGlobal}};
   const TuneResult result = tune(job, quick());
   for (const TunedPlan& plan : result.plans) {
     EXPECT_GT(schedule::traits_of(plan.plan.schedule.kind).barriers, 0);
@@ -118,7 +119,8 @@ TEST(Tune, ListsAFrontWhereNothingIsFasterAndSmaller) {
   for (std::size_t i = 1; i < result.pareto.size(); ++i) {
     EXPECT_GE(result.pareto[i].step_time_s, result.pareto[i - 1].step_time_s);
     EXPECT_LT(result.pareto[i].peak_memory_bytes, result.pareto[i - 1].peak_memory_bytes);
-    const simulate::Prediction prediction = simulate::predict({result.job, result.pareto[i].plan});
+    const simulate::PlanPrediction prediction =
+        simulate::predict_plan({result.job, result.pareto[i].plan});
     EXPECT_EQ(result.pareto[i].peak_memory_bytes, prediction.memory.peak_bytes);
     EXPECT_EQ(result.pareto[i].step_time_s, prediction.simulation.step_time_s);
   }
@@ -250,15 +252,15 @@ TEST(Tune, NamesWhatOfTheHostEmptiesTheSpace) {
   EXPECT_THAT(failure(job), HasSubstr("has no moe_act"));
   job = small_tune_job();
   job.space.offload.parameters = {true};
-  job.space.sharding = {*plan::sharding_of("NNG")};
+  job.space.sharding = {*plan::sharding_named_by_word("NNG")};
   EXPECT_THAT(failure(job), HasSubstr("offload.parameters with NNG and 0% of the optimizer"));
 }
 
 TEST(Tune, NamesTheStatesThatEmptyTheSpaceOfASchedule) {
   plan::Job job = small_tune_job();
   job.space.pipeline = {2};
-  job.space.schedule = {schedule::ScheduleKind::kVocabularyOne};
-  job.space.sharding = {*plan::sharding_of("NNG"), *plan::sharding_of("GGG")};
+  job.space.schedule = {schedule::PipelineScheduleKind::kVocabularyOne};
+  job.space.sharding = {*plan::sharding_named_by_word("NNG"), *plan::sharding_named_by_word("GGG")};
   EXPECT_THAT(failure(job),
               AllOf(HasSubstr("vocab-1 with sharded parameters"), HasSubstr("schedule free (")));
 }
@@ -304,9 +306,10 @@ TEST(Tune, ASpaceWithoutALegalPlanIsAnOutcomeWithAReason) {
   EXPECT_TRUE(std::holds_alternative<TuneResult>(try_tune(job, quick())));
   job.space.tensor = {3};
   const TuneOutcome outcome = try_tune(job, quick());
-  ASSERT_TRUE(std::holds_alternative<EmptySpaceReason>(outcome));
-  EXPECT_THAT(std::get<EmptySpaceReason>(outcome).reason, HasSubstr("the search space is empty"));
-  EXPECT_EQ(failure(job), std::get<EmptySpaceReason>(outcome).reason);
+  ASSERT_TRUE(std::holds_alternative<EmptySearchSpaceReason>(outcome));
+  EXPECT_THAT(std::get<EmptySearchSpaceReason>(outcome).reason,
+              HasSubstr("the search space is empty"));
+  EXPECT_EQ(failure(job), std::get<EmptySearchSpaceReason>(outcome).reason);
 }
 
 TEST(Tune, WhereNoPartOfAClusterHasALegalPlanTheReasonIsThatOfAllDevices) {

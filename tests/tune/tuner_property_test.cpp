@@ -43,8 +43,9 @@ std::vector<plan::Plan> single_changes(const plan::Job& job, const plan::Plan& p
     add([&](plan::Plan& to) { to.micro_batch = size; });
   }
   for (std::int64_t chunks = 1; chunks <= 8; ++chunks) {
-    const schedule::ScheduleKind kind = chunks == 1 ? schedule::ScheduleKind::kOneForwardOneBackward
-                                                    : schedule::ScheduleKind::kInterleaved;
+    const schedule::PipelineScheduleKind kind =
+        chunks == 1 ? schedule::PipelineScheduleKind::kOneForwardOneBackward
+                    : schedule::PipelineScheduleKind::kInterleaved;
     add([&](plan::Plan& to) { to.schedule = {.kind = kind, .chunks = chunks}; });
   }
   for (const plan::RecomputeKind kind :
@@ -90,32 +91,33 @@ std::vector<plan::Plan> single_changes(const plan::Job& job, const plan::Plan& p
 }
 
 /// Returns the changed plans that are in the space, with even and with balanced layers.
-std::vector<plan::Plan> changes_in_space(const plan::Job& job, const SpaceDimensions& space,
+std::vector<plan::Plan> changes_in_space(const plan::Job& job, const SearchSpaceDimensions& space,
                                          plan::Plan best) {
   const cost::CostModel cost(job);
-  PlayedSchedulePrices prices(job, cost);
+  SimulatedSchedulePrices prices(job, cost);
   if (job.space.layers.empty()) best.layers.clear();
   std::vector<plan::Plan> changes = single_changes(job, best);
   changes.push_back(best);
   std::vector<plan::Plan> inside;
   for (plan::Plan plan : changes) {
     if (plan::first_broken_rule(job, plan)) continue;
-    plan = plan::canonical(plan, job);
+    plan = plan::canonical_plan(plan, job);
     if (!is_in_search_space(job, space, plan)) continue;
     inside.push_back(plan);
-    if (!is_balanced_split_tried(job, space, plan)) continue;
-    if (const auto split = prices.balanced(plan)) inside.push_back(*split);
+    if (!search_tries_balanced_layer_split(job, space, plan)) continue;
+    if (const auto split = prices.plan_with_balanced_layers(plan)) inside.push_back(*split);
   }
   return inside;
 }
 
 /// Expects no single change to be faster; returns how many changed plans are in the space and fit.
-std::uint64_t expect_no_change_is_faster(const TuneResult& result, const SpaceDimensions& space) {
+std::uint64_t expect_no_change_is_faster(const TuneResult& result,
+                                         const SearchSpaceDimensions& space) {
   std::uint64_t tried = 0;
   const plan::Job& job = result.job;
   const TunedPlan& best = result.plans.front();
   for (const plan::Plan& plan : changes_in_space(job, space, best.plan)) {
-    const simulate::Prediction prediction = simulate::predict({job, plan});
+    const simulate::PlanPrediction prediction = simulate::predict_plan({job, plan});
     if (!prediction.memory.fits()) continue;
     ++tried;
     EXPECT_GE(prediction.simulation.step_time_s, best.step_time_s * (1 - kSame))
@@ -127,7 +129,7 @@ std::uint64_t expect_no_change_is_faster(const TuneResult& result, const SpaceDi
 void expect_all_fit(const TuneResult& result) {
   for (const TunedPlan& tuned : result.plans) {
     const memory::MemoryReport memory =
-        memory::memory_report(result.job, step::build_program(result.job, tuned.plan));
+        memory::memory_report(result.job, step::build_step_program(result.job, tuned.plan));
     EXPECT_TRUE(memory.fits_devices()) << plan::shown(tuned.plan);
     EXPECT_TRUE(memory.fits_hosts()) << plan::shown(tuned.plan);
   }
@@ -165,7 +167,7 @@ TEST(Tuner, HoldsWhateverTheJob) {
     ++answered;
     const plan::Job& used = result->job;
     expect_all_fit(*result);
-    const SpaceDimensions space = search_space_dimensions(used);
+    const SearchSpaceDimensions space = search_space_dimensions(used);
     if (result->baseline && is_in_search_space(used, space, result->baseline->plan)) {
       EXPECT_GE(result->speedup_over_baseline, 1);
     }

@@ -26,7 +26,8 @@ plan::Job sent_job() {
 TEST(TwoStrands, GainWhereTensorMessagesAreExposed) {
   const plan::Job job = sent_job();
   const TuneResult result = tune(job, {.threads = 1});
-  const std::optional<TwoStrandsGain> gain = two_strands_gain(result, {.threads = 1});
+  const std::optional<TwoStrandsGain> gain =
+      gain_of_two_micro_batch_streams(result, {.threads = 1});
   ASSERT_TRUE(gain);
   EXPECT_EQ(gain->tuned.plan.schedule.strands, 2);
   EXPECT_FALSE(plan::first_broken_rule(job, gain->tuned.plan));
@@ -38,16 +39,17 @@ TEST(TwoStrands, GainWhereTensorMessagesAreExposed) {
 TEST(TwoStrands, AreNoBetterThanASearchAmongThem) {
   plan::Job job = sent_job();
   const std::optional<TwoStrandsGain> gain =
-      two_strands_gain(tune(job, {.threads = 1}), {.threads = 1});
+      gain_of_two_micro_batch_streams(tune(job, {.threads = 1}), {.threads = 1});
   ASSERT_TRUE(gain);
-  job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
-                        schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kPaired,
-                        schedule::ScheduleKind::kDualPipeV};
+  job.space.schedule = {schedule::PipelineScheduleKind::kOneForwardOneBackward,
+                        schedule::PipelineScheduleKind::kFolded,
+                        schedule::PipelineScheduleKind::kPaired,
+                        schedule::PipelineScheduleKind::kDualPipeV};
   job.space.strands = {1, 2};
   const TuneResult searched = tune(job, {.threads = 1});
   EXPECT_LE(searched.plans.front().step_time_s, gain->tuned.step_time_s * (1 + 1e-12));
   EXPECT_EQ(searched.plans.front().plan.schedule.strands, 2);
-  EXPECT_FALSE(two_strands_gain(searched, {.threads = 1}));
+  EXPECT_FALSE(gain_of_two_micro_batch_streams(searched, {.threads = 1}));
 }
 
 TEST(TwoStrands, AreNotToldWhereNothingIsSentOrTheFrameworkRunsNone) {
@@ -55,10 +57,10 @@ TEST(TwoStrands, AreNotToldWhereNothingIsSentOrTheFrameworkRunsNone) {
   alone.space.tensor = {1};
   alone.space.context = {1};
   alone.space.pipeline = {1};
-  EXPECT_FALSE(two_strands_gain(tune(alone, {.threads = 1}), {.threads = 1}));
+  EXPECT_FALSE(gain_of_two_micro_batch_streams(tune(alone, {.threads = 1}), {.threads = 1}));
   plan::Job megatron = sent_job();
   megatron.framework.name = "megatron-core";
-  EXPECT_FALSE(two_strands_gain(tune(megatron, {.threads = 1}), {.threads = 1}));
+  EXPECT_FALSE(gain_of_two_micro_batch_streams(tune(megatron, {.threads = 1}), {.threads = 1}));
 }
 
 }  // namespace

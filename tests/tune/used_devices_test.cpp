@@ -22,7 +22,7 @@ TEST(UsedDevices, PowersOfTwoAndThreeTimesThemAreUsedWhole) {
 
 TEST(UsedDevices, PartsOfARackKeepItsLinks) {
   const cluster::Cluster rack = cluster_of("gb200-nvl72", 10);
-  const cluster::Cluster part = with_used_devices(rack, 8, 64);
+  const cluster::Cluster part = cluster_reduced_to_devices(rack, 8, 64);
   EXPECT_EQ(part.devices(), 512);
   EXPECT_EQ(part.nics_per_node, 64);
   EXPECT_EQ(part.nic_of_device.size(), 64U);
@@ -34,12 +34,12 @@ TEST(UsedDevices, PartsOfARackKeepItsLinks) {
 }
 
 TEST(UsedDevices, FewerNodesOfAProfileAreThatProfile) {
-  EXPECT_EQ(with_used_devices(cluster_of("dgx-h100", 7), 6, 8), cluster_of("dgx-h100", 6));
+  EXPECT_EQ(cluster_reduced_to_devices(cluster_of("dgx-h100", 7), 6, 8), cluster_of("dgx-h100", 6));
 }
 
 TEST(UsedDevices, NoneIsLeftIdleWhereAllAreAskedFor) {
   plan::Job job = small_tune_job();
-  job.cluster = with_used_devices(job.cluster, 1, 4);
+  job.cluster = cluster_reduced_to_devices(job.cluster, 1, 4);
   job.cluster.nodes = 5;
   job.cluster.levels.back().size = 20;
   job.space.pipeline = {1, 2, 4};
@@ -65,7 +65,7 @@ TEST(UsedDevices, SaysWhatAStepTakesWithAllInUse) {
   job.cluster.nodes = 1;
   job.cluster.devices_per_node = 9;
   job.cluster.nic_of_device.assign(9, 0);
-  for (cluster::FabricLevel& level : job.cluster.levels) level.size = 9;
+  for (cluster::NetworkLevel& level : job.cluster.levels) level.size = 9;
   job.model.layers = 4;
   job.model.vocabulary = 1024;
   job.sequences = 72;

@@ -26,13 +26,13 @@ constexpr std::size_t kSettings = 3;
 
 /// Returns one choice for each recomputation of a micro-batch, with whole backward passes and one
 /// strand.
-std::vector<StageChoice> recomputations(const std::vector<StageChoice>& choices) {
-  std::vector<StageChoice> different;
-  for (const StageChoice& choice : choices) {
-    const bool plain = choice.schedule.strands == 1 &&
-                       schedule::backward_form(choice.schedule) == schedule::BackwardForm::kWhole;
-    const bool seen =
-        std::ranges::find(different, choice.recompute, &StageChoice::recompute) != different.end();
+std::vector<PipelineStageChoice> recomputations(const std::vector<PipelineStageChoice>& choices) {
+  std::vector<PipelineStageChoice> different;
+  for (const PipelineStageChoice& choice : choices) {
+    const bool plain = choice.schedule.strands == 1 && schedule::backward_form(choice.schedule) ==
+                                                           schedule::BackwardSplitting::kWhole;
+    const bool seen = std::ranges::find(different, choice.recompute,
+                                        &PipelineStageChoice::recompute) != different.end();
     if (plain && !seen) different.push_back(choice);
     if (different.size() == kSettings) break;
   }
@@ -42,21 +42,24 @@ std::vector<StageChoice> recomputations(const std::vector<StageChoice>& choices)
 /// Compares the floors of a plan's blocks with the pricer's times; returns how many layers were
 /// compared.
 int compare(WorkLowerBounds& floors, simulate::PlanPricer& pricer, const plan::Plan& plan,
-            const BlockChoice& block) {
-  const Work work =
-      floors.with_context_messages(floors.work(plan, overlap_in_lower_bounds(block)), plan);
-  const simulate::BlockCosts& costs = pricer.blocks(plan);
+            const ModelBlockChoice& block) {
+  const LeastPlanWork work = floors.add_context_parallel_message_time(
+      floors.work_lower_bound_of_plan(plan, overlap_in_lower_bounds(block)), plan);
+  const simulate::ModelBlockCosts& costs = pricer.blocks(plan);
   int compared = 0;
-  plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
-    const plan::LayerRecompute recompute = plan::recomputed_layer_part(setting);
-    const std::vector<double>& layer_s = work.layer_s(plan::common_layer_recompute(setting));
-    const std::size_t place = costs.place(recompute);
-    const std::size_t least_place = costs.place(plan::common_layer_recompute(setting));
+  plan::each_setting(plan.recompute, [&](const plan::ActivationRecomputation& setting) {
+    const plan::LayerRecompute recompute = plan::parts_recomputed_in_layers(setting);
+    const std::vector<double>& layer_seconds_by_layer_class =
+        work.layer_seconds_by_layer_class(plan::common_layer_recompute(setting));
+    const std::size_t place = costs.cost_index_of_recomputation(recompute);
+    const std::size_t least_place =
+        costs.cost_index_of_recomputation(plan::common_layer_recompute(setting));
     for (std::size_t k = 0; k < costs.layers.size(); ++k) {
-      const simulate::BlockPairCost& cost = costs.layers[k].of(least_place).cost;
-      EXPECT_LE(layer_s[k], (cost.forward.seconds + cost.backward.seconds) * kRounding);
-      EXPECT_LE(work.retained_bytes(recompute),
-                costs.layers[k].of(place).cost.forward.retained_bytes);
+      const simulate::BlockPairCost& cost = costs.layers[k].cost_at_place(least_place).cost;
+      EXPECT_LE(layer_seconds_by_layer_class[k],
+                (cost.forward.seconds + cost.backward.seconds) * kRounding);
+      EXPECT_LE(work.min_retained_activation_bytes(recompute),
+                costs.layers[k].cost_at_place(place).cost.forward.retained_bytes);
       ++compared;
     }
   });
@@ -72,11 +75,13 @@ TEST(WorkLowerBounds, CountsWhatTheHostIssues) {
   const cost::CostModel cost(job, conditions);
   plan::Plan plan;
   plan.parallel.data = job.cluster.devices();
-  const std::vector<double> layer_s =
-      WorkLowerBounds(job, cost).work(plan).layer_s(plan::kNoRecompute);
-  EXPECT_GT(std::ranges::min(layer_s), 2.0);
-  const std::vector<double> host_free_s =
-      WorkLowerBounds(job, cost::CostModel(job)).work(plan).layer_s(plan::kNoRecompute);
+  const std::vector<double> layer_seconds_by_layer_class =
+      WorkLowerBounds(job, cost).work_lower_bound_of_plan(plan).layer_seconds_by_layer_class(
+          plan::kNoRecompute);
+  EXPECT_GT(std::ranges::min(layer_seconds_by_layer_class), 2.0);
+  const std::vector<double> host_free_s = WorkLowerBounds(job, cost::CostModel(job))
+                                              .work_lower_bound_of_plan(plan)
+                                              .layer_seconds_by_layer_class(plan::kNoRecompute);
   EXPECT_LT(std::ranges::max(host_free_s), 0.1);
 }
 
@@ -84,7 +89,7 @@ TEST(WorkLowerBounds, IsNeverAboveTheBlocksOfAnyChoice) {
   int compared = 0;
   for (const std::uint64_t seed : random_seeds(40)) {
     const plan::Job job = random_job(seed);
-    const SpaceDimensions space = search_space_dimensions(job);
+    const SearchSpaceDimensions space = search_space_dimensions(job);
     const LegalPlanCounter enumeration(job, space);
     const cost::CostModel cost(job);
     WorkLowerBounds floors(job, cost);
@@ -94,10 +99,10 @@ TEST(WorkLowerBounds, IsNeverAboveTheBlocksOfAnyChoice) {
     for (std::size_t i = seed % apart; i < grids.size(); i += apart) {
       const RankGridChoice& grid = grids[i];
       const auto& [micro_batch, choices] = *grid.stages->by_micro_batch.rbegin();
-      for (const StageChoice& choice : recomputations(choices)) {
-        for (const BlockChoice& block : grid.blocks) {
-          if (!grid.runs(block, choice)) continue;
-          plan::Plan plan = plan_of_rank_grid(job, grid.parallel, grid.order);
+      for (const PipelineStageChoice& choice : recomputations(choices)) {
+        for (const ModelBlockChoice& block : grid.blocks) {
+          if (!grid.framework_allows_choices(block, choice)) continue;
+          plan::Plan plan = default_plan_of_rank_grid(job, grid.parallel, grid.order);
           plan.micro_batch = micro_batch;
           write_choice_into_plan(block, plan);
           write_choice_into_plan(choice, plan);

@@ -32,8 +32,8 @@ TEST(ErrorGroup, CountsRowsNotErrors) {
   group.add(0, 0.1);
   group.add(0, -0.3);
   group.add(4, 0.2);
-  EXPECT_EQ(group.statistics().used, 2U);
-  EXPECT_DOUBLE_EQ(group.statistics().mean_abs, 0.2);
+  EXPECT_EQ(group.error_statistics_of_group().used, 2U);
+  EXPECT_DOUBLE_EQ(group.error_statistics_of_group().mean_abs, 0.2);
 }
 
 TEST(ErrorStatistics, OfNothingIsZero) {

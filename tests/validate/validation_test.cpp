@@ -29,7 +29,7 @@ std::string runs(std::initializer_list<std::pair<const char*, const char*>> rows
 TEST(Validation, AColumnThatIsNearlyAKnownOneIsRefused) {
   const auto refused = [](std::string header, std::string_view from, std::string_view to) {
     header.replace(header.find(from), from.size(), to);
-    return refusal([&] { validate(parse_csv(header, "runs.csv"), {}); });
+    return refusal([&] { compare_predictions_to_measurements(parse_csv(header, "runs.csv"), {}); });
   };
   EXPECT_THAT(refused(kHeader, "layers", "layer"),
               StartsWith("runs.csv:1: unknown column 'layer'; did you mean 'layers'?"));
@@ -42,14 +42,14 @@ TEST(Validation, PublishedTablesHaveNoColumnThatIsNearlyAKnownOne) {
                            "memory", "memory_2", "memory_4", "memory_5", "training_runs_5",
                            "own_runs_h100", "own_tuning_h200", "verification_cards"}) {
     const CsvTable table = load_csv(std::string("data/") + name + ".csv");
-    EXPECT_NO_THROW(table.reject_misspelt_columns(run_table_columns())) << name;
+    EXPECT_NO_THROW(table.refuse_misspelt_column_titles(measured_run_table_columns())) << name;
   }
 }
 
 TEST(Validation, ComparesEveryRowInFileOrder) {
   const CsvTable table = parse_csv(runs({{"a-1", "0.1"}, {"b-1", "1"}, {"", "10"}}), "runs.csv");
-  const Validation v = validate(table, {.threads = 3});
-  EXPECT_EQ(v.kind, TableKind::kTrainingRuns);
+  const Validation v = compare_predictions_to_measurements(table, {.threads = 3});
+  EXPECT_EQ(v.kind, MeasurementTableKind::kTrainingRuns);
   EXPECT_EQ(v.rows, 3U);
   ASSERT_EQ(v.results.size(), 3U);
   EXPECT_EQ(v.results[0].id, "a-1");
@@ -65,11 +65,13 @@ TEST(Validation, ComparesEveryRowInFileOrder) {
 
 TEST(Validation, CountsRunsInsideTheirInterval) {
   const double predicted =
-      validate(parse_csv(runs({{"a-1", "1"}}), "runs.csv"), {}).results.front().predicted;
+      compare_predictions_to_measurements(parse_csv(runs({{"a-1", "1"}}), "runs.csv"), {})
+          .results.front()
+          .predicted;
   const std::string same = fmt::format("{}", predicted);
   const std::string longer = fmt::format("{}", 3 * predicted);
-  const Validation v =
-      validate(parse_csv(runs({{"a-1", same.c_str()}, {"a-2", longer.c_str()}}), "runs.csv"), {});
+  const Validation v = compare_predictions_to_measurements(
+      parse_csv(runs({{"a-1", same.c_str()}, {"a-2", longer.c_str()}}), "runs.csv"), {});
   EXPECT_EQ(v.inside_interval, 0.5);
   EXPECT_LT(v.results[0].low_s, predicted);
   EXPECT_GT(v.results[0].high_s, predicted);
@@ -81,7 +83,7 @@ TEST(Validation, ComparesPlansOfOneJob) {
   for (const char* id : {"a-2", "a-3", "b-1"}) {  // other micro-batches: other plans of one job
     text.replace(text.find("16,2,2,2", text.find(id)), 8, id[2] == '2' ? "16,1,2,2" : "16,4,2,2");
   }
-  const Validation v = validate(parse_csv(text, "runs.csv"), {});
+  const Validation v = compare_predictions_to_measurements(parse_csv(text, "runs.csv"), {});
   EXPECT_EQ(v.choices->groups, 1U) << "one row of source b";
   EXPECT_EQ(validation_json(v)["choices"]["groups"], 1);
 
@@ -93,20 +95,21 @@ TEST(Validation, ComparesPlansOfOneJob) {
     apart += text.substr(begin, end - begin) + setup + "\n";
     begin = end + 1;
   }
-  EXPECT_EQ(validate(parse_csv(apart, "runs.csv"), {}).choices->groups, 0U);
+  EXPECT_EQ(compare_predictions_to_measurements(parse_csv(apart, "runs.csv"), {}).choices->groups,
+            0U);
 }
 
 TEST(Validation, DoesNotDependOnTheNumberOfThreads) {
   const CsvTable table = parse_csv(runs({{"a-1", "0.1"}, {"a-2", "0.2"}}), "runs.csv");
-  EXPECT_EQ(validation_json(validate(table, {.threads = 1})).dump(),
-            validation_json(validate(table, {.threads = 4})).dump());
+  EXPECT_EQ(validation_json(compare_predictions_to_measurements(table, {.threads = 1})).dump(),
+            validation_json(compare_predictions_to_measurements(table, {.threads = 4})).dump());
 }
 
 TEST(Validation, SkipsBadCellsWithAReason) {
   const CsvTable table =
       parse_csv(runs({{"a-1", "nan"}, {"a-2", "-1"}, {"a-3", "fast"}, {"a-4", ""}, {"a-5", "1"}}),
                 "runs.csv");
-  const Validation v = validate(table, {});
+  const Validation v = compare_predictions_to_measurements(table, {});
   EXPECT_EQ(v.used, 1U);
   EXPECT_EQ(v.skipped.at("column measured_value: not a number above zero").count, 3U);
   EXPECT_EQ(v.skipped.at("nothing measured").count, 1U);
@@ -116,19 +119,23 @@ TEST(Validation, ProseAloneIsNotRead) {
   std::string text = runs({{"a-1", "1"}});
   text.insert(text.find('\n'), ",recompute");
   text.insert(text.size() - 1, ",full for 5 layers per stage");
-  EXPECT_EQ(validate(parse_csv(text, "runs.csv"), {}).used, 1U) << "columns job and plan say it";
+  EXPECT_EQ(compare_predictions_to_measurements(parse_csv(text, "runs.csv"), {}).used, 1U)
+      << "columns job and plan say it";
   for (const char* said : {"job", "plan"}) {
     text.replace(text.find(fmt::format(",{},", said)), 2, ",_");
   }
-  const Validation v = validate(parse_csv(text, "runs.csv"), {});
+  const Validation v = compare_predictions_to_measurements(parse_csv(text, "runs.csv"), {});
   EXPECT_EQ(v.skipped.at("column recompute: not read").count, 1U);
 }
 
 TEST(Validation, UsesRowsOfATierOnly) {
   const std::string text = runs({{"a-1", "1"}}) + "b-1" + kRow + "1,B\n";
-  const Validation v = validate(parse_csv(text, "runs.csv"), {.tier = "B"});
+  const Validation v =
+      compare_predictions_to_measurements(parse_csv(text, "runs.csv"), {.tier = "B"});
   EXPECT_EQ(v.skipped.at("tier A").count, 1U);
-  EXPECT_EQ(refusal([&] { validate(parse_csv(text, "runs.csv"), {.tier = "BC"}); }),
+  EXPECT_EQ(refusal([&] {
+              compare_predictions_to_measurements(parse_csv(text, "runs.csv"), {.tier = "BC"});
+            }),
             "--tier: no row of runs.csv is of tier 'C'; there are A, B");
 }
 
@@ -144,7 +151,7 @@ TEST(Validation, CountsLabelsOfMemory) {
   text += "a-2" + other + ",oom,,A\n";
   text += "a-3" + row + ",allocated,2,A\n";
   text += "a-4" + row + ",,2,A\n";
-  const Validation v = validate(parse_csv(text, "memory.csv"), {});
+  const Validation v = compare_predictions_to_measurements(parse_csv(text, "memory.csv"), {});
   ASSERT_TRUE(v.labels);
   EXPECT_EQ(v.labels->right, 1U);
   EXPECT_EQ(v.labels->oom_called_fits, 1U);
@@ -161,7 +168,7 @@ TEST(Validation, ContradictoryLabelsAreListedAndNotJudged) {
   row.replace(row.find("iteration_time_s,"), 17, "");
   text += "a-1" + row + ",fits,,A\n";
   text += "a-2" + row + ",oom,,A\n";
-  const Validation v = validate(parse_csv(text, "memory.csv"), {});
+  const Validation v = compare_predictions_to_measurements(parse_csv(text, "memory.csv"), {});
   EXPECT_EQ(v.labels->right + v.labels->wrong, 0U);
   EXPECT_EQ(v.skipped.at("contradictory label").count, 2U);
   ASSERT_EQ(v.labels->contradictory.size(), 1U);
@@ -169,14 +176,18 @@ TEST(Validation, ContradictoryLabelsAreListedAndNotJudged) {
 }
 
 TEST(Validation, KnowsKindsByTheHeader) {
-  const auto kind = [](const char* header) { return table_kind(parse_csv(header, "t.csv")); };
-  EXPECT_EQ(kind("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us"), TableKind::kOperatorSamples);
-  EXPECT_EQ(kind("id,op,metric,value"), TableKind::kOperatorSamples);
+  const auto kind = [](const char* header) {
+    return measurement_table_kind(parse_csv(header, "t.csv"));
+  };
+  EXPECT_EQ(kind("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us"),
+            MeasurementTableKind::kOperatorSamples);
+  EXPECT_EQ(kind("id,op,metric,value"), MeasurementTableKind::kOperatorSamples);
   EXPECT_EQ(kind("library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,chunk_bytes,"
                  "seconds"),
-            TableKind::kOwnMessages);
-  EXPECT_EQ(kind("op,nodes,gpus_per_node,elements_fp16,time_us"), TableKind::kCollectiveSamples);
-  EXPECT_EQ(kind("collective,size_bytes,time_us"), TableKind::kCollectiveSamples);
+            MeasurementTableKind::kOwnMessages);
+  EXPECT_EQ(kind("op,nodes,gpus_per_node,elements_fp16,time_us"),
+            MeasurementTableKind::kCollectiveSamples);
+  EXPECT_EQ(kind("collective,size_bytes,time_us"), MeasurementTableKind::kCollectiveSamples);
   const std::string message = refusal([&] { kind("a,b"); });
   EXPECT_NE(message.find("t.csv:1: the header is of no kind"), std::string::npos);
 }

@@ -10,8 +10,8 @@ namespace stepwright::whole_run {
 namespace {
 
 plan::TrainingRunSettings read(const std::string& text) {
-  const Document document = Document::parse(text, "job.yaml");
-  return plan::read_run_mapping(document.root());
+  const YamlJsonDocument document = YamlJsonDocument::parse(text, "job.yaml");
+  return plan::read_training_run_settings(document.root());
 }
 
 std::string refusal(const std::string& text) {
@@ -78,7 +78,7 @@ TEST(TrainingRunSettings, OneWayOfSayingAThingReplacesTheOther) {
                                            .checkpoints = plan::CheckpointWriting::kExposed,
                                            .evaluation_tokens = 1e6,
                                            .evaluation_every = 10});
-  EXPECT_EQ(plan::run_setting_contradiction(all), "");
+  EXPECT_EQ(plan::contradiction_in_run_settings(all), "");
   EXPECT_FALSE(all.device_mttf_s);
   EXPECT_FALSE(all.evaluation);
   EXPECT_FALSE(all.host_copy_bytes_per_s);
@@ -102,8 +102,8 @@ cluster::Cluster devices(std::int64_t nodes, double host_link_bytes_per_s = 0) {
   return cluster;
 }
 
-TEST(RunConditions, SayWhatIsAssumed) {
-  const RunConditions usual = run_conditions({}, devices(2048));
+TEST(TrainingRunConditions, SayWhatIsAssumed) {
+  const TrainingRunConditions usual = run_conditions({}, devices(2048));
   EXPECT_EQ(usual.assumed.size(), 7);
   // One failure in 3.09 hours of 16,384 devices: Llama 3.
   EXPECT_NEAR(1 / (usual.failures_per_device_s.value * 16384 * 3600), 3.09, 0.005);
@@ -112,22 +112,23 @@ TEST(RunConditions, SayWhatIsAssumed) {
   EXPECT_EQ(usual.storage_bytes_per_s, 2e12);
 }
 
-TEST(RunConditions, AssumeNothingThatIsStated) {
-  const RunConditions all = run_conditions({.failures_per_device_hour = 0,
-                                            .restart_s = 60,
-                                            .repair_s = 0,
-                                            .checkpoints = plan::CheckpointWriting::kAsynchronous,
-                                            .storage_bytes_per_s = 1e9,
-                                            .host_copy_bytes_per_s = 1e9,
-                                            .evaluation = 0,
-                                            .straggler_spread = 0},
-                                           devices(1));
+TEST(TrainingRunConditions, AssumeNothingThatIsStated) {
+  const TrainingRunConditions all =
+      run_conditions({.failures_per_device_hour = 0,
+                      .restart_s = 60,
+                      .repair_s = 0,
+                      .checkpoints = plan::CheckpointWriting::kAsynchronous,
+                      .storage_bytes_per_s = 1e9,
+                      .host_copy_bytes_per_s = 1e9,
+                      .evaluation = 0,
+                      .straggler_spread = 0},
+                     devices(1));
   EXPECT_TRUE(all.assumed.empty());
   EXPECT_EQ(all.failures_per_device_s.value, 0);
   EXPECT_EQ(all.restart_s.low, all.restart_s.high);
 }
 
-TEST(RunConditions, CopiesToTheHostAreAsFastAsTheDevicesLink) {
+TEST(TrainingRunConditions, CopiesToTheHostAreAsFastAsTheDevicesLink) {
   const plan::TrainingRunSettings settings{.checkpoints = plan::CheckpointWriting::kAsynchronous};
   // PCIe 3.0 of a V100 has no 20 GB/s, NVLink-C2C of a GB200 ten times that.
   EXPECT_NEAR(run_conditions(settings, devices(1, 15.75e9)).host_copy_bytes_per_s, 13.7e9, 5e7);

@@ -48,11 +48,11 @@ std::vector<PublishedRun> published_runs() {
 /// Returns the useful share by the closed form; nullopt: restarts or failures are not known.
 std::optional<double> predicted(const PublishedRun& run) {
   if (!run.failures_per_s || !run.restart_s) return std::nullopt;
-  WholeRunParameters process{.steps = 100'000'000,
-                             .step_s = 1,
-                             .failures_per_s = *run.failures_per_s,
-                             .restart_s = *run.restart_s,
-                             .copy_s = *run.checkpoint_s};
+  TrainingRunParameters process{.steps = 100'000'000,
+                                .step_s = 1,
+                                .failures_per_s = *run.failures_per_s,
+                                .restart_s = *run.restart_s,
+                                .copy_s = *run.checkpoint_s};
   process.checkpoint_every =
       run.interval_s ? std::llround(*run.interval_s) : best_checkpoint_interval_steps(process);
   return static_cast<double>(process.steps) / mean_whole_run_time(process).wall_s;

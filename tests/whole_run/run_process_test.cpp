@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kSeed = 7;
 
 /// Returns a run of ten thousand steps of ten seconds, with a failure every three hours.
-WholeRunParameters usual() {
+TrainingRunParameters usual() {
   return {.steps = 10'000,
           .step_s = 10,
           .straggling_s = 0.25,
@@ -28,9 +28,9 @@ WholeRunParameters usual() {
 /// Expects the mean of simulated runs to be within four standard errors of the closed form, its
 /// parts as near as parts can be, and the deviation within a tenth. Simulated runs begin with all
 /// their spares, which the closed form does not take into account: this saves less than one repair.
-void expect_simulated(const WholeRunParameters& process, std::int64_t runs = 4000,
+void expect_simulated(const TrainingRunParameters& process, std::int64_t runs = 4000,
                       RepairTimeDistribution repairs = RepairTimeDistribution::kExponential) {
-  const WholeRunTime closed = mean_whole_run_time(process);
+  const TrainingRunTime closed = mean_whole_run_time(process);
   const SimulatedRuns played = simulate_whole_runs(process, runs, kSeed, repairs);
   const double near = 4 * played.mean_wall_time_error_s() + process.repair_s;
   EXPECT_NEAR(played.mean.wall_s, closed.wall_s, near);
@@ -42,17 +42,17 @@ void expect_simulated(const WholeRunParameters& process, std::int64_t runs = 400
   }
 }
 
-TEST(WholeRunTime, IsThatOfSimulatedRuns) { expect_simulated(usual()); }
+TEST(TrainingRunTime, IsThatOfSimulatedRuns) { expect_simulated(usual()); }
 
-TEST(WholeRunTime, IsThatOfSimulatedRunsWhereMuchIsLost) {
-  WholeRunParameters process = usual();
+TEST(TrainingRunTime, IsThatOfSimulatedRunsWhereMuchIsLost) {
+  TrainingRunParameters process = usual();
   process.failures_per_s = 1 / 2500.0;
   process.restart_s = 1200;
   expect_simulated(process);
 }
 
-TEST(WholeRunTime, IsThatOfSimulatedRunsWhoseWritesAreHidden) {
-  WholeRunParameters process = usual();
+TEST(TrainingRunTime, IsThatOfSimulatedRunsWhoseWritesAreHidden) {
+  TrainingRunParameters process = usual();
   process.copy_s = 2;
   process.write_s = 500;
   expect_simulated(process);
@@ -63,8 +63,8 @@ TEST(WholeRunTime, IsThatOfSimulatedRunsWhoseWritesAreHidden) {
             99 * (3000 - 1110));
 }
 
-TEST(WholeRunTime, IsThatOfSimulatedRunsThatEndBetweenCheckpoints) {
-  WholeRunParameters process = usual();
+TEST(TrainingRunTime, IsThatOfSimulatedRunsThatEndBetweenCheckpoints) {
+  TrainingRunParameters process = usual();
   process.steps = 10'037;
   process.copy_s = 2;
   process.write_s = 500;
@@ -74,8 +74,8 @@ TEST(WholeRunTime, IsThatOfSimulatedRunsThatEndBetweenCheckpoints) {
   expect_simulated(process);
 }
 
-TEST(WholeRunTime, IsThatOfSimulatedRunsThatWaitForRepairs) {
-  WholeRunParameters process = usual();
+TEST(TrainingRunTime, IsThatOfSimulatedRunsThatWaitForRepairs) {
+  TrainingRunParameters process = usual();
   process.steps = 1'000'000;
   process.repair_s = 6 * 3600;
   for (const std::int64_t spares : {0, 1, 3}) {
@@ -84,8 +84,8 @@ TEST(WholeRunTime, IsThatOfSimulatedRunsThatWaitForRepairs) {
   }
 }
 
-TEST(WholeRunTime, OfRepairsOnlyTheMeanMatters) {
-  WholeRunParameters process = usual();
+TEST(TrainingRunTime, OfRepairsOnlyTheMeanMatters) {
+  TrainingRunParameters process = usual();
   process.steps = 1'000'000;
   process.repair_s = 6 * 3600;
   process.spare_nodes = 2;
@@ -95,10 +95,10 @@ TEST(WholeRunTime, OfRepairsOnlyTheMeanMatters) {
               4 * played.mean_wall_time_error_s() + process.repair_s);
 }
 
-TEST(WholeRunTime, LossesAndStepsAreAllOfIt) {
-  WholeRunParameters process = usual();
+TEST(TrainingRunTime, LossesAndStepsAreAllOfIt) {
+  TrainingRunParameters process = usual();
   process.repair_s = 7200;
-  const WholeRunTime time = mean_whole_run_time(process);
+  const TrainingRunTime time = mean_whole_run_time(process);
   double sum = process.step_s * static_cast<double>(process.steps);
   for (const double loss : time.losses_s) {
     EXPECT_GT(loss, 0);
@@ -107,21 +107,21 @@ TEST(WholeRunTime, LossesAndStepsAreAllOfIt) {
   EXPECT_NEAR(sum, time.wall_s, 1e-9 * time.wall_s);
 }
 
-TEST(WholeRunTime, WithoutFailuresNothingIsLostToThem) {
-  WholeRunParameters process = usual();
+TEST(TrainingRunTime, WithoutFailuresNothingIsLostToThem) {
+  TrainingRunParameters process = usual();
   process.failures_per_s = 0;
   process.repair_s = 7200;
   process.checkpoint_every = best_checkpoint_interval_steps(process);
   EXPECT_EQ(process.checkpoint_every, process.steps);
-  const WholeRunTime time = mean_whole_run_time(process);
+  const TrainingRunTime time = mean_whole_run_time(process);
   EXPECT_EQ(time.failures, 0);
   EXPECT_DOUBLE_EQ(time.wall_s, 10'000 * 10.25 + 200 * 30 + 40);
   EXPECT_EQ(simulate_whole_runs(process, 3, kSeed).mean.wall_s, time.wall_s);
 }
 
-TEST(WholeRunTime, TheBestNumberOfStepsBetweenCheckpointsIsBest) {
+TEST(TrainingRunTime, TheBestNumberOfStepsBetweenCheckpointsIsBest) {
   for (const double rate : {1 / 200.0, 1 / 10800.0, 1e-6}) {
-    WholeRunParameters process = usual();
+    TrainingRunParameters process = usual();
     process.failures_per_s = rate;
     process.restart_s = 100;
     process.checkpoint_every = best_checkpoint_interval_steps(process);
@@ -136,7 +136,7 @@ TEST(WholeRunTime, TheBestNumberOfStepsBetweenCheckpointsIsBest) {
   }
 }
 
-std::string refusal(const WholeRunParameters& process) {
+std::string refusal(const TrainingRunParameters& process) {
   try {
     mean_whole_run_time(process);
   } catch (const Error& error) {
@@ -145,8 +145,8 @@ std::string refusal(const WholeRunParameters& process) {
   return "";
 }
 
-TEST(WholeRunTime, RefusesFailuresThatNoRunGetsPast) {
-  WholeRunParameters process = usual();
+TEST(TrainingRunTime, RefusesFailuresThatNoRunGetsPast) {
+  TrainingRunParameters process = usual();
   process.failures_per_s = 1 / 10.0;
   EXPECT_EQ(refusal(process),
             "failures come faster than steps: one every 10.0 s, and a step takes 10.2 s; the "
@@ -160,8 +160,8 @@ TEST(WholeRunTime, RefusesFailuresThatNoRunGetsPast) {
 }
 
 /// The time could be computed, but would be far too long.
-TEST(WholeRunTime, TellsAttemptsThatHardlyEverEndApart) {
-  WholeRunParameters process = usual();
+TEST(TrainingRunTime, TellsAttemptsThatHardlyEverEndApart) {
+  TrainingRunParameters process = usual();
   process.restart_s = 5 / process.failures_per_s;
   check_failures_let_run_end(process);
   process.restart_s = 8 / process.failures_per_s;

@@ -9,22 +9,22 @@ namespace {
 
 TEST(WaitingShare, WithoutSparesEveryFailureWaitsForItsRepair) {
   // A failure in 9 hours of running, then one hour of repair.
-  EXPECT_NEAR(repair_waiting_share({1 / 9.0, 1, 0}), 0.1, 1e-15);
-  EXPECT_EQ(repair_waiting_share({1 / 9.0, 0, 0}), 0);
-  EXPECT_EQ(repair_waiting_share({0, 5, 0}), 0);
+  EXPECT_NEAR(time_share_waiting_for_node_repairs({1 / 9.0, 1, 0}), 0.1, 1e-15);
+  EXPECT_EQ(time_share_waiting_for_node_repairs({1 / 9.0, 0, 0}), 0);
+  EXPECT_EQ(time_share_waiting_for_node_repairs({0, 5, 0}), 0);
 }
 
 TEST(WaitingShare, IsErlangsFormula) {
   // Tables of Erlang B: 2 erlangs on 3 servers lose 21.05 %, 10 erlangs on 15 servers 3.65 %.
-  EXPECT_NEAR(repair_waiting_share({2, 1, 2}), 4.0 / 19, 1e-12);
-  EXPECT_NEAR(repair_waiting_share({10, 1, 14}), 0.0365, 5e-5);
-  EXPECT_LT(repair_waiting_share({2, 1, 1'000'000}), 1e-300);
+  EXPECT_NEAR(time_share_waiting_for_node_repairs({2, 1, 2}), 4.0 / 19, 1e-12);
+  EXPECT_NEAR(time_share_waiting_for_node_repairs({10, 1, 14}), 0.0365, 5e-5);
+  EXPECT_LT(time_share_waiting_for_node_repairs({2, 1, 1'000'000}), 1e-300);
 }
 
 TEST(WaitingVariance, IsANumberWhateverTheSpares) {
   double before = 1e300;
   for (const std::int64_t spares : {0, 1, 2, 10, 40, 50, 60, 70, 80, 100, 1'000, 1'000'000}) {
-    const double variance = repair_waiting_variance_s2({0.1, 1, spares}, 1e6, 0.01);
+    const double variance = time_variance_of_node_repairs_s2({0.1, 1, spares}, 1e6, 0.01);
     EXPECT_LE(variance, before) << spares;
     EXPECT_GE(variance, 0) << spares;
     before = variance;

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 Json answer(const char* question) {
   try {
-    return stepwright::explore::explore(
+    return stepwright::explore::answer_explorer_question(
         Json::parse(question), [](const stepwright::tune::TuneProgress& state) {
           tell(state.simulating ? 1 : 0, static_cast<double>(state.done),
                static_cast<double>(state.most));

@@ -93,12 +93,12 @@ void tune_function(const Keywords& given, const tune::SearchProgressCallback& te
       std::move(job), request,
       [&](const answers::TuneAnswerProgress& state) { tell(state.search); });
   if (answer.fault.empty() && output.wanted()) {
-    output.write("the best plan", plan::plan_yaml(answer.planned()), reply);
+    output.write("the best plan", plan::plan_yaml(answer.best_planned_job()), reply);
   }
   if (report.wanted()) {
     report.write("the report", answers::tune_report(answer, request.options.threads), reply);
   }
-  reply.text = answers::json_text(answers::tune_answer_json(answer));
+  reply.text = answers::indented_json_text(answers::tune_answer_json(answer));
   if (!answer.fault.empty()) fail_run(answer.fault);
 }
 
@@ -110,9 +110,9 @@ void advise_function(const Keywords& given, const tune::SearchProgressCallback& 
       .runs = given.text("runs"),
       .candidates = given.text("candidates"),
       .next = given.whole("next", 0, answers::kMaxPlansToMeasureNext).value_or(1)};
-  const learn::MeasuredRunsVerdict loop = answers::learn_from_measured_runs(
+  const learn::MeasuredRunsVerdict loop = answers::calibrate_and_rank_by_measured_runs(
       answers::read_job(file), request, {.threads = given.threads(), .progress = tell});
-  reply.text = answers::json_text(learn::measured_runs_verdict_json(loop));
+  reply.text = answers::indented_json_text(learn::measured_runs_verdict_json(loop));
   if (const std::string fault = answers::no_trainable_plan_reason(loop, request); !fault.empty())
     fail_run(fault);
 }
@@ -135,29 +135,31 @@ void predict_function(const Keywords& given, const tune::SearchProgressCallback&
   }
   if (program.wanted()) {
     program.write("the program",
-                  answers::json_text(step::step_program_json(answer.prediction.program)), reply);
+                  answers::indented_json_text(step::step_program_json(answer.prediction.program)),
+                  reply);
   }
   if (report.wanted()) report.write("the report", answers::prediction_report(answer), reply);
-  reply.text = answers::json_text(answers::prediction_answer_json(answer));
+  reply.text = answers::indented_json_text(answers::prediction_answer_json(answer));
 }
 
 void run_function(const Keywords& given, const tune::SearchProgressCallback& tell, Reply& reply) {
   const answers::UserFile& file = given.file("plan");
-  answers::WholeRunRequest request{.name = file.name,
-                                   .settings = {},
-                                   .reserve = given.reserve(),
-                                   .played = given.whole("simulate", 1, answers::kMaxSimulatedRuns),
-                                   .search = {.threads = given.threads(), .progress = tell}};
+  answers::TrainingRunRequest request{
+      .name = file.name,
+      .settings = {},
+      .reserve = given.reserve(),
+      .played = given.whole("simulate", 1, answers::kMaxSimulatedTrainingRuns),
+      .search = {.threads = given.threads(), .progress = tell}};
   request.seed = static_cast<std::uint64_t>(given.whole("seed", 0, kMostWhole).value_or(1));
-  for (const plan::RunSettingKey& key : plan::kRunKeys) {
+  for (const plan::TrainingRunSettingKey& key : plan::kRunKeys) {
     request.settings.emplace(key.key, given.text(key.key));
   }
   request.settings.emplace(plan::kCheckpointsKey, given.text(plan::kCheckpointsKey));
-  const answers::WholeRunAnswer answer =
-      answers::is_plan_document(file)
-          ? answers::predict_whole_run(answers::read_resolved_plan(file), request)
+  const answers::TrainingRunAnswer answer =
+      answers::file_contains_plan(file)
+          ? answers::predict_whole_run(answers::read_plan_with_resolved_schedule(file), request)
           : answers::answer_job_run(answers::read_job(file), request);
-  reply.text = answers::json_text(answers::whole_run_answer_json(answer));
+  reply.text = answers::indented_json_text(answers::whole_run_answer_json(answer));
 }
 
 void phases_function(const Keywords& given, const tune::SearchProgressCallback& tell,
@@ -166,10 +168,10 @@ void phases_function(const Keywords& given, const tune::SearchProgressCallback& 
   const answers::StepPhasesRequest request{
       .name = file.name, .reserve = given.reserve(), .threads = given.threads(), .progress = tell};
   const answers::StepPhasesAnswer answer =
-      answers::is_plan_document(file)
-          ? answers::predict_step_phases(answers::read_resolved_plan(file), request)
+      answers::file_contains_plan(file)
+          ? answers::predict_step_phases(answers::read_plan_with_resolved_schedule(file), request)
           : answers::find_best_device_split(answers::read_job(file), request);
-  reply.text = answers::json_text(answers::step_phases_answer_json(answer));
+  reply.text = answers::indented_json_text(answers::step_phases_answer_json(answer));
 }
 
 void traffic_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
@@ -187,7 +189,7 @@ void traffic_function(const Keywords& given, const tune::SearchProgressCallback&
     };
     matrix.write("the matrix", write, reply);
   }
-  reply.text = answers::json_text(answers::traffic_answer_json(answer));
+  reply.text = answers::indented_json_text(answers::traffic_answer_json(answer));
 }
 
 void memory_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
@@ -195,22 +197,22 @@ void memory_function(const Keywords& given, const tune::SearchProgressCallback&,
   const answers::PlanMemoryAnswer answer = answers::compute_plan_peak_memory(
       answers::read_plan(file),
       {.name = file.name, .changes = given.texts("set"), .reserve = given.reserve()});
-  reply.text = answers::json_text(answers::memory_answer_json(answer));
+  reply.text = answers::indented_json_text(answers::memory_answer_json(answer));
 }
 
 void compare_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
   const answers::UserFile& file = given.file("plan");
   const Output report(given, "report");
   check_outputs({report}, {"plan", file.name});
-  const answers::LogComparisonAnswer answer =
-      answers::compare_plan_with_logs(answers::read_resolved_plan(file), given.texts("log"));
+  const answers::LogComparisonAnswer answer = answers::compare_plan_with_logs(
+      answers::read_plan_with_resolved_schedule(file), given.texts("log"));
   if (report.wanted()) report.write("the report", answers::log_comparison_report(answer), reply);
-  reply.text = answers::json_text(answers::log_comparison_answer_json(answer));
+  reply.text = answers::indented_json_text(answers::log_comparison_answer_json(answer));
   if (!answer.fault.empty()) fail_run(answer.fault);
 }
 
 void check_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
-  answers::CheckRequest request{
+  answers::JobCheckRequest request{
       .job = {.files = given.files("configurations"),
               .source = given.one_of("from", framework_files::import_target_names()),
               .strict = given.has("strict")},
@@ -227,8 +229,8 @@ void check_function(const Keywords& given, const tune::SearchProgressCallback&, 
   said.command = given.whole("command", 1, kMostWhole);
   said.batch = given.text("batch");
   const std::string first = given.file("configurations").name;
-  const answers::CheckAnswer answer = answers::check_job_before_queueing(request);
-  reply.text = answers::json_text(answers::check_answer_json(answer));
+  const answers::JobCheckAnswer answer = answers::check_job_before_queueing(request);
+  reply.text = answers::indented_json_text(answers::check_command_answer_json(answer));
   if (!answer.fault.empty()) fail_run(fmt::format("{}: {}", first, answer.fault));
 }
 

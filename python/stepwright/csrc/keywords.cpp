@@ -18,7 +18,7 @@ template <class Number>
 [[noreturn]] void fail_number(std::string_view name, const std::string& word, Number low,
                               Number high) {
   fail_input(fmt::format("{}: must be a number from {} to {}; it is '{}'", name, low, high,
-                         printable(word)));
+                         one_line_printable_text(word)));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::optional<std::int64_t> Keywords::whole(std::string_view name, std::int64_t 
   if (!has(name)) return std::nullopt;
   const std::string word = text(name);
   const IntegerParseResult read = read_integer(word);
-  const bool good = read.status == IntegerParseResult::Status::kGood;
+  const bool good = read.status == IntegerParseResult::IntegerParseStatus::kGood;
   if (good && read.value >= low && read.value <= high) return read.value;
   fail_number(name, word, low, high);
 }
@@ -74,7 +74,7 @@ answers::MemoryHeadroom Keywords::reserve() const {
   if (has("memory_reserve") && has("memory_confidence")) {
     fail_input("memory_reserve excludes memory_confidence");
   }
-  return {.share = number("memory_reserve", 0, answers::kMaxMemoryHeadroom),
+  return {.share = number("memory_reserve", 0, answers::kMaxMemoryHeadroomShare),
           .confidence = number("memory_confidence", plan::kMinMemoryFitConfidence,
                                plan::kMaxMemoryFitConfidence)};
 }
@@ -83,7 +83,7 @@ std::optional<tune::TrainingLengthAndPrice> Keywords::training_run() const {
   if (has("price_per_gpu_hour") && !has("tokens")) {
     fail_input("price_per_gpu_hour requires tokens");
   }
-  return answers::read_training_length_and_price(text("tokens"), text("price_per_gpu_hour"));
+  return answers::read_run_tokens_and_device_price(text("tokens"), text("price_per_gpu_hour"));
 }
 
 int Keywords::threads() const {

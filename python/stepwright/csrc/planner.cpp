@@ -112,7 +112,8 @@ py::tuple command(const std::vector<std::string>& arguments, const std::vector<F
     });
     std::ostringstream out;
     try {
-      cli::run_command(arguments, {.out = out, .log = log, .texts = texts, .stand_in = stand_in});
+      cli::run_stepwright_command(arguments,
+                                  {.out = out, .log = log, .texts = texts, .stand_in = stand_in});
     } catch (const Error&) {
       reply.text = out.str();
       throw;
@@ -124,8 +125,8 @@ py::tuple command(const std::vector<std::string>& arguments, const std::vector<F
 /// Reads a job or plan. Returns its kind, its JSON and a one-line description, or the error.
 py::tuple read(const std::string& text, const std::string& name, const std::string& folder) {
   try {
-    const Document document = Document::parse(text, name);
-    const std::string json = json_of(document.root().tree()).dump();
+    const YamlJsonDocument document = YamlJsonDocument::parse(text, name);
+    const std::string json = json_from_tree(document.root().copy_tree()).dump();
     const std::string version = document.root().get("stepwright").text();
     if (version.starts_with("plan/")) {
       const plan::PlannedJob planned = plan::read_plan(document, folder);
@@ -155,7 +156,9 @@ py::tuple read_file(const std::string& path, std::size_t most_bytes) {
   return py::make_tuple(py::bytes(bytes), failed);
 }
 
-std::string to_yaml(const std::string& json) { return Document::parse(json, "json").to_yaml(); }
+std::string to_yaml(const std::string& json) {
+  return YamlJsonDocument::parse(json, "json").to_yaml();
+}
 
 std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
   std::vector<char*> words;
@@ -175,7 +178,8 @@ int command_line(std::vector<std::string> arguments, const std::string& stand_in
 /// removed; nullopt: it is no stand-in.
 std::optional<int> stand_in(std::vector<std::string> arguments) {
   for (const int signal : {SIGINT, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
-  return capture::stand_in(static_cast<int>(arguments.size()), pointers_to(arguments).data());
+  return capture::run_launcher_stand_in(static_cast<int>(arguments.size()),
+                                        pointers_to(arguments).data());
 }
 
 }  // namespace

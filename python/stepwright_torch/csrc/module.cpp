@@ -15,22 +15,22 @@ namespace {
 
 namespace py = pybind11;
 /// Operations for which an algorithm can be chosen, and the word for the wrapped backend.
-constexpr Named<collective::Collective> kChosen[] = {
-    {collective::Collective::kAllReduce, "all_reduce"},
-    {collective::Collective::kAllGather, "all_gather"},
-    {collective::Collective::kReduceScatter, "reduce_scatter"}};
+constexpr Named<collective::CollectiveOperation> kChosen[] = {
+    {collective::CollectiveOperation::kAllReduce, "all_reduce"},
+    {collective::CollectiveOperation::kAllGather, "all_gather"},
+    {collective::CollectiveOperation::kReduceScatter, "reduce_scatter"}};
 constexpr const char* kWrapped = "gloo";
 
 using BackendPointer = c10::intrusive_ptr<c10d::Backend>;
 
-collective::Algorithm method_of(const std::string& word) {
-  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
+collective::CollectiveAlgorithm method_of(const std::string& word) {
+  for (const auto& [method, name] : collective::kGeneratedCollectiveAlgorithmNames) {
     if (name == word) return method;
   }
   throw py::value_error("method: " + word + " is unknown");
 }
 
-collective::Collective collective_of(const std::string& word) {
+collective::CollectiveOperation collective_of(const std::string& word) {
   for (const auto& [collective, name] : kChosen) {
     if (name == word) return collective;
   }
@@ -38,13 +38,14 @@ collective::Collective collective_of(const std::string& word) {
 }
 
 /// Reads rows of (operation, most bytes, method or "gloo"), in order.
-std::vector<process_group::AlgorithmForSize> choices_of(const py::list& rows) {
-  std::vector<process_group::AlgorithmForSize> choices;
+std::vector<process_group::CollectiveAlgorithmForSize> choices_of(const py::list& rows) {
+  std::vector<process_group::CollectiveAlgorithmForSize> choices;
   for (const py::handle row : rows) {
     const auto [operation, most_bytes, word] =
         row.cast<std::tuple<std::string, double, std::string>>();
-    process_group::AlgorithmForSize& choice = choices.emplace_back(
-        process_group::AlgorithmForSize{collective_of(operation), most_bytes, std::nullopt});
+    process_group::CollectiveAlgorithmForSize& choice =
+        choices.emplace_back(process_group::CollectiveAlgorithmForSize{collective_of(operation),
+                                                                       most_bytes, std::nullopt});
     if (word != kWrapped) choice.method = method_of(word);
   }
   return choices;
@@ -93,7 +94,7 @@ py::dict report(const BackendPointer& backend) {
   const auto* own = dynamic_cast<const process_group::StepwrightBackend*>(backend.get());
   if (own == nullptr) throw py::type_error("not a group of the backend 'stepwright'");
   py::list calls;
-  for (const auto& [key, count] : own->call_counts()) {
+  for (const auto& [key, count] : own->collective_call_counts()) {
     py::dict row;
     row["operation"] = key.first;
     row["wrapped_because"] = key.second;
@@ -102,10 +103,10 @@ py::dict report(const BackendPointer& backend) {
     calls.append(row);
   }
   py::dict result;
-  result["tiers"] = own->setup().tiers;
-  result["method"] =
-      std::string(name_of(collective::kCollectiveAlgorithmNames, own->setup().engine.method));
-  result["min_bytes"] = own->setup().min_bytes;
+  result["tiers"] = own->process_group_setup().tiers;
+  result["method"] = std::string(
+      name_of(collective::kCollectiveAlgorithmNames, own->process_group_setup().engine.method));
+  result["min_bytes"] = own->process_group_setup().min_bytes;
   result["peak_scratch_bytes"] = own->peak_scratch_bytes();
   result["calls"] = calls;
   return result;
@@ -113,10 +114,10 @@ py::dict report(const BackendPointer& backend) {
 
 std::vector<std::string> methods() {
   std::vector<std::string> names;
-  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
+  for (const auto& [method, name] : collective::kGeneratedCollectiveAlgorithmNames) {
     bool runs = true;
     for (const auto& [collective, word] : kChosen) {
-      runs = runs && collective::is_run_by_own_process_group(method, collective);
+      runs = runs && collective::own_process_group_supports_algorithm(method, collective);
     }
     if (runs) names.emplace_back(name);
   }

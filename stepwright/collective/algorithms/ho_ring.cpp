@@ -9,11 +9,11 @@ namespace {
 
 /// Seconds of a gather, the longest of its paths: the whole rail, then the last chunk inside; or
 /// the rail up to the second or the last stage, then all remaining work inside.
-double ho_gather_s(const ClosedFormTerms& t, double pass) {
+double ho_gather_s(const CollectiveClosedFormTerms& t, double pass) {
   const double stage = t.chunks * pass;
   const double hop = t.rail.bytes_s + t.rail.latency_s;
   const double pace = std::max(t.chunks * t.rail.bytes_s, hop);
-  const double rail = pipelined_chunk_seconds(t.nodes - 1, t.chunks, t.rail);
+  const double rail = seconds_to_pipeline_chunks(t.nodes - 1, t.chunks, t.rail);
   const double from_second = std::max(stage, hop) + (t.nodes - 1) * stage;
   const double from_last = (t.nodes - 2) * pace + hop + stage;
   return std::max({rail + pass, from_second, from_last}) + last_intra_node_latency(t);
@@ -21,27 +21,28 @@ double ho_gather_s(const ClosedFormTerms& t, double pass) {
 
 /// Time in seconds at which the first chunk of stage `stage` is summed inside; the first two stages
 /// go chunk by chunk.
-double first_sum_s(const ClosedFormTerms& t, double pass, double stage) {
+double first_sum_s(const CollectiveClosedFormTerms& t, double pass, double stage) {
   return (stage < 2 ? 2 : stage * t.chunks + 1) * pass + last_intra_node_latency(t);
 }
 
 /// Seconds from the start of the last chunk on the rail until it has passed `stages` stages.
-double last_chunk_s(double stages, const ClosedFormTerms& t) {
+double last_chunk_s(double stages, const CollectiveClosedFormTerms& t) {
   const double alone = stages * (t.rail.bytes_s + t.rail.latency_s);
-  return std::max(alone, t.rail.bytes_s + pipelined_chunk_seconds(stages - 1, t.chunks, t.rail));
+  return std::max(alone, t.rail.bytes_s + seconds_to_pipeline_chunks(stages - 1, t.chunks, t.rail));
 }
 
 /// Seconds of a reduction and `more` further stages of the rail, the longest of its paths: inside
 /// up to the first chunk of the second, third or last stage, or the last chunk of the second or
 /// last stage, then the rail.
-double ho_reduce_s(const ClosedFormTerms& t, double pass, double more) {
+double ho_reduce_s(const CollectiveClosedFormTerms& t, double pass, double more) {
   const double stage = t.chunks * pass;
   double longest = 0;
   for (const double from : {1.0, 2.0, t.nodes - 1}) {
     if (from >= t.nodes) continue;
     const double left = t.nodes - 1 - from + more;
     longest = std::max(
-        {longest, first_sum_s(t, pass, from) + pipelined_chunk_seconds(left + 1, t.chunks, t.rail),
+        {longest,
+         first_sum_s(t, pass, from) + seconds_to_pipeline_chunks(left + 1, t.chunks, t.rail),
          (from + 1) * stage + last_intra_node_latency(t) + last_chunk_s(left + 1, t)});
   }
   return longest;
@@ -49,7 +50,7 @@ double ho_reduce_s(const ClosedFormTerms& t, double pass, double more) {
 
 /// Seconds of a reduction and a gather that follow each other chunk by chunk: the rail all the way,
 /// or the remaining work inside after the first or the last chunk is summed.
-double ho_all_reduce_s(const ClosedFormTerms& t, double pass) {
+double ho_all_reduce_s(const CollectiveClosedFormTerms& t, double pass) {
   const double end = last_intra_node_latency(t);
   const double stage = t.chunks * pass;
   const double hop = t.nodes > 1 ? t.rail.bytes_s + t.rail.latency_s : 0;
@@ -63,27 +64,28 @@ double ho_all_reduce_s(const ClosedFormTerms& t, double pass) {
   return std::max({longest, by_rail, first + ho_gather_s(t, pass)});
 }
 
-double ho_ring_s(const ClosedFormTerms& t) {
-  const ScheduleSpec& spec = t.spec;
+double ho_ring_s(const CollectiveClosedFormTerms& t) {
+  const CollectiveScheduleSpec& spec = t.spec;
   const double pass = intra_node_exchange_s(t, spec.inner);
-  if (t.members == 1) return pipelined_chunk_seconds(t.passes * (t.nodes - 1), t.chunks, t.rail);
+  if (t.members == 1) return seconds_to_pipeline_chunks(t.passes * (t.nodes - 1), t.chunks, t.rail);
   if (both_ways(spec.collective)) return ho_all_reduce_s(t, pass);
   if (t.nodes == 1) return t.chunks * pass + last_intra_node_latency(t);
-  return spec.collective == Collective::kAllGather ? ho_gather_s(t, pass) : ho_reduce_s(t, pass, 0);
+  return spec.collective == CollectiveOperation::kAllGather ? ho_gather_s(t, pass)
+                                                            : ho_reduce_s(t, pass, 0);
 }
 
 }  // namespace
 
-OverlappedLevelSeconds OverlappedLevelSeconds::with_non_overlapping_seconds() const {
+OverlappedLevelSeconds OverlappedLevelSeconds::add_non_overlapping_seconds() const {
   if (members <= 1 || nodes <= 1) return *this;
   const double passes = both_ways(collective) ? 2 : 1;
   const double stage_s = inside_s / (passes * nodes);
   const double rail_s = network_s / (passes * (nodes - 1));
-  const double ends = collective == Collective::kAllGather ? 1 : passes + 1;
+  const double ends = collective == CollectiveOperation::kAllGather ? 1 : passes + 1;
   double least = INFINITY;
   for (std::int32_t chunks = 1; chunks <= kMaxTriedChunksPerBlock; chunks *= 2) {
     const double starts = passes * chunks * kDefaultMessageStartSeconds;
-    double tail_s = collective == Collective::kAllGather ? 0 : rail_s / chunks;
+    double tail_s = collective == CollectiveOperation::kAllGather ? 0 : rail_s / chunks;
     if (both_ways(collective)) tail_s = std::max(0.0, (rail_s - (chunks - 1) * stage_s) / chunks);
     const double inside = inside_s + nodes * (members - 1) * starts + tail_s;
     const double network = network_s + (nodes - 1) * starts + ends * stage_s / chunks;
@@ -107,9 +109,9 @@ OverlappedLevelSeconds OverlappedLevelSeconds::with_non_overlapping_seconds() co
 /// with S = V/(nm), e = seconds of S on a rail (m of them on a NIC that the group shares), a =
 /// seconds of (m-1) S inside. The bytes are the least possible on either level. Scratch of a
 /// reduction: 4 S, with inner rings 4 m S. Tiers of one rank are left out.
-const AlgorithmDefinition algorithms::kHoRing = {
+const CollectiveAlgorithmDefinition algorithms::kHoRing = {
     .text = "along the rails and inside the nodes at the same time, in chunks",
-    .covers = kBlockPerRankCollectives,
+    .covers = kCollectivesWithBlockPerRank,
     .lies = is_two_level_group,
     .group_requirement_text = kTwoLevelNeeds,
     .is_run_by_own_process_group = true,

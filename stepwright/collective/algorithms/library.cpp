@@ -2,7 +2,7 @@
 
 namespace stepwright::collective {
 
-const AlgorithmDefinition algorithms::kLibrary = {
+const CollectiveAlgorithmDefinition algorithms::kLibrary = {
     .text = "what the machine's library would choose at that size",
     .covers = kAllOperations,
     .in_library = kAllOperations,

@@ -5,15 +5,15 @@ namespace stepwright::collective {
 
 /// Each rank sends its buffer once to the switch, which adds; 1/m of the sum goes up once more for
 /// the whole node, and between n nodes along a tree.
-const AlgorithmDefinition algorithms::kNvls = {
+const CollectiveAlgorithmDefinition algorithms::kNvls = {
     .text = "reductions in the NVSwitch",
-    .covers = {Collective::kAllReduce},
+    .covers = {CollectiveOperation::kAllReduce},
     .lies =
         [](const GroupNodeLayout& form) {
           return form.inside_adds && form.members >= cluster::kMinNvlsRanksPerNode;
         },
     .group_requirement_text = "switches that add and at least 8 ranks on a node",
-    .in_library = {Collective::kAllReduce},
+    .in_library = {CollectiveOperation::kAllReduce},
     .nccl = {"nvls", "nvls_tree", "allreduce:nvls;allgather:nvls;reducescatter:nvls"},
     .pattern = MessagePattern::kSwitches,
     .sent =

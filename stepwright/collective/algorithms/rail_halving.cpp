@@ -13,22 +13,22 @@ constexpr int kHalvesRail = 1;
 /// node by node.
 class RailHalving {
  public:
-  RailHalving(const ScheduleSpec& spec, std::int32_t rank)
+  RailHalving(const CollectiveScheduleSpec& spec, std::int32_t rank)
       : spec_(spec),
         nodes_(spec.tiers.back()),
-        members_(schedule_rank_count(spec) / nodes_),
+        members_(collective_schedule_rank_count(spec) / nodes_),
         node_(rank / members_),
         member_(rank % members_),
         writer_(2) {}
 
-  RankSchedule write() {
-    if (spec_.collective == Collective::kAllGather) {
-      have_ = writer_.copy(input(0), at(member_, node_), spec_.chunks);
+  RankCollectiveSchedule write() {
+    if (spec_.collective == CollectiveOperation::kAllGather) {
+      have_ = writer_.copy(input_piece(0), at(member_, node_), spec_.chunks);
     } else {
       reduce_inside();
       reduce_on_rail();
     }
-    if (spec_.collective == Collective::kReduceScatter) return writer_.take();
+    if (spec_.collective == CollectiveOperation::kReduceScatter) return writer_.take();
     gather_on_rail();
     gather_inside();
     return writer_.take();
@@ -53,97 +53,97 @@ class RailHalving {
   void reduce_inside() {
     for (std::int32_t j = 0; j < members_; ++j) {
       for (std::int32_t i = 0; i < nodes_; ++i) {
-        have_ = writer_.copy(input(block(i, j)), at(j, i), spec_.chunks);
+        have_ = writer_.copy(input_piece(block(i, j)), at(j, i), spec_.chunks);
       }
     }
-    const ScheduleStepReference copied = have_;
+    const CollectiveStepReference copied = have_;
     for (std::int32_t k = 1; k < members_; ++k) {
       sent_inside_ = writer_.send(kHalvesInside, inside(other(k)), at(other(k), 0), pieces(nodes_));
-      writer_.wait(sent_inside_, copied);
+      writer_.add_step_dependency(sent_inside_, copied);
       have_ = writer_.append_receive_and_add(kHalvesInside, inside(other(-k)), at(member_, 0),
                                              at(member_, 0), pieces(nodes_));
-      writer_.wait(have_, copied);
+      writer_.add_step_dependency(have_, copied);
     }
   }
 
   void reduce_on_rail() {
-    const bool ends = spec_.collective == Collective::kReduceScatter;
+    const bool ends = spec_.collective == CollectiveOperation::kReduceScatter;
     for (std::int32_t bit = nodes_ / 2; bit >= 1; bit /= 2) {
       const std::int32_t far = node_ ^ bit;
       const PieceRunStart kept = at(member_, run(node_, bit));
       sent_ = writer_.send(kHalvesRail, far * members_ + member_, at(member_, run(far, bit)),
                            pieces(bit));
-      writer_.wait(sent_, have_);
-      const ScheduleStepReference added =
+      writer_.add_step_dependency(sent_, have_);
+      const CollectiveStepReference added =
           writer_.append_receive_and_add(kHalvesRail, far * members_ + member_, kept,
                                          ends && bit == 1 ? output(0) : kept, pieces(bit));
-      writer_.wait(added, have_);
+      writer_.add_step_dependency(added, have_);
       have_ = added;
     }
     if (!ends || nodes_ > 1) return;
-    writer_.wait(writer_.copy(at(member_, 0), output(0), spec_.chunks), have_);
+    writer_.add_step_dependency(writer_.copy(at(member_, 0), output(0), spec_.chunks), have_);
   }
 
   void gather_on_rail() {
     own_ = have_;
     for (std::int32_t bit = 1; bit < nodes_; bit *= 2) {
       const std::int32_t far = node_ ^ bit;
-      const ScheduleStepReference step = writer_.send(kHalvesRail, far * members_ + member_,
-                                                      at(member_, run(node_, bit)), pieces(bit));
-      writer_.wait(step, have_);
-      writer_.wait(step, own_);
+      const CollectiveStepReference step = writer_.send(kHalvesRail, far * members_ + member_,
+                                                        at(member_, run(node_, bit)), pieces(bit));
+      writer_.add_step_dependency(step, have_);
+      writer_.add_step_dependency(step, own_);
       have_ = writer_.receive(kHalvesRail, far * members_ + member_, at(member_, run(far, bit)),
                               pieces(bit));
-      writer_.wait(have_, sent_);  // The sums stored there have been sent.
+      writer_.add_step_dependency(have_, sent_);  // The sums stored there have been sent.
     }
   }
 
   void gather_inside() {
-    const ScheduleStepReference rail = have_;
+    const CollectiveStepReference rail = have_;
     take_out(member_, rail);
     for (std::int32_t k = 1; k < members_; ++k) {
-      const ScheduleStepReference step =
+      const CollectiveStepReference step =
           writer_.send(kHalvesInside, inside(other(k)), at(member_, 0), pieces(nodes_));
-      writer_.wait(step, rail);
-      writer_.wait(step, own_);
-      const ScheduleStepReference came =
+      writer_.add_step_dependency(step, rail);
+      writer_.add_step_dependency(step, own_);
+      const CollectiveStepReference came =
           writer_.receive(kHalvesInside, inside(other(-k)), at(other(-k), 0), pieces(nodes_));
-      writer_.wait(came, sent_inside_);
+      writer_.add_step_dependency(came, sent_inside_);
       take_out(other(-k), came);
     }
   }
 
   /// Copies the blocks of a member's rail from scratch to their places in the output.
-  void take_out(std::int32_t member, ScheduleStepReference came) {
+  void take_out(std::int32_t member, CollectiveStepReference came) {
     for (std::int32_t i = 0; i < nodes_; ++i) {
-      const ScheduleStepReference step =
+      const CollectiveStepReference step =
           writer_.copy(at(member, i), output(block(i, member)), spec_.chunks);
-      writer_.wait(step, came);
+      writer_.add_step_dependency(step, came);
     }
   }
 
-  const ScheduleSpec& spec_;
+  const CollectiveScheduleSpec& spec_;
   std::int32_t nodes_;
   std::int32_t members_;
   std::int32_t node_;
   std::int32_t member_;
-  RankScheduleWriter writer_;
+  RankCollectiveScheduleWriter writer_;
   /// Step whose result the next step on a rail reads.
-  ScheduleStepReference have_;
-  ScheduleStepReference own_;          ///< Step that completes the rank's own block.
-  ScheduleStepReference sent_;         ///< The last send of a sum on the rail.
-  ScheduleStepReference sent_inside_;  ///< The last send of a sum inside the node.
+  CollectiveStepReference have_;
+  CollectiveStepReference own_;          ///< Step that completes the rank's own block.
+  CollectiveStepReference sent_;         ///< The last send of a sum on the rail.
+  CollectiveStepReference sent_inside_;  ///< The last send of a sum inside the node.
 };
 
-RankSchedule rail_halving(const ScheduleSpec& spec, std::int32_t rank) {
+RankCollectiveSchedule rail_halving(const CollectiveScheduleSpec& spec, std::int32_t rank) {
   return RailHalving(spec, rank).write();
 }
 
-double rail_halving_s(const ClosedFormTerms& t) {
-  double seconds = (t.members - 1) * t.chunk_message_busy_s(t.inside, t.nodes * t.chunks) +
+double rail_halving_s(const CollectiveClosedFormTerms& t) {
+  double seconds = (t.members - 1) * t.chunk_send_busy_s(t.inside, t.nodes * t.chunks) +
                    last_intra_node_latency(t);
   for (std::int32_t bit = 1; bit < t.nodes; bit *= 2) {
-    seconds += t.chunk_message_busy_s(t.rail, bit * t.chunks) + t.rail.latency_s;
+    seconds += t.chunk_send_busy_s(t.rail, bit * t.chunks) + t.rail.latency_s;
   }
   return t.passes * seconds;
 }
@@ -162,14 +162,17 @@ double rail_halving_s(const ClosedFormTerms& t) {
 /// It has the minimum bytes on either level in few messages, for many nodes; the levels wait for
 /// each other. Blocks are stored rail by rail in scratch (V bytes), so that messages are whole
 /// runs.
-const AlgorithmDefinition algorithms::kRailHalving = {
+const CollectiveAlgorithmDefinition algorithms::kRailHalving = {
     .text = "halving and doubling along the rails, 2^k nodes, and inside the nodes in turn",
-    .covers = kBlockPerRankCollectives,
+    .covers = kCollectivesWithBlockPerRank,
     .lies = is_two_level_group,
     .exists = [](std::int64_t /*members*/, std::int64_t nodes) { return is_power_of_two(nodes); },
     .group_requirement_text = "several ranks on each of several nodes, a power of two of them",
     .across = NodeScheduleSymmetry::kHalves,
-    .scratch = [](const ScheduleSpec& spec) { return schedule_rank_count(spec) * spec.chunks; },
+    .scratch =
+        [](const CollectiveScheduleSpec& spec) {
+          return collective_schedule_rank_count(spec) * spec.chunks;
+        },
     .rank = rail_halving,
     .seconds = rail_halving_s};
 

@@ -13,14 +13,14 @@ constexpr int kRailLane = 1;
 /// group t places before.
 class RelayExchange {
  public:
-  RelayExchange(const ScheduleSpec& spec, std::int32_t rank)
+  RelayExchange(const CollectiveScheduleSpec& spec, std::int32_t rank)
       : chunks_(spec.chunks),
         rank_(rank),
         members_(spec.tiers.front()),
-        groups_(schedule_rank_count(spec) / members_),
+        groups_(collective_schedule_rank_count(spec) / members_),
         writer_(2) {}
 
-  RankSchedule write() {
+  RankCollectiveSchedule write() {
     const Stage own{rank_, rank_, 0};
     for (std::int32_t c = 0; c < chunks_; ++c) pass_inside(own, c, {});
     for (std::int32_t t = 1; t < groups_; ++t) {
@@ -56,29 +56,30 @@ class RelayExchange {
 
   /// Exchanges chunk c of the blocks of a whole group; with one chunk they are one run. Returns the
   /// last receive.
-  ScheduleStepReference exchange_on_rail(const Stage& stage, std::int32_t c) {
+  CollectiveStepReference exchange_on_rail(const Stage& stage, std::int32_t c) {
     const bool whole = chunks_ == 1;
-    ScheduleStepReference last;
+    CollectiveStepReference last;
     for (std::int32_t place = 0; place < (whole ? 1 : members_); ++place) {
       const std::int32_t run = whole ? members_ : 1;
-      writer_.send(kRailLane, stage.to, input(piece(group_begin(stage.to) + place, c)), run);
+      writer_.send(kRailLane, stage.to, input_piece(piece(group_begin(stage.to) + place, c)), run);
       last = writer_.receive(kRailLane, stage.from, relayed(stage, place, c), run);
     }
     return last;
   }
 
-  void pass_inside(const Stage& stage, std::int32_t c, ScheduleStepReference arrived) {
+  void pass_inside(const Stage& stage, std::int32_t c, CollectiveStepReference arrived) {
     const auto held = [&](std::int32_t place) {
       if (stage.number > 0) return relayed(stage, place, c);
-      return input(piece(group_begin(rank_) + place, c));
+      return input_piece(piece(group_begin(rank_) + place, c));
     };
     const std::int32_t own = rank_ - group_begin(rank_);
-    const ScheduleStepReference copied = writer_.copy(held(own), output(piece(stage.from, c)));
-    writer_.wait(copied, arrived);
+    const CollectiveStepReference copied = writer_.copy(held(own), output(piece(stage.from, c)));
+    writer_.add_step_dependency(copied, arrived);
     for (std::int32_t k = 1; k < members_; ++k) {
       const std::int32_t to = (own + k) % members_;
       const std::int32_t from = (own + members_ - k) % members_;
-      writer_.wait(writer_.send(kInsideLane, group_begin(rank_) + to, held(to)), arrived);
+      writer_.add_step_dependency(writer_.send(kInsideLane, group_begin(rank_) + to, held(to)),
+                                  arrived);
       writer_.receive(kInsideLane, group_begin(rank_) + from,
                       output(piece(group_begin(stage.from) + from, c)));
     }
@@ -88,23 +89,23 @@ class RelayExchange {
   std::int32_t rank_;
   std::int32_t members_;
   std::int32_t groups_;
-  RankScheduleWriter writer_;
+  RankCollectiveScheduleWriter writer_;
 };
 
-RankSchedule relay_exchange(const ScheduleSpec& spec, std::int32_t rank) {
+RankCollectiveSchedule relay_exchange(const CollectiveScheduleSpec& spec, std::int32_t rank) {
   return RelayExchange(spec, rank).write();
 }
 
-std::int32_t relay_scratch(const ScheduleSpec& spec) {
-  const std::int32_t groups = schedule_rank_count(spec) / spec.tiers.front();
+std::int32_t relay_scratch(const CollectiveScheduleSpec& spec) {
+  const std::int32_t groups = collective_schedule_rank_count(spec) / spec.tiers.front();
   return (groups - 1) * spec.tiers.front() * spec.chunks;
 }
 
-double relay_s(const ClosedFormTerms& t) {
+double relay_s(const CollectiveClosedFormTerms& t) {
   const double pass = intra_node_exchange_s(t, IntraGroupPattern::kDirect);
   const double stage = t.chunks * pass;
   const double message =
-      t.chunks == 1 ? t.chunk_message_busy_s(t.rail, t.members) : t.members * t.rail.bytes_s;
+      t.chunks == 1 ? t.chunk_send_busy_s(t.rail, t.members) : t.members * t.rail.bytes_s;
   const double end = last_intra_node_latency(t);
   if (t.nodes == 1) return stage + end;
   const double rail = (t.nodes - 1) * t.chunks * message + t.rail.latency_s;
@@ -125,9 +126,9 @@ double relay_s(const ClosedFormTerms& t) {
 ///
 /// The bytes on the rail are those of a direct exchange, in (n-1) messages instead of (n-1) m; a
 /// row for several ranks of a group may be sent there once. Scratch: (n-1)/n V.
-const AlgorithmDefinition algorithms::kRelay = {
+const CollectiveAlgorithmDefinition algorithms::kRelay = {
     .text = "all-to-all along the rails, passed on inside the nodes",
-    .covers = {Collective::kAllToAll},
+    .covers = {CollectiveOperation::kAllToAll},
     .lies = is_two_level_group,
     .group_requirement_text = kTwoLevelNeeds,
     .is_run_by_own_process_group = true,

@@ -6,12 +6,12 @@
 
 namespace stepwright::collective {
 
-double ring_over_all_ranks_s(const ClosedFormTerms& t, const ChunkHop& within,
-                             const ChunkHop& across) {
+double flat_ring_seconds(const CollectiveClosedFormTerms& t, const MessageChunkSendCost& within,
+                         const MessageChunkSendCost& across) {
   const double stages = t.passes * (t.ranks - 1);
-  if (t.nodes == 1) return pipelined_chunk_seconds(stages, t.chunks, within);
-  if (t.members == 1) return pipelined_chunk_seconds(stages, t.chunks, across);
-  const ChunkHop& slow = across.bytes_s >= within.bytes_s ? across : within;
+  if (t.nodes == 1) return seconds_to_pipeline_chunks(stages, t.chunks, within);
+  if (t.members == 1) return seconds_to_pipeline_chunks(stages, t.chunks, across);
+  const MessageChunkSendCost& slow = across.bytes_s >= within.bytes_s ? across : within;
   const double paced = stages * t.chunks * slow.bytes_s + slow.latency_s;
   const double rounds = std::floor(stages / t.ranks);
   const double outside = rounds * t.nodes + std::ceil((stages - rounds * t.ranks) / t.members);
@@ -30,16 +30,18 @@ double ring_over_all_ranks_s(const ClosedFormTerms& t, const ChunkHop& within,
 ///
 /// The last rank of a node sends all its bytes through one NIC. Chunks hide latency: a hop takes
 /// max(S, S/C + latency) instead of S + latency. Scratch of a reduction: 4 S.
-const AlgorithmDefinition algorithms::kRing = {
+const CollectiveAlgorithmDefinition algorithms::kRing = {
     .text = "one ring over all ranks; N-1 steps, (N-1)/N of the buffer",
-    .covers = kBlockPerRankCollectives,
-    .in_library = kBlockPerRankCollectives,
+    .covers = kCollectivesWithBlockPerRank,
+    .in_library = kCollectivesWithBlockPerRank,
     .nccl = {"ring", "ring", "allreduce:ring;allgather:ring;reducescatter:ring"},
     .is_run_by_own_process_group = true,
     .pattern = MessagePattern::kRound,
     .one_leaves = true,
     .scratch = scratch_of_tiers<one_ring_over_all_ranks>,
     .rank = rank_of_tiers<one_ring_over_all_ranks>,
-    .seconds = [](const ClosedFormTerms& t) { return ring_over_all_ranks_s(t, t.inside, t.lone); }};
+    .seconds = [](const CollectiveClosedFormTerms& t) {
+      return flat_ring_seconds(t, t.inside, t.lone);
+    }};
 
 }  // namespace stepwright::collective

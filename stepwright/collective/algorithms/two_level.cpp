@@ -4,17 +4,17 @@
 namespace stepwright::collective {
 namespace {
 
-TieredRingSpec two_level_tiers(const ScheduleSpec& spec) {
+TieredRingSpec two_level_tiers(const CollectiveScheduleSpec& spec) {
   TieredRingSpec tiered = all_tiers(spec);
   tiered.in_turn = true;
   return tiered;
 }
 
-double two_level_s(const ClosedFormTerms& t) {
+double two_level_s(const CollectiveClosedFormTerms& t) {
   if (t.nodes == 1) return algorithms::kHoRing.seconds(t);
   const double inside =
       t.nodes * t.chunks * intra_node_exchange_s(t, t.spec.inner) + last_intra_node_latency(t);
-  return t.passes * inside + pipelined_chunk_seconds(t.passes * (t.nodes - 1), t.chunks, t.rail);
+  return t.passes * inside + seconds_to_pipeline_chunks(t.passes * (t.nodes - 1), t.chunks, t.rail);
 }
 
 }  // namespace
@@ -31,9 +31,9 @@ double two_level_s(const ClosedFormTerms& t) {
 ///
 /// Each level idles while the other works: the time is the sum over levels. Scratch of a reduction:
 /// V/m, with inner rings V.
-const AlgorithmDefinition algorithms::kTwoLevel = {
+const CollectiveAlgorithmDefinition algorithms::kTwoLevel = {
     .text = "along the rails and inside the nodes in turn",
-    .covers = kBlockPerRankCollectives,
+    .covers = kCollectivesWithBlockPerRank,
     .lies = is_two_level_group,
     .group_requirement_text = kTwoLevelNeeds,
     .is_run_by_own_process_group = true,

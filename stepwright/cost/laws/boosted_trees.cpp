@@ -66,7 +66,7 @@ std::size_t BoostedTrees::read(std::string_view text, std::size_t at, std::size_
   return read(text, upper, features, where, depth + 1);
 }
 
-double BoostedTrees::evaluate(std::span<const float> features) const {
+double BoostedTrees::predict_from_features(std::span<const float> features) const {
   float sum = base_;
   for (const std::int32_t root : roots_) {
     std::int32_t at = root;
@@ -79,8 +79,8 @@ double BoostedTrees::evaluate(std::span<const float> features) const {
   return sum;
 }
 
-std::vector<std::string> BoostedTrees::tree_texts() const {
-  std::vector<std::string> tree_texts;
+std::vector<std::string> BoostedTrees::boosted_tree_texts() const {
+  std::vector<std::string> boosted_tree_texts;
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     const auto end =
         i + 1 < roots_.size() ? static_cast<std::size_t>(roots_[i + 1]) : nodes_.size();
@@ -91,9 +91,9 @@ std::vector<std::string> BoostedTrees::tree_texts() const {
       if (node.feature >= 0) text += fmt::format("{}<", node.feature);
       text += fmt::format("{}", node.value);
     }
-    tree_texts.push_back(std::move(text));
+    boosted_tree_texts.push_back(std::move(text));
   }
-  return tree_texts;
+  return boosted_tree_texts;
 }
 
 }  // namespace stepwright::cost

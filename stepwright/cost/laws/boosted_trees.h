@@ -10,8 +10,8 @@ namespace stepwright::cost {
 
 /// A boosted ensemble of regression trees, fitted by XGBoost and evaluated here in single
 /// precision: a base value plus one leaf of each tree. In the saved text of a tree each node comes
-/// before its children, the lower child first: `feature<largest_kept_key` for a split, a number for
-/// a leaf.
+/// before its children, the lower child first: `feature<largest value of the lower child` for a
+/// split, a number for a leaf.
 class BoostedTrees {
  public:
   BoostedTrees() = default;
@@ -22,11 +22,11 @@ class BoostedTrees {
 
   /// Returns the ensemble's prediction for one row of features: the base plus one leaf per tree.
   /// Allocates no memory.
-  [[nodiscard]] double evaluate(std::span<const float> features) const;
+  [[nodiscard]] double predict_from_features(std::span<const float> features) const;
   [[nodiscard]] bool empty() const { return roots_.empty(); }
   [[nodiscard]] float base() const { return base_; }
   /// Returns the text of each tree, from which the constructor can read it again.
-  [[nodiscard]] std::vector<std::string> tree_texts() const;
+  [[nodiscard]] std::vector<std::string> boosted_tree_texts() const;
 
  private:
   struct Node {

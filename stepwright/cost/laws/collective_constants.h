@@ -12,12 +12,12 @@
 
 namespace stepwright::cost {
 
-inline constexpr Named<collective::Collective> kCollectiveNames[] = {
-    {collective::Collective::kAllReduce, "all_reduce"},
-    {collective::Collective::kAllGather, "all_gather"},
-    {collective::Collective::kReduceScatter, "reduce_scatter"},
-    {collective::Collective::kAllToAll, "all_to_all"},
-    {collective::Collective::kPointToPoint, "send_recv"},
+inline constexpr Named<collective::CollectiveOperation> kCollectiveNames[] = {
+    {collective::CollectiveOperation::kAllReduce, "all_reduce"},
+    {collective::CollectiveOperation::kAllGather, "all_gather"},
+    {collective::CollectiveOperation::kReduceScatter, "reduce_scatter"},
+    {collective::CollectiveOperation::kAllToAll, "all_to_all"},
+    {collective::CollectiveOperation::kPointToPoint, "send_recv"},
 };
 inline constexpr int kCollectives = std::size(kCollectiveNames);
 
@@ -73,38 +73,39 @@ struct CollectiveOperationConstants {
 };
 
 /// Ranks above which a group across nodes suffers network congestion: two nodes of eight GPUs.
-inline constexpr double kMaxUncongestedRanks = 16;
+inline constexpr double kMaxRanksWithoutCongestion = 16;
 
 /// Fitted constants of every collective operation on one kind of machine.
 struct MachineCollectiveConstants {
-  /// Constants of each operation, indexed by `Collective`.
+  /// Constants of each operation, indexed by `CollectiveOperation`.
   std::array<CollectiveOperationConstants, kCollectives> operations;
   /// Name of the profile that holds the fit; nullopt: documented defaults.
   std::optional<std::string> fit;
   /// True if the constants were fitted on this very cluster, not on another with the same device.
   bool of_cluster = false;
   /// Ranges of message bytes, ranks and nodes on which the constants were fitted, indexed by
-  /// `Collective`; empty: not fitted.
+  /// `CollectiveOperation`; empty: not fitted.
   std::array<std::vector<FittedSizeRange>, kCollectives> ranges;
 
-  [[nodiscard]] const CollectiveOperationConstants& of(collective::Collective collective) const {
+  [[nodiscard]] const CollectiveOperationConstants& of(
+      collective::CollectiveOperation collective) const {
     return operations[static_cast<std::size_t>(collective)];
   }
 };
 
 /// Assumed network rate of an all-reduce along a tree of nodes / rate of a ring, if the switch
 /// inside each node adds.
-inline constexpr double kSwitchTreeRateRatio = 0.9;
+inline constexpr double kSwitchTreeToRingRateRatio = 0.9;
 /// Assumed network rate of an all-reduce along a tree of nodes / rate of a ring, with a chain of
 /// ranks inside each node.
-inline constexpr double kChainTreeRateRatio = 0.55;
+inline constexpr double kChainTreeToRingRateRatio = 0.55;
 /// Assumed share of the intra-node line rate that an all-reduce attains when the switch adds
 /// (NVLS).
 inline constexpr double kDefaultNvlsLineRateShare = 0.5;
 
 /// Returns the documented message constants for machines on which no messages were measured
-/// (`docs/models.md`): medians of the fitted machines. `unfitted_collective_constants` adapts them
-/// to a cluster.
+/// (`docs/models.md`): medians of the fitted machines. `collective_constants_without_fit` adapts
+/// them to a cluster.
 const MachineCollectiveConstants& default_collective_constants();
 
 }  // namespace stepwright::cost

@@ -19,7 +19,7 @@ constexpr ExchangeLaw kCombine{53, 24.5, 119.6, 32.7, 0.700, 6.89};
 
 }  // namespace
 
-double expert_exchange_s(const ExpertExchange& exchange, double link_bytes_per_s) {
+double deepep_exchange_s(const DeepEpExchange& exchange, double link_bytes_per_s) {
   const ExchangeLaw& law = exchange.combines ? kCombine : kDispatch;
   const double own = exchange.tokens * exchange.width * exchange.bytes;
   const double met = exchange.met_ranks;

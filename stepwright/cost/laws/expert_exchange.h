@@ -7,7 +7,7 @@ namespace stepwright::cost {
 /// One dispatch of token rows to expert ranks, or one combine of their results (`combines`), by
 /// DeepEP's kernels inside a node. A row is sent to each rank once, however many of its experts are
 /// there.
-struct ExpertExchange {
+struct DeepEpExchange {
   bool combines = false;
   double tokens = 0;  ///< Token rows that one rank has before the dispatch.
   double width = 0;   ///< Elements of a row (hidden width).
@@ -29,6 +29,6 @@ struct ExpertExchange {
 /// met: `met_ranks`; other names are fitted constants. Fitted to 2,738 times on H100 and H200
 /// (`data/collectives/expert_exchange.csv`): mean error 3.8 % of dispatches and 4.0 % of combines,
 /// 5.5 and 4.7 % for row widths that the fit has not seen.
-double expert_exchange_s(const ExpertExchange& exchange, double link_bytes_per_s);
+double deepep_exchange_s(const DeepEpExchange& exchange, double link_bytes_per_s);
 
 }  // namespace stepwright::cost

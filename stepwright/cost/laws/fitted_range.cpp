@@ -21,9 +21,9 @@ void widen_fitted_ranges(std::vector<FittedSizeRange>& ranges, std::span<const N
   }
 }
 
-std::vector<FittedSizeRange> read_fitted_ranges(Node node) {
+std::vector<FittedSizeRange> read_fitted_ranges(DocumentNode node) {
   std::vector<FittedSizeRange> ranges;
-  for (const auto& [name, ends] : node.members()) {
+  for (const auto& [name, ends] : node.mapping_members()) {
     if (ends.size() != 2) ends.fail("is not a pair: lowest and highest");
     ranges.push_back({name, ends.at(0).number(), ends.at(1).number()});
   }

@@ -28,7 +28,7 @@ void widen_fitted_ranges(std::vector<FittedSizeRange>& ranges, std::span<const N
 
 /// Reads the fitted ranges `{NAME: [lowest, highest], ...}` of a profile file. Fails with `kInput`,
 /// naming file and field.
-std::vector<FittedSizeRange> read_fitted_ranges(Node node);
+std::vector<FittedSizeRange> read_fitted_ranges(DocumentNode node);
 
 /// Returns text about the size that lies farthest outside its fitted range, as "keys 32768, fitted
 /// 1024 to 5120"; empty if all sizes are inside or have no range.

@@ -8,8 +8,8 @@ namespace {
 double count(std::int64_t number) { return static_cast<double>(number); }
 
 /// Returns how often each byte of the buffer goes round the ring.
-double rounds(collective::Collective collective) {
-  return collective == collective::Collective::kAllGather ? 1 : 2;
+double rounds(collective::CollectiveOperation collective) {
+  return collective == collective::CollectiveOperation::kAllGather ? 1 : 2;
 }
 
 }  // namespace
@@ -22,13 +22,13 @@ GroupNodePlacement group_node_placement(const cluster::GroupLayout& layout, int 
           .groups = std::max<std::int64_t>(1, devices / members)};
 }
 
-GlooMessageLoads socket_loads(collective::Collective collective, double payload_bytes,
+GlooMessageLoads socket_loads(collective::CollectiveOperation collective, double payload_bytes,
                               const GroupNodePlacement& group) {
   const double ranks = count(group.size());
   const double groups = count(group.groups);
   const double members = count(group.members);
   const bool leaves = group.nodes > 1;
-  if (collective == collective::Collective::kAllToAll) {
+  if (collective == collective::CollectiveOperation::kAllToAll) {
     return {.steps = 1,
             .hops = ranks - 1,
             .block_bytes = payload_bytes / ranks,
@@ -36,7 +36,7 @@ GlooMessageLoads socket_loads(collective::Collective collective, double payload_
             .network_messages = groups * members * (ranks - members),
             .network_senders = groups * members};
   }
-  const bool transfer = collective == collective::Collective::kPointToPoint;
+  const bool transfer = collective == collective::CollectiveOperation::kPointToPoint;
   const double steps = transfer ? 1 : rounds(collective) * (ranks - 1);
   const double edges = leaves || group.members == 1 ? members - 1 : members;
   return {.steps = steps,

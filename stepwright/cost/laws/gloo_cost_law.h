@@ -43,7 +43,7 @@ struct GroupNodePlacement {
 GroupNodePlacement group_node_placement(const cluster::GroupLayout& layout, int node_levels,
                                         std::int64_t devices);
 
-GlooMessageLoads socket_loads(collective::Collective collective, double payload_bytes,
+GlooMessageLoads socket_loads(collective::CollectiveOperation collective, double payload_bytes,
                               const GroupNodePlacement& group);
 
 /// Fitted cost of a collective of c10d's Gloo backend while all groups of its kind communicate:

@@ -2,8 +2,8 @@
 
 namespace stepwright::cost {
 
-std::optional<OperatorClass> operator_class_of(const step::Operator& op,
-                                               const plan::Kernels& kernels) {
+std::optional<OperatorClass> priced_operator_class(const step::Operator& op,
+                                                   const plan::FrameworkKernels& kernels) {
   switch (op.kind) {
     case step::OperatorKind::kLinear:
     case step::OperatorKind::kGroupedLinear: return OperatorClass::kProduct;
@@ -20,19 +20,19 @@ std::optional<OperatorClass> operator_class_of(const step::Operator& op,
       if (op.gated && !(kernels.fused_norm && kernels.fused_activation)) return std::nullopt;
       return OperatorClass::kActivation;
     case step::OperatorKind::kRotary:
-      if (op.purpose == step::Purpose::kScaledRotary) return OperatorClass::kUnfusedRotary;
+      if (op.purpose == step::OperatorPurpose::kScaledRotary) return OperatorClass::kUnfusedRotary;
       if (kernels.fused_norm && kernels.fused_activation) return std::nullopt;
       return OperatorClass::kUnfusedRotary;
     case step::OperatorKind::kAdd:
-      if (op.purpose == step::Purpose::kExpertBias) return std::nullopt;
+      if (op.purpose == step::OperatorPurpose::kExpertBias) return std::nullopt;
       return OperatorClass::kResidual;
     case step::OperatorKind::kEmbedding: return OperatorClass::kEmbedding;
     case step::OperatorKind::kLossLocal:
-      if (op.purpose == step::Purpose::kDocumentLoss) return std::nullopt;
+      if (op.purpose == step::OperatorPurpose::kDocumentLoss) return std::nullopt;
       if (kernels.fused_loss()) return std::nullopt;
       return OperatorClass::kLoss;
     case step::OperatorKind::kOptimizer:
-      if (op.purpose == step::Purpose::kOtherUpdate) return std::nullopt;
+      if (op.purpose == step::OperatorPurpose::kOtherUpdate) return std::nullopt;
       return OperatorClass::kOptimizer;
     default: return std::nullopt;
   }

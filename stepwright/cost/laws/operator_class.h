@@ -52,22 +52,22 @@ inline constexpr std::size_t kOperatorClasses = std::size(kOperatorClassNames);
 
 /// The unit of operator measurements: the forward, or the whole backward (data and weight gradient
 /// together).
-enum class Pass : std::uint8_t { kForward, kBackward };
-inline constexpr Named<Pass> kPassNames[] = {{Pass::kForward, "forward"},
-                                             {Pass::kBackward, "backward"}};
+enum class OperatorPass : std::uint8_t { kForward, kBackward };
+inline constexpr Named<OperatorPass> kPassNames[] = {{OperatorPass::kForward, "forward"},
+                                                     {OperatorPass::kBackward, "backward"}};
 inline constexpr std::size_t kPasses = std::size(kPassNames);
 
 /// Returns whether a phase of a step is priced as forward or as backward; recomputation and
 /// optimizer updates count as forward.
-constexpr Pass pass_of_phase(step::Phase phase) {
-  return step::is_backward(phase) ? Pass::kBackward : Pass::kForward;
+constexpr OperatorPass forward_or_backward_of_phase(step::Phase phase) {
+  return step::is_backward_phase(phase) ? OperatorPass::kBackward : OperatorPass::kForward;
 }
 
 /// Returns the fitted class that prices an operator with these kernels of a framework; nullopt for
 /// communication and for operators that were never measured (fused rotary embeddings, permutations,
 /// dropout, ...).
-std::optional<OperatorClass> operator_class_of(const step::Operator& op,
-                                               const plan::Kernels& kernels);
+std::optional<OperatorClass> priced_operator_class(const step::Operator& op,
+                                                   const plan::FrameworkKernels& kernels);
 
 /// True for matrix products and attention, which FLOP/s may limit; all other classes are limited by
 /// memory bandwidth.
@@ -78,8 +78,8 @@ constexpr bool can_be_compute_bound(OperatorClass what) {
 /// Returns how many equal operators of a step one measured time of the class stands for: an unfused
 /// loss passes twice over the logits in the forward, and each product of unfused attention has two
 /// gradients. A matrix product's two gradients differ, so they count as one measurement.
-constexpr int operators_per_measurement(OperatorClass what, Pass pass) {
-  const bool forward = pass == Pass::kForward;
+constexpr int operators_per_measured_time(OperatorClass what, OperatorPass pass) {
+  const bool forward = pass == OperatorPass::kForward;
   if (what == OperatorClass::kLoss) return forward ? 2 : 1;
   if (what == OperatorClass::kScores || what == OperatorClass::kAttendValues) {
     return forward ? 1 : 2;

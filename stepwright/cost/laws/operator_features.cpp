@@ -38,8 +38,8 @@ std::array<double, 3> wave_factors(const Sizes& s, int multiprocessors) {
 }
 
 /// Returns the products of a pass of one of the three classes of products.
-std::array<Sizes, 2> products(OperatorClass what, Pass pass, const step::Shape& s) {
-  const bool forward = pass == Pass::kForward;
+std::array<Sizes, 2> products(OperatorClass what, OperatorPass pass, const step::OperatorShape& s) {
+  const bool forward = pass == OperatorPass::kForward;
   if (what == OperatorClass::kProduct) {
     const double groups = size(s.batch);
     const double rows = std::ceil(size(s.rows) / groups);
@@ -59,8 +59,8 @@ std::array<Sizes, 2> products(OperatorClass what, Pass pass, const step::Shape& 
 }
 
 KernelWork product_work(const step::Operator& op, const Sizes& s, int multiprocessors) {
-  return {.flops = step::flops(op),
-          .bytes = step::memory_bytes(op),
+  return {.flops = step::operator_flops(op),
+          .bytes = step::device_memory_traffic_bytes(op),
           .waves = std::ranges::min(wave_factors(s, multiprocessors)),
           .depth = s.depth};
 }
@@ -68,16 +68,16 @@ KernelWork product_work(const step::Operator& op, const Sizes& s, int multiproce
 double padded_head(std::int64_t head_dim) { return 32 * std::ceil(size(head_dim) / 32); }
 
 /// Returns the sizes of attention's blocks of 128 queries over all heads, which run in waves.
-Sizes attention_blocks(const step::Shape& s) {
+Sizes attention_blocks(const step::OperatorShape& s) {
   return {.batch = size(s.batch) * size(s.heads), .rows = size(s.queries), .columns = 1};
 }
 
 KernelWork attention_work(const step::Operator& op, int multiprocessors) {
-  const step::Shape& s = op.shape;
+  const step::OperatorShape& s = op.shape;
   const bool masked = size(s.pairs) < size(s.queries) * size(s.keys);
   const double padded = padded_head(s.head_dim);
-  return {.flops = step::flops(op) * padded / size(s.head_dim),
-          .bytes = step::memory_bytes(op),
+  return {.flops = step::operator_flops(op) * padded / size(s.head_dim),
+          .bytes = step::device_memory_traffic_bytes(op),
           .waves = wave_factor(attention_blocks(s), 128, 1, multiprocessors),
           .depth = size(s.keys),
           .uneven_head = padded != size(s.head_dim),
@@ -86,7 +86,7 @@ KernelWork attention_work(const step::Operator& op, int multiprocessors) {
           .masked = masked ? size(s.queries) / size(s.pairs) : 0};
 }
 
-double rows_of(OperatorClass what, const step::Shape& s) {
+double rows_of(OperatorClass what, const step::OperatorShape& s) {
   switch (what) {
     case OperatorClass::kCausalSoftmax:
     case OperatorClass::kUnfusedSoftmax:
@@ -97,7 +97,7 @@ double rows_of(OperatorClass what, const step::Shape& s) {
   }
 }
 
-double columns_of(OperatorClass what, const step::Shape& s) {
+double columns_of(OperatorClass what, const step::OperatorShape& s) {
   switch (what) {
     case OperatorClass::kCausalSoftmax:
     case OperatorClass::kUnfusedSoftmax:
@@ -116,7 +116,7 @@ void add_waves(Features& out, const Sizes& s, int multiprocessors) {
   out.add(std::log2(tiles / multiprocessors));
 }
 
-void add_product(Features& out, const step::Shape& s) {
+void add_product(Features& out, const step::OperatorShape& s) {
   const double m = size(s.rows), n = size(s.columns), k = size(s.inner);
   for (const double value :
        {m, n, k, m * n * k, m / n, n / k, m * n * k / (m * k + k * n + m * n)}) {
@@ -125,7 +125,7 @@ void add_product(Features& out, const step::Shape& s) {
   for (const std::int64_t number : {s.columns, s.inner, s.rows}) out.add(alignment(number));
 }
 
-void add_batched(Features& out, const step::Shape& s) {
+void add_batched(Features& out, const step::OperatorShape& s) {
   const double batch = size(s.batch) * size(s.heads);
   out.add(std::log2(batch));
   out.add(size(s.keys));
@@ -135,7 +135,7 @@ void add_batched(Features& out, const step::Shape& s) {
   out.add(std::log2(batch * size(s.queries) * size(s.keys) * size(s.head_dim)));
 }
 
-void add_attention(Features& out, const step::Shape& s, int multiprocessors) {
+void add_attention(Features& out, const step::OperatorShape& s, int multiprocessors) {
   const Sizes blocks = attention_blocks(s);
   const double padded = padded_head(s.head_dim);
   out.add(std::log2(blocks.batch));
@@ -148,7 +148,7 @@ void add_attention(Features& out, const step::Shape& s, int multiprocessors) {
   out.add(std::log2(blocks.batch * blocks.rows * size(s.keys) * padded));
 }
 
-void add_vector(Features& out, OperatorClass what, const step::Shape& s) {
+void add_vector(Features& out, OperatorClass what, const step::OperatorShape& s) {
   if (is_optimizer(what)) {
     out.add(std::log2(size(s.rows)));
     out.add(static_cast<double>(s.batch));
@@ -206,17 +206,18 @@ constexpr std::string_view kOptimizerFeatureNames[] = {"log2_parameters", "layer
 
 }  // namespace
 
-PassWork measured_pass_work(OperatorClass what, Pass pass, const step::Operator& op,
-                            int multiprocessors) {
+OperatorPassWork operator_pass_work_for_law(OperatorClass what, OperatorPass pass,
+                                            const step::Operator& op, int multiprocessors) {
   step::Operator phased = op;
-  phased.phase = pass == Pass::kForward ? step::Phase::kForward : step::Phase::kDataGradient;
-  PassWork work;
+  phased.phase =
+      pass == OperatorPass::kForward ? step::Phase::kForward : step::Phase::kDataGradient;
+  OperatorPassWork work;
   switch (what) {
     case OperatorClass::kProduct:
     case OperatorClass::kScores:
     case OperatorClass::kAttendValues: {
       const std::array<Sizes, 2> sizes = products(what, pass, op.shape);
-      work.count = pass == Pass::kForward ? 1 : 2;
+      work.count = pass == OperatorPass::kForward ? 1 : 2;
       for (int i = 0; i < work.count; ++i) {
         work.kernels[i] = product_work(phased, sizes[i], multiprocessors);
       }
@@ -226,12 +227,14 @@ PassWork measured_pass_work(OperatorClass what, Pass pass, const step::Operator&
       work.kernels[0] = attention_work(phased, multiprocessors);
       return work;
     default:
-      work.kernels[0] = {.bytes = step::memory_bytes(phased), .rows = rows_of(what, op.shape)};
+      work.kernels[0] = {.bytes = step::device_memory_traffic_bytes(phased),
+                         .rows = rows_of(what, op.shape)};
       return work;
   }
 }
 
-Features features(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors) {
+Features features(OperatorClass what, OperatorPass pass, const step::Operator& op,
+                  int multiprocessors) {
   Features out;
   if (what == OperatorClass::kAttention) {
     add_attention(out, op.shape, multiprocessors);
@@ -239,15 +242,16 @@ Features features(OperatorClass what, Pass pass, const step::Operator& op, int m
     what == OperatorClass::kProduct ? add_product(out, op.shape) : add_batched(out, op.shape);
     const std::array<Sizes, 2> sizes = products(what, pass, op.shape);
     add_waves(out, sizes[0], multiprocessors);
-    if (pass == Pass::kBackward) add_waves(out, sizes[1], multiprocessors);
+    if (pass == OperatorPass::kBackward) add_waves(out, sizes[1], multiprocessors);
   } else {
     add_vector(out, what, op.shape);
   }
   return out;
 }
 
-std::span<const std::string_view> tree_feature_names(OperatorClass what, Pass pass) {
-  const std::size_t second = pass == Pass::kBackward ? 4 : 0;
+std::span<const std::string_view> boosted_tree_feature_names(OperatorClass what,
+                                                             OperatorPass pass) {
+  const std::size_t second = pass == OperatorPass::kBackward ? 4 : 0;
   if (what == OperatorClass::kProduct) return std::span(kProductNames).first(14 + second);
   if (what == OperatorClass::kAttention) return kAttentionNames;
   if (can_be_compute_bound(what)) return std::span(kBatchedNames).first(10 + second);
@@ -256,7 +260,7 @@ std::span<const std::string_view> tree_feature_names(OperatorClass what, Pass pa
 }
 
 OperatorSizes quantities(OperatorClass what, const step::Operator& op) {
-  const step::Shape& s = op.shape;
+  const step::OperatorShape& s = op.shape;
   if (what == OperatorClass::kProduct) {
     return {{{{"rows", size(s.rows) / size(s.batch)},
               {"columns", size(s.columns)},

@@ -35,7 +35,7 @@ struct KernelWork {
 
 /// The work of the kernels that one measurement covers: one kernel, or two for the backward of a
 /// matrix product (index 0: data gradient; 1: weight gradient).
-struct PassWork {
+struct OperatorPassWork {
   std::array<KernelWork, 2> kernels{};
   int count = 1;
   /// Number of kernel starts that one measurement includes: 2 if it has a second kernel.
@@ -44,23 +44,24 @@ struct PassWork {
 
 /// Returns the work of an operator in the given pass (`pass`, not the operator's own phase) as the
 /// fitted law of its class uses it.
-PassWork measured_pass_work(OperatorClass what, Pass pass, const step::Operator& op,
-                            int multiprocessors);
+OperatorPassWork operator_pass_work_for_law(OperatorClass what, OperatorPass pass,
+                                            const step::Operator& op, int multiprocessors);
 
 /// Largest number of inputs (logarithms of sizes, alignments, tiles, waves) of the boosted trees
 /// that correct a fitted law.
-inline constexpr std::size_t kMaxTreeFeatures = 18;
+inline constexpr std::size_t kMaxBoostedTreeFeatures = 18;
 struct Features {
-  std::array<float, kMaxTreeFeatures> values{};
+  std::array<float, kMaxBoostedTreeFeatures> values{};
   std::size_t count = 0;
 
   void add(double value) { values[count++] = static_cast<float>(value); }
   [[nodiscard]] std::span<const float> all() const { return {values.data(), count}; }
 };
-Features features(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors);
+Features features(OperatorClass what, OperatorPass pass, const step::Operator& op,
+                  int multiprocessors);
 /// Returns the names of the inputs of the boosted trees for a class and pass, in the order of
 /// `features`.
-std::span<const std::string_view> tree_feature_names(OperatorClass what, Pass pass);
+std::span<const std::string_view> boosted_tree_feature_names(OperatorClass what, OperatorPass pass);
 
 /// The sizes of an operator (at most four) for which a fit states the range that it was measured
 /// on.

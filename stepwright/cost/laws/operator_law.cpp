@@ -7,7 +7,8 @@ namespace {
 
 double fourth_power(double number) { return number * number * number * number; }
 
-double arithmetic_s(const OperatorLawConstants& law, const KernelWork& kernel, double flops_per_s) {
+double arithmetic_s(const OperatorTimeLawConstants& law, const KernelWork& kernel,
+                    double flops_per_s) {
   double seconds = kernel.flops * std::pow(kernel.waves, law.wave_weight) *
                    (1 + law.ramp / kernel.depth) / (law.arithmetic_share * flops_per_s);
   if (kernel.uneven_head) seconds *= 1 + law.uneven_head;
@@ -18,8 +19,9 @@ double arithmetic_s(const OperatorLawConstants& law, const KernelWork& kernel, d
 
 }  // namespace
 
-std::array<double, 2> fitted_law_seconds(const OperatorLawConstants& law, const PassWork& work,
-                                         const DevicePeaks& peaks, double arithmetic_speedup) {
+std::array<double, 2> fitted_law_seconds(const OperatorTimeLawConstants& law,
+                                         const OperatorPassWork& work, const DevicePeakRates& peaks,
+                                         double arithmetic_speedup) {
   std::array<double, 2> seconds{};
   for (int i = 0; i < work.count; ++i) {
     const KernelWork& kernel = work.kernels[i];

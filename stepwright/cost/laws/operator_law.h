@@ -11,7 +11,7 @@ namespace stepwright::cost {
 /// Fitted constants of the law that gives the time of one operator class, forward or backward.
 /// Rates are shares of the device's peaks, so that the law also applies to devices with other
 /// peaks.
-struct OperatorLawConstants {
+struct OperatorTimeLawConstants {
   double start_us = 0;          ///< Fixed microseconds of a forward or backward, whatever its size.
   double arithmetic_share = 1;  ///< Share of the 16-bit peak FLOP/s that the kernel attains.
   /// Exponent of `KernelWork::waves`; 0: partial waves cost nothing; 1: they cost full waves.
@@ -32,7 +32,7 @@ struct OperatorLawConstants {
 
 struct LawConstant {
   std::string_view name;
-  double OperatorLawConstants::* value;
+  double OperatorTimeLawConstants::* value;
   /// Initial value of the constant in a fit, kept if the measured rows do not determine it.
   double prior;
   bool arithmetic;  ///< True if only matrix products and attention use the constant.
@@ -42,7 +42,7 @@ struct LawConstant {
 };
 /// Smallest share of a device's peak that a profile may state; a smaller one must have been written
 /// in wrong units.
-inline constexpr double kMinPeakShare = 1e-12;
+inline constexpr double kMinDevicePeakShare = 1e-12;
 /// True if a constant of a law is the share of a device's peak that a kernel attains.
 constexpr bool is_peak_share(const LawConstant& constant) {
   return constant.name.ends_with("_share");
@@ -50,17 +50,17 @@ constexpr bool is_peak_share(const LawConstant& constant) {
 
 /// All constants of a fitted law with name, member, prior and the classes that use them (`uses`).
 inline constexpr LawConstant kOperatorLawConstants[] = {
-    {"start_us", &OperatorLawConstants::start_us, 5, false, false, false},
-    {"arithmetic_share", &OperatorLawConstants::arithmetic_share, 0.8, true, false, false},
-    {"wave_weight", &OperatorLawConstants::wave_weight, 0.5, true, false, false},
-    {"ramp", &OperatorLawConstants::ramp, 50, true, false, false},
-    {"memory_share", &OperatorLawConstants::memory_share, 0.8, false, false, false},
-    {"row_ns", &OperatorLawConstants::row_ns, 0.1, false, false, true},
-    {"uneven_head", &OperatorLawConstants::uneven_head, 0.2, true, true, false},
-    {"wide_head", &OperatorLawConstants::wide_head, 0.1, true, true, false},
-    {"head_ramp", &OperatorLawConstants::head_ramp, 20, true, true, false},
-    {"masked_keys", &OperatorLawConstants::masked_keys, constants::kMaskedKeys.value, true, true,
-     false}};
+    {"start_us", &OperatorTimeLawConstants::start_us, 5, false, false, false},
+    {"arithmetic_share", &OperatorTimeLawConstants::arithmetic_share, 0.8, true, false, false},
+    {"wave_weight", &OperatorTimeLawConstants::wave_weight, 0.5, true, false, false},
+    {"ramp", &OperatorTimeLawConstants::ramp, 50, true, false, false},
+    {"memory_share", &OperatorTimeLawConstants::memory_share, 0.8, false, false, false},
+    {"row_ns", &OperatorTimeLawConstants::row_ns, 0.1, false, false, true},
+    {"uneven_head", &OperatorTimeLawConstants::uneven_head, 0.2, true, true, false},
+    {"wide_head", &OperatorTimeLawConstants::wide_head, 0.1, true, true, false},
+    {"head_ramp", &OperatorTimeLawConstants::head_ramp, 20, true, true, false},
+    {"masked_keys", &OperatorTimeLawConstants::masked_keys, constants::kMaskedKeys.value, true,
+     true, false}};
 
 constexpr bool uses(OperatorClass what, const LawConstant& constant) {
   if (constant.attention) return what == OperatorClass::kAttention;
@@ -70,7 +70,7 @@ constexpr bool uses(OperatorClass what, const LawConstant& constant) {
 }
 
 /// Peak FLOP/s and memory bandwidth of a device, of which a fitted law states shares.
-struct DevicePeaks {
+struct DevicePeakRates {
   double flops = 1;  ///< Peak dense FLOP/s in 16-bit types.
   double bandwidth_bytes_per_s = 1;
 };
@@ -82,7 +82,8 @@ struct DevicePeaks {
 /// For fused attention, flops are multiplied by (1 + uneven_head) and (1 + wide_head) if they
 /// apply, and by (1 + head_ramp / head_dim) and (1 + masked_keys * masked). `arithmetic_speedup`:
 /// factor on the FLOP/s, as of a narrower type.
-std::array<double, 2> fitted_law_seconds(const OperatorLawConstants& law, const PassWork& work,
-                                         const DevicePeaks& peaks, double arithmetic_speedup = 1);
+std::array<double, 2> fitted_law_seconds(const OperatorTimeLawConstants& law,
+                                         const OperatorPassWork& work, const DevicePeakRates& peaks,
+                                         double arithmetic_speedup = 1);
 
 }  // namespace stepwright::cost

@@ -4,9 +4,9 @@
 
 namespace stepwright::cost {
 
-OperatorTime ScheduledCollectiveLaw::time(collective::Algorithm method,
-                                          collective::Collective collective, double payload_bytes,
-                                          const GroupNodePlacement& group) const {
+OperatorTime ScheduledCollectiveLaw::collective_time_by_schedule(
+    collective::CollectiveAlgorithm method, collective::CollectiveOperation collective,
+    double payload_bytes, const GroupNodePlacement& group) const {
   const auto ranks_of_node = static_cast<double>(group.members * group.groups);
   const std::int64_t inside_ranks =
       group.members - (collective::definition_of(method).one_leaves ? 1 : 0);
@@ -20,10 +20,11 @@ OperatorTime ScheduledCollectiveLaw::time(collective::Algorithm method,
       .network_latency_s = network_hop_s,
       .message_s = message_s};
   const double block = payload_bytes / static_cast<double>(group.size());
-  const collective::ScheduleSpec spec{method,
-                                      collective,
-                                      {links.members, links.nodes},
-                                      collective::chunks_per_block(block, chunk_bytes)};
+  const collective::CollectiveScheduleSpec spec{
+      method,
+      collective,
+      {links.members, links.nodes},
+      collective::message_chunks_per_block(block, chunk_bytes)};
   const double inside_s = static_cast<double>(group.members - 1) * links.inside_s_per_byte;
   const double network_s = (1 - 1.0 / static_cast<double>(group.nodes)) * links.rail_s_per_byte;
   return {start_s + collective::closed_form_collective_seconds(spec, links, payload_bytes),

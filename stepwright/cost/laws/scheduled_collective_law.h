@@ -20,8 +20,10 @@ struct ScheduledCollectiveLaw {
 
   /// Returns the time of a collective over a buffer of `payload_bytes`; the group must have several
   /// nodes and several ranks on each.
-  [[nodiscard]] OperatorTime time(collective::Algorithm method, collective::Collective collective,
-                                  double payload_bytes, const GroupNodePlacement& group) const;
+  [[nodiscard]] OperatorTime collective_time_by_schedule(collective::CollectiveAlgorithm method,
+                                                         collective::CollectiveOperation collective,
+                                                         double payload_bytes,
+                                                         const GroupNodePlacement& group) const;
 };
 
 }  // namespace stepwright::cost

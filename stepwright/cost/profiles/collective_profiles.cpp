@@ -45,7 +45,7 @@ constexpr PerProtocol kPerProtocol[] = {
 
 /// Fails if a later protocol has a lower rate or a greater selection factor than an earlier one:
 /// time could fall as bytes grow.
-void check_order(Node node, const CollectiveOperationConstants& operation) {
+void check_order(DocumentNode node, const CollectiveOperationConstants& operation) {
   for (int i = 1; i < kProtocols; ++i) {
     const CollectiveProtocolConstants& before = operation.protocols[i - 1];
     const CollectiveProtocolConstants& after = operation.protocols[i];
@@ -55,11 +55,11 @@ void check_order(Node node, const CollectiveOperationConstants& operation) {
   }
 }
 
-void read_operation(Node node, CollectiveOperationConstants& operation) {
+void read_operation(DocumentNode node, CollectiveOperationConstants& operation) {
   std::vector<std::string_view> keys;
   for (const Scalar& scalar : kScalars) keys.push_back(scalar.key);
   for (const PerProtocol& each : kPerProtocol) keys.push_back(each.key);
-  node.allow_only(keys);
+  node.allow_only_keys(keys);
   for (const Scalar& scalar : kScalars) {
     if (const auto found = node.find(scalar.key)) {
       const bool share = scalar.key.ends_with("_share") && scalar.key != "switch_share";
@@ -79,7 +79,7 @@ void read_operation(Node node, CollectiveOperationConstants& operation) {
 }
 
 bool has_mesh(const cluster::Cluster& cluster) {
-  return std::ranges::any_of(cluster.levels, &cluster::FabricLevel::mesh);
+  return std::ranges::any_of(cluster.levels, &cluster::NetworkLevel::mesh);
 }
 
 double rounded(double value) {
@@ -91,19 +91,20 @@ double rounded(double value) {
 /// Overwrites constants with those of the built-in profile of that name; false if there is none.
 bool overlay(std::string_view name, std::string_view library,
              MachineCollectiveConstants& constants) {
-  const EmbeddedFile* file = find_embedded_file(embedded_machines(), name);
+  const EmbeddedFile* file = find_embedded_file(embedded_machine_profiles(), name);
   if (file == nullptr) return false;
-  const Document document = Document::parse(file->text, std::string(name) + ".json");
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(file->text, std::string(name) + ".json");
   const auto list = document.root().find("collectives");
   if (!list || !read_collective_constants(*list, library, constants)) return false;
   constants.fit = name;
   return true;
 }
 
-void read_operations(Node operations, MachineCollectiveConstants& constants) {
+void read_operations(DocumentNode operations, MachineCollectiveConstants& constants) {
   std::vector<std::string_view> known;
   for (const auto& each : kCollectiveNames) known.push_back(each.name);
-  operations.allow_only(known);
+  operations.allow_only_keys(known);
   for (const auto& each : kCollectiveNames) {
     if (const auto node = operations.find(each.name)) {
       read_operation(*node, constants.operations[static_cast<std::size_t>(each.value)]);
@@ -113,13 +114,13 @@ void read_operations(Node operations, MachineCollectiveConstants& constants) {
 
 }  // namespace
 
-MachineCollectiveConstants unfitted_collective_constants(const cluster::Cluster& cluster) {
+MachineCollectiveConstants collective_constants_without_fit(const cluster::Cluster& cluster) {
   MachineCollectiveConstants constants = default_collective_constants();
-  double tree = kChainTreeRateRatio;
+  double tree = kChainTreeToRingRateRatio;
   if (cluster::node_switches_reduce(cluster::in_network_reduction_support(cluster))) {
-    constants.operations[static_cast<std::size_t>(collective::Collective::kAllReduce)]
+    constants.operations[static_cast<std::size_t>(collective::CollectiveOperation::kAllReduce)]
         .switch_share = kDefaultNvlsLineRateShare;
-    tree = kSwitchTreeRateRatio;
+    tree = kSwitchTreeToRingRateRatio;
   }
   if (has_mesh(cluster)) {
     for (CollectiveOperationConstants& operation : constants.operations) operation.few_ranks = 0;
@@ -132,9 +133,9 @@ MachineCollectiveConstants unfitted_collective_constants(const cluster::Cluster&
   return constants;
 }
 
-MachineCollectiveConstants collective_constants_of(const cluster::Cluster& cluster,
-                                                   std::string_view library) {
-  MachineCollectiveConstants constants = unfitted_collective_constants(cluster);
+MachineCollectiveConstants collective_constants_of_cluster(const cluster::Cluster& cluster,
+                                                           std::string_view library) {
+  MachineCollectiveConstants constants = collective_constants_without_fit(cluster);
   constants.of_cluster = overlay(cluster.name, library, constants);
   if (!constants.of_cluster) overlay(cluster.device.name, library, constants);
   return constants;
@@ -143,16 +144,16 @@ MachineCollectiveConstants collective_constants_of(const cluster::Cluster& clust
 MachineCollectiveConstants collective_constants_of_profile(const cluster::Cluster& cluster,
                                                            std::string_view profile,
                                                            std::string_view library) {
-  MachineCollectiveConstants constants = unfitted_collective_constants(cluster);
+  MachineCollectiveConstants constants = collective_constants_without_fit(cluster);
   overlay(profile, library, constants);
   return constants;
 }
 
-bool read_collective_constants(Node list, std::string_view library,
+bool read_collective_constants(DocumentNode list, std::string_view library,
                                MachineCollectiveConstants& constants) {
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const Node entry = list.at(i);
-    entry.allow_only({"library", "rows", "range", "held_out_error", "operations"});
+    const DocumentNode entry = list.at(i);
+    entry.allow_only_keys({"library", "rows", "range", "held_out_error", "operations"});
     if (entry.get("library").text() != library) continue;
     read_operations(entry.get("operations"), constants);
     const auto range = entry.find("range");

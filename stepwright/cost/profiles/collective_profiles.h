@@ -13,12 +13,12 @@ inline constexpr std::string_view kDefaultCollectiveLibrary = "nccl";
 
 /// Returns the documented message constants for clusters without a fit, with the share of the NICs'
 /// line rate that is usual for the device's generation.
-MachineCollectiveConstants unfitted_collective_constants(const cluster::Cluster& cluster);
+MachineCollectiveConstants collective_constants_without_fit(const cluster::Cluster& cluster);
 
 /// Returns the message constants of a cluster: from the built-in profile with the cluster's name,
 /// else from that of its device, else documented defaults. Constants that a profile leaves out keep
 /// their defaults.
-MachineCollectiveConstants collective_constants_of(
+MachineCollectiveConstants collective_constants_of_cluster(
     const cluster::Cluster& cluster, std::string_view library = kDefaultCollectiveLibrary);
 /// Returns message constants from the built-in profile of this name, with documented defaults for
 /// what it leaves out.
@@ -29,7 +29,7 @@ MachineCollectiveConstants collective_constants_of_profile(const cluster::Cluste
 /// Overwrites `constants` with the entry of `library` ("nccl", ...) in the `collectives` list of a
 /// profile file; returns false if it has none. Fails with `kInput` on unknown keys and on values
 /// out of range.
-bool read_collective_constants(Node list, std::string_view library,
+bool read_collective_constants(DocumentNode list, std::string_view library,
                                MachineCollectiveConstants& constants);
 
 /// Which constants of a collective operation the measurements could determine; the others are not

@@ -17,12 +17,12 @@ constexpr double kLeastShown = 1e-300;
 
 }  // namespace
 
-double read_microseconds(Node node, std::string_view key) {
+double read_microseconds(DocumentNode node, std::string_view key) {
   const auto found = node.find(key);
   return found ? 1e-6 * found->number(0, kLongestUs) : 0;
 }
 
-double read_rate_as_seconds_per_unit(Node node, std::string_view key) {
+double read_rate_as_seconds_per_unit(DocumentNode node, std::string_view key) {
   const auto found = node.find(key);
   return found ? 1 / found->number(kLeastRate, kMostRate) : 0;
 }
@@ -34,7 +34,7 @@ double round_to_five_digits(double value) {
   return std::round(value * scale) / scale;
 }
 
-void write_microseconds(nlohmann::ordered_json& json, const char* key, double seconds) {
+void write_seconds_as_microseconds(nlohmann::ordered_json& json, const char* key, double seconds) {
   const double micros = round_to_five_digits(1e6 * seconds);
   // NaN becomes null, which the reader refuses.
   if (micros > 0 || std::isnan(micros)) json[key] = micros;

@@ -13,20 +13,20 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMostFactor = 1e3;
 
-std::int64_t read_count(Node node, std::string_view key) {
-  return static_cast<std::int64_t>(node.get(key).number(1, kMostMeasuredRanks));
+std::int64_t read_count(DocumentNode node, std::string_view key) {
+  return static_cast<std::int64_t>(node.get(key).number(1, kMaxMeasuredGroupRanks));
 }
 
-TimeRatioCurve read_curve(Node node) {
-  node.allow_only({"nodes", "ranks_of_node", "groups_of_node", "factors"});
+TimeRatioCurve read_curve(DocumentNode node) {
+  node.allow_only_keys({"nodes", "ranks_of_node", "groups_of_node", "factors"});
   TimeRatioCurve curve{.group = {.nodes = read_count(node, "nodes"),
                                  .members = read_count(node, "ranks_of_node"),
                                  .groups = read_count(node, "groups_of_node")}};
-  const Node list = node.get("factors");
+  const DocumentNode list = node.get("factors");
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const Node pair = list.at(i);
+    const DocumentNode pair = list.at(i);
     if (pair.size() != 2) pair.fail("must be [bytes, factor]");
-    const double bytes = pair.at(0).number(1, kMostMeasuredBytes);
+    const double bytes = pair.at(0).number(1, kMaxMeasuredMessageBytes);
     if (!curve.factors.empty() && bytes <= curve.factors.back().first) {
       pair.fail("bytes must ascend");
     }
@@ -36,7 +36,7 @@ TimeRatioCurve read_curve(Node node) {
   return curve;
 }
 
-std::vector<TimeRatioCurve> read_curves(Node entry) {
+std::vector<TimeRatioCurve> read_curves(DocumentNode entry) {
   std::vector<TimeRatioCurve> curves;
   if (const auto list = entry.find("shapes")) {
     for (std::size_t i = 0; i < list->size(); ++i) curves.push_back(read_curve(list->at(i)));
@@ -44,15 +44,15 @@ std::vector<TimeRatioCurve> read_curves(Node entry) {
   return curves;
 }
 
-bool read_own_nics(Node node) {
+bool read_own_nics(DocumentNode node) {
   const auto found = node.find("own_nics");
   return found && found->boolean();
 }
 
-SampledLaw<GlooCostLaw> read_socket_law(Node node) {
-  node.allow_only({"library", "operation", "start_us", "hop_us", "network_hop_us",
-                   "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "shapes", "rows",
-                   "held_out_error"});
+SampledLaw<GlooCostLaw> read_socket_law(DocumentNode node) {
+  node.allow_only_keys({"library", "operation", "start_us", "hop_us", "network_hop_us",
+                        "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "shapes", "rows",
+                        "held_out_error"});
   return {{.start_s = read_microseconds(node, "start_us"),
            .hop_s = read_microseconds(node, "hop_us"),
            .network_hop_s = read_microseconds(node, "network_hop_us"),
@@ -62,16 +62,16 @@ SampledLaw<GlooCostLaw> read_socket_law(Node node) {
           read_curves(node)};
 }
 
-SampledLaw<ScheduledCollectiveLaw> read_schedule_law(Node node) {
-  node.allow_only({"library", "operation", "start_us", "message_us", "network_hop_us",
-                   "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "chunk_bytes", "shapes",
-                   "rows", "held_out_error"});
+SampledLaw<ScheduledCollectiveLaw> read_schedule_law(DocumentNode node) {
+  node.allow_only_keys({"library", "operation", "start_us", "message_us", "network_hop_us",
+                        "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "chunk_bytes",
+                        "shapes", "rows", "held_out_error"});
   return {{.start_s = read_microseconds(node, "start_us"),
            .message_s = read_microseconds(node, "message_us"),
            .network_hop_s = read_microseconds(node, "network_hop_us"),
            .inside_s_per_byte = read_rate_as_seconds_per_unit(node, "inside_bytes_per_s"),
            .network_s_per_byte = read_rate_as_seconds_per_unit(node, "network_bytes_per_s"),
-           .chunk_bytes = node.get("chunk_bytes").number(1, kMostMeasuredBytes),
+           .chunk_bytes = node.get("chunk_bytes").number(1, kMaxMeasuredMessageBytes),
            .own_nics = read_own_nics(node)},
           read_curves(node)};
 }
@@ -91,8 +91,8 @@ Json curves_json(const std::vector<TimeRatioCurve>& curves) {
   return list;
 }
 
-template <class Law>
-OperatorTime corrected(OperatorTime time, const SampledLaw<Law>& sampled,
+template <class FittedMessageTimeLaw>
+OperatorTime corrected(OperatorTime time, const SampledLaw<FittedMessageTimeLaw>& sampled,
                        const GroupNodePlacement& group, double bytes) {
   time.seconds *= measured_time_factor(sampled.curves, group, bytes);
   return time;
@@ -114,28 +114,29 @@ double measured_time_factor(const std::vector<TimeRatioCurve>& curves,
   return from + way * (above->second - from);
 }
 
-std::optional<collective::Algorithm> scheduled_algorithm(collective::Algorithm algorithm,
-                                                         collective::Collective collective,
-                                                         const GroupNodePlacement& group) {
-  const collective::Algorithm runs = collective::algorithm_in_effect(
+std::optional<collective::CollectiveAlgorithm> algorithm_run_as_explicit_schedule(
+    collective::CollectiveAlgorithm algorithm, collective::CollectiveOperation collective,
+    const GroupNodePlacement& group) {
+  const collective::CollectiveAlgorithm runs = collective::effective_collective_algorithm(
       algorithm, collective,
       {.ranks = group.size(), .members = group.members, .nodes = group.nodes});
-  if (runs == collective::Algorithm::kLibrary ||
-      !collective::is_run_by_own_process_group(runs, collective))
+  if (runs == collective::CollectiveAlgorithm::kLibrary ||
+      !collective::own_process_group_supports_algorithm(runs, collective))
     return std::nullopt;
   return runs;
 }
 
-std::optional<OperatorTime> MeasuredMessageLaws::time(std::optional<collective::Algorithm> method,
-                                                      collective::Collective collective,
-                                                      double payload_bytes,
-                                                      const GroupNodePlacement& group) const {
+std::optional<OperatorTime> MeasuredMessageLaws::measured_message_time(
+    std::optional<collective::CollectiveAlgorithm> method,
+    collective::CollectiveOperation collective, double payload_bytes,
+    const GroupNodePlacement& group) const {
   if (method) {
     const auto found = schedules.find({*method, collective});
     if (found == schedules.end()) return std::nullopt;
     const auto& sampled = found->second;
-    return corrected(sampled.law.time(*method, collective, payload_bytes, group), sampled, group,
-                     payload_bytes);
+    return corrected(
+        sampled.law.collective_time_by_schedule(*method, collective, payload_bytes, group), sampled,
+        group, payload_bytes);
   }
   const auto& sampled = gloo[static_cast<std::size_t>(collective)];
   if (!sampled) return std::nullopt;
@@ -147,14 +148,15 @@ bool MeasuredMessageLaws::any() const {
   return !schedules.empty() || std::ranges::any_of(gloo, [](const auto& law) { return !!law; });
 }
 
-void read_measured_message_law(Node entry, MeasuredMessageLaws& messages) {
-  const collective::Collective collective = entry.get("operation").choice(kCollectiveNames);
-  const Node library = entry.get("library");
+void read_measured_message_law(DocumentNode entry, MeasuredMessageLaws& messages) {
+  const collective::CollectiveOperation collective =
+      entry.get("operation").choice(kCollectiveNames);
+  const DocumentNode library = entry.get("library");
   if (library.text() == kGlooLibraryName) {
     messages.gloo[static_cast<std::size_t>(collective)] = read_socket_law(entry);
     return;
   }
-  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
+  for (const auto& [method, name] : collective::kGeneratedCollectiveAlgorithmNames) {
     if (library.text() != name) continue;
     messages.schedules[{method, collective}] = read_schedule_law(entry);
     return;
@@ -162,12 +164,13 @@ void read_measured_message_law(Node entry, MeasuredMessageLaws& messages) {
   library.fail_unsupported("only messages of gloo and of our schedules are modelled");
 }
 
-Json message_law_json(collective::Collective collective, const SampledLaw<GlooCostLaw>& sampled) {
+Json message_law_json(collective::CollectiveOperation collective,
+                      const SampledLaw<GlooCostLaw>& sampled) {
   const GlooCostLaw& law = sampled.law;
   Json json = {{"library", kGlooLibraryName}, {"operation", name_of(kCollectiveNames, collective)}};
-  write_microseconds(json, "start_us", law.start_s);
-  write_microseconds(json, "hop_us", law.hop_s);
-  write_microseconds(json, "network_hop_us", law.network_hop_s);
+  write_seconds_as_microseconds(json, "start_us", law.start_s);
+  write_seconds_as_microseconds(json, "hop_us", law.hop_s);
+  write_seconds_as_microseconds(json, "network_hop_us", law.network_hop_s);
   write_seconds_per_unit_as_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
   write_seconds_per_unit_as_rate(json, "network_bytes_per_s", law.network_s_per_byte);
   if (law.own_nics) json["own_nics"] = true;
@@ -175,15 +178,16 @@ Json message_law_json(collective::Collective collective, const SampledLaw<GlooCo
   return json;
 }
 
-Json message_law_json(collective::Algorithm method, collective::Collective collective,
+Json message_law_json(collective::CollectiveAlgorithm method,
+                      collective::CollectiveOperation collective,
                       const SampledLaw<ScheduledCollectiveLaw>& sampled) {
   const ScheduledCollectiveLaw& law = sampled.law;
   Json json = {{"library", name_of(collective::kCollectiveAlgorithmNames, method)},
                {"operation", name_of(kCollectiveNames, collective)},
                {"chunk_bytes", law.chunk_bytes}};
-  write_microseconds(json, "start_us", law.start_s);
-  write_microseconds(json, "message_us", law.message_s);
-  write_microseconds(json, "network_hop_us", law.network_hop_s);
+  write_seconds_as_microseconds(json, "start_us", law.start_s);
+  write_seconds_as_microseconds(json, "message_us", law.message_s);
+  write_seconds_as_microseconds(json, "network_hop_us", law.network_hop_s);
   write_seconds_per_unit_as_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
   write_seconds_per_unit_as_rate(json, "network_bytes_per_s", law.network_s_per_byte);
   if (law.own_nics) json["own_nics"] = true;

@@ -28,9 +28,9 @@ double measured_time_factor(const std::vector<TimeRatioCurve>& curves,
                             const GroupNodePlacement& group, double bytes);
 
 /// A fitted law of message times, with correction curves where it was measured.
-template <class Law>
+template <class FittedMessageTimeLaw>
 struct SampledLaw {
-  Law law;
+  FittedMessageTimeLaw law;
   std::vector<TimeRatioCurve> curves;
 };
 
@@ -38,24 +38,24 @@ struct SampledLaw {
 /// explicit schedules by algorithm.
 struct MeasuredMessageLaws {
   std::array<std::optional<SampledLaw<GlooCostLaw>>, kCollectives> gloo;
-  std::map<std::pair<collective::Algorithm, collective::Collective>,
+  std::map<std::pair<collective::CollectiveAlgorithm, collective::CollectiveOperation>,
            SampledLaw<ScheduledCollectiveLaw>>
       schedules;
 
   /// Returns the time of a message by the schedule of algorithm `method`, or by c10d's Gloo if
   /// `method` is nullopt. Returns nullopt if no such message was measured.
-  [[nodiscard]] std::optional<OperatorTime> time(std::optional<collective::Algorithm> method,
-                                                 collective::Collective collective,
-                                                 double payload_bytes,
-                                                 const GroupNodePlacement& group) const;
+  [[nodiscard]] std::optional<OperatorTime> measured_message_time(
+      std::optional<collective::CollectiveAlgorithm> method,
+      collective::CollectiveOperation collective, double payload_bytes,
+      const GroupNodePlacement& group) const;
   [[nodiscard]] bool any() const;
 };
 
 /// Returns the algorithm by which the project's process group runs a collective as an explicit
 /// schedule, if the plan names one for the group; nullopt: c10d's Gloo runs it.
-std::optional<collective::Algorithm> scheduled_algorithm(collective::Algorithm algorithm,
-                                                         collective::Collective collective,
-                                                         const GroupNodePlacement& group);
+std::optional<collective::CollectiveAlgorithm> algorithm_run_as_explicit_schedule(
+    collective::CollectiveAlgorithm algorithm, collective::CollectiveOperation collective,
+    const GroupNodePlacement& group);
 
 /// Name of c10d's Gloo in the `library` column of tables and in files, where other names are
 /// algorithms of explicit schedules.
@@ -63,21 +63,21 @@ inline constexpr std::string_view kGlooLibraryName = "gloo";
 
 /// Largest number of nodes, ranks or groups in measured profiles and in the tables from which they
 /// are fitted.
-inline constexpr double kMostMeasuredRanks = 1e6;
+inline constexpr double kMaxMeasuredGroupRanks = 1e6;
 /// Largest number of bytes of a message in measured profiles and in the tables from which they are
 /// fitted.
-inline constexpr double kMostMeasuredBytes = 1e18;
+inline constexpr double kMaxMeasuredMessageBytes = 1e18;
 
 /// Reads one entry of a measured profile's `messages` list and adds it to `messages`. Fails with
 /// `kInput`, naming field and value.
-void read_measured_message_law(Node entry, MeasuredMessageLaws& messages);
+void read_measured_message_law(DocumentNode entry, MeasuredMessageLaws& messages);
 
 /// Returns a fitted law of messages as an entry of a measured profile's `messages` list, without
 /// the fields on which the law does not depend.
-nlohmann::ordered_json message_law_json(collective::Collective collective,
+nlohmann::ordered_json message_law_json(collective::CollectiveOperation collective,
                                         const SampledLaw<GlooCostLaw>& law);
-nlohmann::ordered_json message_law_json(collective::Algorithm method,
-                                        collective::Collective collective,
+nlohmann::ordered_json message_law_json(collective::CollectiveAlgorithm method,
+                                        collective::CollectiveOperation collective,
                                         const SampledLaw<ScheduledCollectiveLaw>& law);
 
 }  // namespace stepwright::cost

@@ -14,9 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-ComputationLaw read_computation_law(Node node) {
-  node.allow_only({"operator", "phase", "dtype", "start_us", "flops_per_s", "bytes_per_s", "rows",
-                   "held_out_error"});
+ComputationTimeLaw read_computation_law(DocumentNode node) {
+  node.allow_only_keys({"operator", "phase", "dtype", "start_us", "flops_per_s", "bytes_per_s",
+                        "rows", "held_out_error"});
   return {.kind = node.get("operator").choice(step::kOperatorNames),
           .phase = node.get("phase").choice(step::kPhaseNames),
           .dtype = node.get("dtype").choice(kDTypeNames),
@@ -25,34 +25,34 @@ ComputationLaw read_computation_law(Node node) {
           .s_per_byte = read_rate_as_seconds_per_unit(node, "bytes_per_s")};
 }
 
-MessageHostOverheadLaw read_host_overhead_law(Node node) {
-  node.allow_only({"scheme", "operation", "start_us", "bytes_per_s", "rows"});
+MessageHostOverheadLaw read_host_overhead_law(DocumentNode node) {
+  node.allow_only_keys({"scheme", "operation", "start_us", "bytes_per_s", "rows"});
   return {.scheme = node.get("scheme").choice(step::kSchemeNames),
           .operation = node.get("operation").choice(kCollectiveNames),
           .start_s = read_microseconds(node, "start_us"),
           .s_per_byte = read_rate_as_seconds_per_unit(node, "bytes_per_s")};
 }
 
-MeasuredOverlapSlowdown read_overlap(Node node) {
-  node.allow_only({"beside_inside", "beside_network"});
+MeasuredOverlapSlowdown read_overlap(DocumentNode node) {
+  node.allow_only_keys({"beside_inside", "beside_network"});
   const auto factor = [&](std::string_view key) {
     const auto found = node.find(key);
-    return found ? found->number(1, kMaxSlowdownFactor) : 0;
+    return found ? found->number(1, kMaxMeasuredSlowdownFactor) : 0;
   };
   return {.beside_inside = factor("beside_inside"), .beside_network = factor("beside_network")};
 }
 
 }  // namespace
 
-const ComputationLaw* MeasuredProfile::find(const step::Operator& op) const {
-  const auto found = std::ranges::find_if(computations, [&](const ComputationLaw& law) {
-    return law.kind == op.kind && law.phase == measured_phase_of(op.phase) && law.dtype == op.dtype;
+const ComputationTimeLaw* MeasuredProfile::find(const step::Operator& op) const {
+  const auto found = std::ranges::find_if(computations, [&](const ComputationTimeLaw& law) {
+    return law.kind == op.kind && law.phase == phase_as_measured(op.phase) && law.dtype == op.dtype;
   });
   return found == computations.end() ? nullptr : &*found;
 }
 
-double MeasuredProfile::message_host_overhead_s(step::Scheme scheme,
-                                                collective::Collective operation,
+double MeasuredProfile::message_host_overhead_s(step::ParallelismScheme scheme,
+                                                collective::CollectiveOperation operation,
                                                 double payload_bytes) const {
   const auto found = std::ranges::find_if(host_overhead, [&](const MessageHostOverheadLaw& law) {
     return law.scheme == scheme && law.operation == operation;
@@ -71,16 +71,17 @@ std::string MeasuredProfile::measured_parts_text() const {
 }
 
 MeasuredProfile load_measured_profile(const std::filesystem::path& path) {
-  return read_measured(Document::load(path));
+  return read_measured(YamlJsonDocument::load(path));
 }
 
-MeasuredProfile read_measured(const Document& document) {
-  const Node root = document.root();
-  const Node version = root.get("stepwright");
+MeasuredProfile read_measured(const YamlJsonDocument& document) {
+  const DocumentNode root = document.root();
+  const DocumentNode version = root.get("stepwright");
   if (version.text() != "measured/1") {
-    version.fail(fmt::format("must be measured/1 here; it is '{}'", printable(version.text())));
+    version.fail(fmt::format("must be measured/1 here; it is '{}'",
+                             one_line_printable_text(version.text())));
   }
-  root.allow_only(
+  root.allow_only_keys(
       {"stepwright", "name", "messages", "handling", "computations", "overlap", "sources"});
   MeasuredProfile profile;
   profile.name = read_name(root.get("name"));
@@ -102,11 +103,11 @@ MeasuredProfile read_measured(const Document& document) {
   return profile;
 }
 
-Json computation_law_json(const ComputationLaw& law) {
+Json computation_time_law_json(const ComputationTimeLaw& law) {
   Json json = {{"operator", name_of(step::kOperatorNames, law.kind)},
                {"phase", name_of(step::kPhaseNames, law.phase)},
                {"dtype", name_of(kDTypeNames, law.dtype)}};
-  write_microseconds(json, "start_us", law.start_s);
+  write_seconds_as_microseconds(json, "start_us", law.start_s);
   write_seconds_per_unit_as_rate(json, "flops_per_s", law.s_per_flop);
   write_seconds_per_unit_as_rate(json, "bytes_per_s", law.s_per_byte);
   return json;
@@ -115,7 +116,7 @@ Json computation_law_json(const ComputationLaw& law) {
 Json host_overhead_law_json(const MessageHostOverheadLaw& law) {
   Json json = {{"scheme", name_of(step::kSchemeNames, law.scheme)},
                {"operation", name_of(kCollectiveNames, law.operation)}};
-  write_microseconds(json, "start_us", law.start_s);
+  write_seconds_as_microseconds(json, "start_us", law.start_s);
   write_seconds_per_unit_as_rate(json, "bytes_per_s", law.s_per_byte);
   return json;
 }

@@ -15,7 +15,7 @@ namespace stepwright::cost {
 
 /// Fitted time of one kind of computation on the user's device: start + FLOPs / rate + bytes /
 /// rate, with FLOPs and bytes as `step/work.h` counts them.
-struct ComputationLaw {
+struct ComputationTimeLaw {
   step::OperatorKind kind{};
   /// Phase of the step to which the law applies; recomputation counts as forward.
   step::Phase phase{};
@@ -31,7 +31,7 @@ struct ComputationLaw {
 
 /// Largest slow-down factor that a measured profile may state, since one would be infinite if
 /// computation and messages gain nothing by running side by side.
-inline constexpr double kMaxSlowdownFactor = 100;
+inline constexpr double kMaxMeasuredSlowdownFactor = 100;
 
 /// Measured factors on the time of computation while a message runs inside the node, and on the
 /// network; 0: not measured.
@@ -43,8 +43,8 @@ struct MeasuredOverlapSlowdown {
 /// Measured host time of a message in addition to its transfer: copies into and out of the buffer,
 /// and a framework's dispatch of sharded tensors.
 struct MessageHostOverheadLaw {
-  step::Scheme scheme{};
-  collective::Collective operation{};
+  step::ParallelismScheme scheme{};
+  collective::CollectiveOperation operation{};
   double start_s = 0;
   double s_per_byte = 0;  ///< Host seconds per byte of the message's whole buffer.
 
@@ -59,16 +59,16 @@ struct MeasuredProfile {
   std::string name;
   MeasuredMessageLaws messages;
   std::vector<MessageHostOverheadLaw> host_overhead;
-  std::vector<ComputationLaw> computations;
+  std::vector<ComputationTimeLaw> computations;
   MeasuredOverlapSlowdown overlap;
 
   /// Returns the measured law of a computation; null if its kind, phase or data type was not
   /// measured.
-  [[nodiscard]] const ComputationLaw* find(const step::Operator& op) const;
+  [[nodiscard]] const ComputationTimeLaw* find(const step::Operator& op) const;
   /// Returns the host seconds of a message in addition to its transfer; 0 if messages of its scheme
   /// and operation were not measured.
-  [[nodiscard]] double message_host_overhead_s(step::Scheme scheme,
-                                               collective::Collective operation,
+  [[nodiscard]] double message_host_overhead_s(step::ParallelismScheme scheme,
+                                               collective::CollectiveOperation operation,
                                                double payload_bytes) const;
   /// Returns a short list of what was measured: "messages, 23 kinds of computation, contention".
   [[nodiscard]] std::string measured_parts_text() const;
@@ -76,7 +76,7 @@ struct MeasuredProfile {
 
 /// Returns the phase under which a computation was measured: forward for recomputation, else the
 /// phase itself.
-constexpr step::Phase measured_phase_of(step::Phase phase) {
+constexpr step::Phase phase_as_measured(step::Phase phase) {
   return phase == step::Phase::kRecompute ? step::Phase::kForward : phase;
 }
 
@@ -95,11 +95,11 @@ inline constexpr std::string_view kOverlapSampleCsvHeader =
 
 /// Reads a measured profile from a file. Fails with `kInput`, naming file, field and value.
 MeasuredProfile load_measured_profile(const std::filesystem::path& path);
-MeasuredProfile read_measured(const Document& document);
+MeasuredProfile read_measured(const YamlJsonDocument& document);
 
 /// Returns a law of computations as an entry of a measured profile, without the fields on which the
 /// law does not depend.
-nlohmann::ordered_json computation_law_json(const ComputationLaw& law);
+nlohmann::ordered_json computation_time_law_json(const ComputationTimeLaw& law);
 nlohmann::ordered_json host_overhead_law_json(const MessageHostOverheadLaw& law);
 
 }  // namespace stepwright::cost

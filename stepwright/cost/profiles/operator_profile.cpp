@@ -17,23 +17,24 @@ namespace {
 
 constexpr double kHighest = 1e30;
 
-OperatorLawConstants read_law(Node node, OperatorClass what) {
-  OperatorLawConstants law;
+OperatorTimeLawConstants read_law(DocumentNode node, OperatorClass what) {
+  OperatorTimeLawConstants law;
   std::vector<std::string_view> known;
   for (const LawConstant& constant : kOperatorLawConstants) {
     if (!uses(what, constant)) continue;
     known.push_back(constant.name);
-    const double least = is_peak_share(constant) ? kMinPeakShare : 0;
+    const double least = is_peak_share(constant) ? kMinDevicePeakShare : 0;
     law.*constant.value = node.get(constant.name).number(least, kHighest);
   }
-  node.allow_only(known);
+  node.allow_only_keys(known);
   return law;
 }
 
-BoostedTrees read_trees(Node node, std::size_t feature_count) {
-  node.allow_only({"range", "base", "trees"});
-  const std::vector<std::string> texts = node.get("trees").texts();
-  return {static_cast<float>(node.get("base").number()), texts, feature_count, node.where()};
+BoostedTrees read_trees(DocumentNode node, std::size_t feature_count) {
+  node.allow_only_keys({"range", "base", "trees"});
+  const std::vector<std::string> texts = node.get("trees").as_text_list();
+  return {static_cast<float>(node.get("base").number()), texts, feature_count,
+          node.file_position_text()};
 }
 
 const cluster::DeviceGeneration& generation_of_profile(const OperatorProfile& profile) {
@@ -46,17 +47,18 @@ const cluster::DeviceGeneration& generation_of_profile(const OperatorProfile& pr
 /// waits for the host (tables of arXiv 2509.22832: 36 and 41 us, forward 7 and 6): when issued
 /// ahead, its two kernels start as fast as two kernels of a forward.
 double start_us(const OperatorProfile& profile, const OperatorClassFit& entry,
-                const FitPriceConditions& use) {
+                const FittedTimeConditions& use) {
   const double sampled = entry.law.start_us;
   if (!use.issued_ahead) return sampled;
-  if (entry.what != OperatorClass::kProduct || entry.pass != Pass::kBackward) return sampled;
-  const Later<OperatorClassFit>* forward = profile.find(entry.what, Pass::kForward);
+  if (entry.what != OperatorClass::kProduct || entry.pass != OperatorPass::kBackward)
+    return sampled;
+  const Later<OperatorClassFit>* forward = profile.find(entry.what, OperatorPass::kForward);
   return forward == nullptr ? sampled : std::min(sampled, 2 * forward->get().law.start_us);
 }
 
 }  // namespace
 
-const Later<OperatorClassFit>* OperatorProfile::find(OperatorClass what, Pass pass,
+const Later<OperatorClassFit>* OperatorProfile::find(OperatorClass what, OperatorPass pass,
                                                      cluster::AttentionKernel kernel) const {
   const auto& fits = entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)];
   if (fits.empty()) return nullptr;
@@ -70,22 +72,22 @@ const Later<OperatorClassFit>* OperatorProfile::find(OperatorClass what, Pass pa
   return std::ranges::min_element(fits, {}, apart)->entry.get();
 }
 
-bool OperatorProfile::add(OperatorClass what, Pass pass, FittedKernel fitted) {
+bool OperatorProfile::add(OperatorClass what, OperatorPass pass, FittedKernel fitted) {
   auto& fits = entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)];
   if (std::ranges::find(fits, fitted.kernel, &FittedKernel::kernel) != fits.end()) return false;
   fits.push_back(std::move(fitted));
   return true;
 }
 
-OperatorClassFit read_operator_entry(Node node) {
+OperatorClassFit read_operator_entry(DocumentNode node) {
   OperatorClassFit entry;
   entry.what = node.get("class").choice(kOperatorClassNames);
   entry.pass = node.get("pass").choice(kPassNames);
   entry.kind = node.get("chosen").choice(kFitKindNames);
   entry.law = read_law(node.get("law"), entry.what);
   if (const auto trees = node.find("trees")) {
-    entry.trees = read_trees(*trees, tree_feature_names(entry.what, entry.pass).size());
-    const Node ends = trees->get("range");
+    entry.trees = read_trees(*trees, boosted_tree_feature_names(entry.what, entry.pass).size());
+    const DocumentNode ends = trees->get("range");
     entry.lowest_log = ends.at(0).number();
     entry.highest_log = ends.at(1).number(entry.lowest_log, kHighest);
   } else if (entry.kind != FitModelKind::kLaw) {
@@ -97,13 +99,13 @@ OperatorClassFit read_operator_entry(Node node) {
   return entry;
 }
 
-OperatorProfile read_operator_profile(const Document& document) {
-  const Node root = document.root();
-  const Node version = root.get("stepwright");
+OperatorProfile read_operator_profile(const YamlJsonDocument& document) {
+  const DocumentNode root = document.root();
+  const DocumentNode version = root.get("stepwright");
   if (version.text() != "profile/1") version.fail("is not a profile; allowed: profile/1");
   OperatorProfile profile;
   profile.name = read_name(root.get("name"));
-  const Node device = root.get("device");
+  const DocumentNode device = root.get("device");
   profile.device = read_name(device.get("name"));
   profile.peaks.flops = device.get("peak_flops").number(1, kHighest);
   profile.peaks.bandwidth_bytes_per_s =
@@ -112,7 +114,7 @@ OperatorProfile read_operator_profile(const Document& document) {
   profile.multiprocessors = static_cast<int>(device.get("multiprocessors").integer(1, 100000));
   const auto operators = root.find("operators");
   for (std::size_t i = 0; operators && i < operators->size(); ++i) {
-    const Node node = operators->at(i);
+    const DocumentNode node = operators->at(i);
     OperatorClassFit entry = read_operator_entry(node);
     const auto [what, pass, kernel] = std::tuple(entry.what, entry.pass, entry.kernel);
     auto later = std::make_unique<const Later<OperatorClassFit>>(std::move(entry));
@@ -125,14 +127,15 @@ OperatorProfile read_operator_profile(const Document& document) {
 
 std::array<double, 2> fitted_kernel_seconds(const OperatorProfile& profile,
                                             const OperatorClassFit& entry, const step::Operator& op,
-                                            const FitPriceConditions& use) {
-  const PassWork work = measured_pass_work(entry.what, entry.pass, op, profile.multiprocessors);
-  OperatorLawConstants law = entry.law;
+                                            const FittedTimeConditions& use) {
+  const OperatorPassWork work =
+      operator_pass_work_for_law(entry.what, entry.pass, op, profile.multiprocessors);
+  OperatorTimeLawConstants law = entry.law;
   law.start_us = start_us(profile, entry, use);
   std::array<double, 2> seconds = fitted_law_seconds(law, work, use.peaks, use.arithmetic_speedup);
   if (entry.kind == FitModelKind::kLaw || !use.trees) return seconds;
   const Features inputs = features(entry.what, entry.pass, op, profile.multiprocessors);
-  const double log = entry.trees.evaluate(inputs.all());
+  const double log = entry.trees.predict_from_features(inputs.all());
   double factor = std::exp(std::clamp(log, entry.lowest_log, entry.highest_log));
   if (entry.kind == FitModelKind::kTrees) {
     const std::array<double, 2> there = fitted_law_seconds(entry.law, work, profile.peaks);
@@ -142,8 +145,8 @@ std::array<double, 2> fitted_kernel_seconds(const OperatorProfile& profile,
   return seconds;
 }
 
-double least_fitted_seconds(const OperatorClassFit& entry, double flops,
-                            const FitPriceConditions& use) {
+double min_seconds_by_fitted_model(const OperatorClassFit& entry, double flops,
+                                   const FittedTimeConditions& use) {
   if (entry.kind == FitModelKind::kTrees) return 0;
   const bool corrected = entry.kind == FitModelKind::kLawTimesTrees && use.trees;
   return (corrected ? std::exp(entry.lowest_log) : 1) * flops /

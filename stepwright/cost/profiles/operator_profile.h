@@ -31,9 +31,9 @@ inline constexpr Named<FitModelKind> kFitKindNames[] = {
 /// The fitted model of one operator class, forward or backward, on one device.
 struct OperatorClassFit {
   OperatorClass what{};
-  Pass pass{};
+  OperatorPass pass{};
   FitModelKind kind{};
-  OperatorLawConstants law;
+  OperatorTimeLawConstants law;
   BoostedTrees trees;
   /// Least and greatest output of the trees (a logarithm) on the measured rows; predictions are
   /// clamped to this range.
@@ -59,7 +59,7 @@ struct OperatorProfile {
   /// Generation of the measured device; for an unknown device, the one that its peak FLOP/s
   /// suggest.
   const cluster::DeviceGeneration* generation = nullptr;
-  DevicePeaks peaks;
+  DevicePeakRates peaks;
   int multiprocessors = 1;
   /// Fitted models, indexed by class and pass (forward, backward); empty: not fitted. Built-in ones
   /// are parsed at first use.
@@ -68,23 +68,23 @@ struct OperatorProfile {
   /// Returns the fitted model of a class and pass; null if there is none. For attention: that of
   /// `kernel`, else of the kernel with the nearest share of the peak.
   [[nodiscard]] const Later<OperatorClassFit>* find(
-      OperatorClass what, Pass pass,
+      OperatorClass what, OperatorPass pass,
       cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2) const;
   /// Adds a fitted model; returns false if the class, pass and attention kernel already have one.
-  bool add(OperatorClass what, Pass pass, FittedKernel fitted);
+  bool add(OperatorClass what, OperatorPass pass, FittedKernel fitted);
 };
 
 /// Reads the fitted operators of a profile document and ignores its other keys. Fails with
 /// `kInput`, naming file and field.
-OperatorProfile read_operator_profile(const Document& document);
+OperatorProfile read_operator_profile(const YamlJsonDocument& document);
 /// Reads one entry of the `operators` list of a profile. Fails with `kInput`, naming file and
 /// field.
-OperatorClassFit read_operator_entry(Node node);
+OperatorClassFit read_operator_entry(DocumentNode node);
 
 /// Conditions under which a fitted model predicts a time: the target device's peaks, its speed-up,
 /// and how kernels are launched.
-struct FitPriceConditions {
-  DevicePeaks peaks;
+struct FittedTimeConditions {
+  DevicePeakRates peaks;
   /// Factor on the fitted FLOP/s, as of a narrower type or another generation.
   double arithmetic_speedup = 1;
   bool trees = true;  ///< True if the fit's boosted trees are used; false: only its law.
@@ -97,12 +97,12 @@ struct FitPriceConditions {
 /// target device's peaks, corrected by the fit's boosted trees.
 std::array<double, 2> fitted_kernel_seconds(const OperatorProfile& profile,
                                             const OperatorClassFit& entry, const step::Operator& op,
-                                            const FitPriceConditions& use);
+                                            const FittedTimeConditions& use);
 
 /// Returns a lower bound, by the fitted model, on the seconds of any operator of its class and pass
 /// with `flops` FLOPs.
-double least_fitted_seconds(const OperatorClassFit& entry, double flops,
-                            const FitPriceConditions& use);
+double min_seconds_by_fitted_model(const OperatorClassFit& entry, double flops,
+                                   const FittedTimeConditions& use);
 
 /// Returns text about the operator's size that lies farthest outside the measured range, as "keys
 /// 32768, fitted 1024 to 5120"; empty if all are inside.

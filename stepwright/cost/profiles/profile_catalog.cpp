@@ -15,8 +15,8 @@
 namespace stepwright::cost {
 namespace {
 
-Document parsed(const EmbeddedFile& file, std::string_view text) {
-  return Document::parse(text, fmt::format("built-in profile {}", file.name));
+YamlJsonDocument parsed(const EmbeddedFile& file, std::string_view text) {
+  return YamlJsonDocument::parse(text, fmt::format("built-in profile {}", file.name));
 }
 
 /// Reads a profile file without its operators, which are most of its text: the device is stated
@@ -27,20 +27,21 @@ OperatorProfile read_head(const EmbeddedFile& file) {
 }
 
 /// Returns the enumerator of a word, which must be in the table.
-template <class Enum, std::size_t kCount>
-Enum value_of(const Named<Enum> (&table)[kCount], std::string_view word) {
-  return std::ranges::find(table, word, &Named<Enum>::name)->value;
+template <class EnumNamedByWord, std::size_t kCount>
+EnumNamedByWord value_of(const Named<EnumNamedByWord> (&table)[kCount], std::string_view word) {
+  return std::ranges::find(table, word, &Named<EnumNamedByWord>::name)->value;
 }
 
 /// Finds the position of each operator's text, to be read when it is asked for.
 void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
-  static_assert(simdjson::SIMDJSON_PADDING <= kEmbeddedPaddingBytes);
-  const simdjson::padded_string_view padded(file.text, file.text.size() + kEmbeddedPaddingBytes);
+  static_assert(simdjson::SIMDJSON_PADDING <= kEmbeddedFilePaddingBytes);
+  const simdjson::padded_string_view padded(file.text,
+                                            file.text.size() + kEmbeddedFilePaddingBytes);
   simdjson::ondemand::parser parser;
   auto profile_text = parser.iterate(padded);
   for (simdjson::ondemand::object entry : profile_text["operators"]) {
     const OperatorClass what = value_of(kOperatorClassNames, entry["class"]);
-    const Pass pass = value_of(kPassNames, entry["pass"]);
+    const OperatorPass pass = value_of(kPassNames, entry["pass"]);
     cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
     if (what == OperatorClass::kAttention) {
       kernel = value_of(cluster::kAttentionKernelNames, entry["kernel"]);
@@ -48,7 +49,7 @@ void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
     entry.reset();
     const std::string_view text = entry.raw_json();
     auto later = std::make_unique<const Later<OperatorClassFit>>([&file, text] {
-      const Document document = parsed(file, text);
+      const YamlJsonDocument document = parsed(file, text);
       return read_operator_entry(document.root());
     });
     profile.add(what, pass, {kernel, std::move(later)});
@@ -76,7 +77,7 @@ class BuiltIn {
 const std::vector<std::unique_ptr<BuiltIn>>& all_profiles() {
   static const std::vector<std::unique_ptr<BuiltIn>> kProfiles = [] {
     std::vector<std::unique_ptr<BuiltIn>> profiles;
-    for (const EmbeddedFile& file : embedded_profiles()) {
+    for (const EmbeddedFile& file : embedded_operator_profiles()) {
       profiles.push_back(std::make_unique<BuiltIn>(file));
     }
     return profiles;
@@ -101,8 +102,9 @@ bool in_programs(OperatorClass what) {
 bool covers_programs(std::span<const OperatorProfile* const> profiles) {
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
     if (!in_programs(what.value)) continue;
-    for (const Named<Pass>& pass : kPassNames) {
-      if (what.value == OperatorClass::kOptimizer && pass.value == Pass::kBackward) continue;
+    for (const Named<OperatorPass>& pass : kPassNames) {
+      if (what.value == OperatorClass::kOptimizer && pass.value == OperatorPass::kBackward)
+        continue;
       const bool found = std::ranges::any_of(profiles, [&](const OperatorProfile* profile) {
         return profile->find(what.value, pass.value) != nullptr;
       });
@@ -115,14 +117,14 @@ bool covers_programs(std::span<const OperatorProfile* const> profiles) {
 }  // namespace
 
 std::vector<std::string_view> built_in_profile_names() {
-  return embedded_file_names(embedded_profiles());
+  return embedded_file_names(embedded_operator_profiles());
 }
 
-Document load_profile(const std::string& name_or_path) {
-  if (const EmbeddedFile* file = find_embedded_file(embedded_profiles(), name_or_path)) {
+YamlJsonDocument load_profile(const std::string& name_or_path) {
+  if (const EmbeddedFile* file = find_embedded_file(embedded_operator_profiles(), name_or_path)) {
     return parsed(*file, file->text);
   }
-  if (path_exists(name_or_path)) return Document::load(name_or_path);
+  if (path_exists(name_or_path)) return YamlJsonDocument::load(name_or_path);
   fail_input(fmt::format("{}: is neither a file nor a built-in profile; allowed: {}", name_or_path,
                          join_with_commas(built_in_profile_names())));
 }

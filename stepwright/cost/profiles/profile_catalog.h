@@ -13,14 +13,14 @@ namespace stepwright::cost {
 
 /// Returns the built-in profile files (folder `profiles/` of the repository), compiled into the
 /// program.
-std::span<const EmbeddedFile> embedded_profiles();
+std::span<const EmbeddedFile> embedded_operator_profiles();
 
 /// Returns the names of the built-in operator profiles, sorted.
 std::vector<std::string_view> built_in_profile_names();
 
 /// Loads the built-in profile of this name, or else the file at this path. Fails with `kInput`,
 /// listing the built-in names, if there is neither.
-Document load_profile(const std::string& name_or_path);
+YamlJsonDocument load_profile(const std::string& name_or_path);
 
 /// Returns the built-in operator profiles that price a device, in order of preference: its own,
 /// then those of devices with similar 16-bit peak and memory bandwidth, until every operator class

@@ -51,17 +51,19 @@ void leave_out(const MachineCollectiveSamples& machine,
   SampledClusterCache clusters;
   for (const CollectiveSample* sample : left) {
     const auto error = [&](const cost::MachineCollectiveConstants& constants) {
-      return cost::seconds(sample->routes, constants.of(sample->operation)) / sample->seconds - 1;
+      return cost::message_seconds_by_algorithm(sample->routes, constants.of(sample->operation)) /
+                 sample->seconds -
+             1;
     };
     errors.all.push_back(error(fitted));
     if (sample->payload_bytes < kSmall) errors.small.push_back(error(fitted));
-    errors.unfitted.push_back(error(cost::unfitted_collective_constants(clusters.of(*sample))));
+    errors.unfitted.push_back(error(cost::collective_constants_without_fit(clusters.of(*sample))));
   }
 }
 
 }  // namespace
 
-int held_out_fifth_of_sample(const CollectiveSample& sample) {
+int cross_validation_fold_of_sample(const CollectiveSample& sample) {
   return static_cast<int>(hash_of(sample.id) % 5);
 }
 
@@ -70,7 +72,7 @@ CrossValidationErrors cross_validate_rows(const MachineCollectiveSamples& machin
   Errors errors;
   for (int fifth = 0; fifth < 5; ++fifth) {
     const Test test = [&](const CollectiveSample& sample) {
-      return held_out_fifth_of_sample(sample) == fifth;
+      return cross_validation_fold_of_sample(sample) == fifth;
     };
     leave_out(machine, inside, test, errors);
   }
@@ -84,11 +86,14 @@ MachineStudy cross_validate_machine(const MachineCollectiveSamples& machine,
                      .rows = machine.samples.size(),
                      .rows_left_out = cross_validate_rows(machine, inside)};
   std::set<std::string> layouts;
-  for (const CollectiveSample* sample : machine.samples) layouts.insert(sample->layout());
+  for (const CollectiveSample* sample : machine.samples)
+    layouts.insert(sample->nodes_by_ranks_text());
   if (layouts.size() < 3) return study;
   Errors together;
   for (const std::string& layout : layouts) {
-    const Test test = [&](const CollectiveSample& sample) { return sample.layout() == layout; };
+    const Test test = [&](const CollectiveSample& sample) {
+      return sample.nodes_by_ranks_text() == layout;
+    };
     Errors errors;
     leave_out(machine, inside, test, errors);
     study.layouts.push_back({layout, errors.summarised()});

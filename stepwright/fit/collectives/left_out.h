@@ -37,7 +37,7 @@ struct MachineStudy {
 };
 
 /// Returns the fifth of the samples (0 to 4) with which a sample is left out in cross-validation.
-int held_out_fifth_of_sample(const CollectiveSample& sample);
+int cross_validation_fold_of_sample(const CollectiveSample& sample);
 
 /// Fits constants without each fifth of the rows, and without each layout, in turn, and returns the
 /// errors on the rows left out. `inside`: start values, as for `fit_machine_collectives`. A

@@ -25,7 +25,7 @@ double quantile(std::vector<double> values, double share) {
 
 double default_ratio(const CollectiveSample& sample,
                      const cost::CollectiveOperationConstants& constants) {
-  return sample.seconds / cost::seconds(sample.routes, constants);
+  return sample.seconds / cost::message_seconds_by_algorithm(sample.routes, constants);
 }
 
 /// True if the quartiles of one layout's rows (measured over default) differ by more than is
@@ -41,13 +41,13 @@ bool contradictory(const std::vector<const CollectiveSample*>& rows) {
   return ratios.size() >= 20 && quantile(ratios, 0.75) > 1.8 * quantile(ratios, 0.25);
 }
 
-using LayoutKey = std::tuple<collective::Collective, std::string>;
+using LayoutKey = std::tuple<collective::CollectiveOperation, std::string>;
 
 std::map<LayoutKey, std::vector<const CollectiveSample*>> by_layout(
     const std::vector<const CollectiveSample*>& samples) {
   std::map<LayoutKey, std::vector<const CollectiveSample*>> layouts;
   for (const CollectiveSample* sample : samples) {
-    layouts[{sample->operation, sample->layout()}].push_back(sample);
+    layouts[{sample->operation, sample->nodes_by_ranks_text()}].push_back(sample);
   }
   return layouts;
 }
@@ -57,19 +57,21 @@ void drop_contradictions(MachineCollectiveSamples& machine,
   for (const auto& [key, rows] : by_layout(machine.samples)) {
     if (!contradictory(rows)) continue;
     for (const CollectiveSample* row : rows) {
-      dropped.push_back({row->line, fmt::format("{} on {} of {}: its rows contradict each other",
-                                                name_of(cost::kCollectiveNames, row->operation),
-                                                row->layout(), machine.machine->name)});
+      dropped.push_back(
+          {row->line, fmt::format("{} on {} of {}: its rows contradict each other",
+                                  name_of(cost::kCollectiveNames, row->operation),
+                                  row->nodes_by_ranks_text(), machine.machine->name)});
     }
     std::erase_if(machine.samples, [&key = key](const CollectiveSample* sample) {
-      return sample->operation == std::get<0>(key) && sample->layout() == std::get<1>(key);
+      return sample->operation == std::get<0>(key) &&
+             sample->nodes_by_ranks_text() == std::get<1>(key);
     });
   }
 }
 
 /// Returns the samples that the fit of one operation uses.
 std::vector<TimedCollectiveRoutes> thinned(const std::vector<const CollectiveSample*>& samples,
-                                           collective::Collective operation) {
+                                           collective::CollectiveOperation operation) {
   std::vector<TimedCollectiveRoutes> result;
   for (auto& [key, found] : by_layout(samples)) {
     if (std::get<0>(key) != operation) continue;
@@ -148,7 +150,7 @@ MachineCollectiveFit fit_machine_collectives(const MachineCollectiveSamples& mac
                                              const cost::MachineCollectiveConstants* inside) {
   MachineCollectiveFit fit{.machine = machine.machine, .library = machine.library};
   SampledClusterCache clusters;
-  fit.constants = cost::unfitted_collective_constants(clusters.of(*machine.samples.front()));
+  fit.constants = cost::collective_constants_without_fit(clusters.of(*machine.samples.front()));
   if (machine.library == kInferenceKernelLibraryName) start_from_kernels(fit.constants);
   for (int i = 0; inside != nullptr && i < cost::kCollectives; ++i) {
     const cost::CollectiveOperationConstants unfitted = fit.constants.operations[i];
@@ -163,7 +165,8 @@ MachineCollectiveFit fit_machine_collectives(const MachineCollectiveSamples& mac
     for (const CollectiveSample* sample : machine.samples) {
       if (sample->operation != operation) continue;
       ++fit.rows[index];
-      cost::widen_fitted_ranges(fit.constants.ranges[index], sample->sampled_quantities());
+      cost::widen_fitted_ranges(fit.constants.ranges[index],
+                                sample->sampled_bytes_ranks_and_nodes());
       parts.network = parts.network || sample->routes.ring.network_s > 0;
       parts.tree = parts.tree || sample->routes.tree.exists;
     }
@@ -185,7 +188,9 @@ RelativeErrorSummary prediction_error_summary(const cost::MachineCollectiveConst
   std::vector<double> errors;
   for (const CollectiveSample* sample : samples) {
     errors.push_back(
-        cost::seconds(sample->routes, constants.of(sample->operation)) / sample->seconds - 1);
+        cost::message_seconds_by_algorithm(sample->routes, constants.of(sample->operation)) /
+            sample->seconds -
+        1);
   }
   return summary(std::move(errors));
 }

@@ -52,15 +52,15 @@ std::string compact(const Json& json, int depth) {
 
 }  // namespace
 
-bool FittedMachineCollectives::has_used_fit() const {
+bool FittedMachineCollectives::uses_fit_of_any_library() const {
   return std::ranges::any_of(libraries,
                              [](const FittedCollectiveLibrary& l) { return l.refused.empty(); });
 }
 
-FittedMachineList fit_collectives_of_machines(const std::vector<CollectiveSamples>& tables) {
+FittedMachineList fit_collectives_of_machines(const std::vector<CollectiveSampleTable>& tables) {
   FittedMachineList result;
   std::vector<CollectiveSample> all;
-  for (const CollectiveSamples& table : tables) {
+  for (const CollectiveSampleTable& table : tables) {
     std::vector<DroppedSampleRow> dropped = table.dropped;
     static_cast<void>(collective_samples_by_machine(table.samples, dropped));
     std::ranges::stable_sort(dropped, {}, &DroppedSampleRow::line);

@@ -23,7 +23,7 @@ struct FittedMachineCollectives {
   std::vector<FittedCollectiveLibrary> libraries;
 
   /// True if the fit of at least one library is used.
-  [[nodiscard]] bool has_used_fit() const;
+  [[nodiscard]] bool uses_fit_of_any_library() const;
 };
 
 /// The fits of all machines in tables of timed collectives.
@@ -35,7 +35,7 @@ struct FittedMachineList {
 
 /// Fits the collectives of every machine in the tables. If another machine in the tables has the
 /// same devices, sampled inside a node, the fit starts from its constants.
-FittedMachineList fit_collectives_of_machines(const std::vector<CollectiveSamples>& tables);
+FittedMachineList fit_collectives_of_machines(const std::vector<CollectiveSampleTable>& tables);
 
 /// Returns the profile document `profile/1` of a machine: {`name`, `cluster`, `device`, `sources`,
 /// `collectives` [{`library`, `rows` {operation: count}, `held_out_error`, `range` {operation:

@@ -32,7 +32,7 @@ plan::Job job_of(const OperatorFitDevice& target) {
 /// Fits one class and pass; for attention, the target's kernel.
 class ClassFit {
  public:
-  ClassFit(cost::OperatorClass what, cost::Pass pass, const OperatorFitDevice& target)
+  ClassFit(cost::OperatorClass what, cost::OperatorPass pass, const OperatorFitDevice& target)
       : what_(what),
         pass_(pass),
         target_(target),
@@ -58,7 +58,7 @@ class ClassFit {
   void refuse_other_units();
 
   cost::OperatorClass what_;
-  cost::Pass pass_;
+  cost::OperatorPass pass_;
   OperatorFitDevice target_;
   cost::ComputationCostModel cost_;
   FitSetting setting_;
@@ -71,14 +71,14 @@ class ClassFit {
 
 void ClassFit::add(const std::string& file, const OperatorSample& sample) {
   const std::optional<double>& measured =
-      pass_ == cost::Pass::kForward ? sample.forward_s : sample.backward_s;
+      pass_ == cost::OperatorPass::kForward ? sample.forward_s : sample.backward_s;
   if (sample.what != what_ || !measured) return;
   if (what_ == cost::OperatorClass::kAttention && sample.kernel != target_.attention) return;
   OperatorFitRow row{.file = &file, .sample = &sample, .seconds = *measured};
-  row.floor_s = cost_.least_operator_pass_s(what_, pass_, sample.op);
+  row.floor_s = cost_.min_operator_pass_seconds(what_, pass_, sample.op);
   row.unfitted_s = cost_.operator_pass_seconds(what_, pass_, sample.op);
-  row.work = cost::measured_pass_work(what_, pass_, sample.op, target_.multiprocessors);
-  if (pass_ == cost::Pass::kForward && sample.copied_bytes > 0) {
+  row.work = cost::operator_pass_work_for_law(what_, pass_, sample.op, target_.multiprocessors);
+  if (pass_ == cost::OperatorPass::kForward && sample.copied_bytes > 0) {
     row.work.kernels[1] = {.bytes = sample.copied_bytes};
     row.work.count = 2;
     row.work.starts = 2;
@@ -106,11 +106,11 @@ void ClassFit::drop_impossible() {
   for (const OperatorFitRow& row : rows_) {
     auto& [impossible, all] = series[row.sample->name];
     ++all;
-    if (row.seconds < kImpossibleTimeShare * row.floor_s) ++impossible;
+    if (row.seconds < kImpossibleOperatorTimeShare * row.floor_s) ++impossible;
   }
   for (OperatorFitRow& row : rows_) {
     const auto [impossible, all] = series[row.sample->name];
-    if (row.seconds < kImpossibleTimeShare * row.floor_s) {
+    if (row.seconds < kImpossibleOperatorTimeShare * row.floor_s) {
       drop(row, "above peak",
            fmt::format("{:.6g} us where the peaks allow {:.6g}", 1e6 * row.seconds,
                        1e6 * row.floor_s));
@@ -123,10 +123,11 @@ void ClassFit::drop_impossible() {
 }
 
 void ClassFit::drop_other_units() {
-  const cost::OperatorLawConstants law = fit_operator_law(what_, law_rows(rows_), setting_.peaks);
+  const cost::OperatorTimeLawConstants law =
+      fit_operator_law(what_, law_rows(rows_), setting_.peaks);
   for (OperatorFitRow& row : rows_) {
-    const double factor = row.seconds / law_predicted_seconds(law, row, setting_);
-    if (factor < kWrongUnitsFactor && factor > 1 / kWrongUnitsFactor) continue;
+    const double factor = row.seconds / seconds_by_fitted_law(law, row, setting_);
+    if (factor < kSuspectedUnitErrorFactor && factor > 1 / kSuspectedUnitErrorFactor) continue;
     drop(row, "other units", fmt::format("{:.3g} times what other rows say", factor));
   }
   sweep();
@@ -184,9 +185,9 @@ void ClassFit::refuse_other_units() {
   for (const cost::LawConstant& constant : cost::kOperatorLawConstants) {
     if (!cost::uses(what_, constant) || !cost::is_peak_share(constant)) continue;
     const double share = out_.entry.law.*constant.value;
-    if (share >= cost::kMinPeakShare) continue;
+    if (share >= cost::kMinDevicePeakShare) continue;
     out_.refused = fmt::format("{} {:.3g} is below {:g}: the times are in another unit",
-                               constant.name, share, cost::kMinPeakShare);
+                               constant.name, share, cost::kMinDevicePeakShare);
   }
 }
 
@@ -201,8 +202,8 @@ FittedOperator ClassFit::fit() {
         fmt::format("{} usable rows; a fit needs at least {}", rows_.size(), kFewestFitRows);
     return std::move(out_);
   }
-  HeldOutPredictions held_out = predict_held_out_rows(rows_, setting_);
-  if (drop_outliers(held_out)) held_out = predict_held_out_rows(rows_, setting_);
+  HeldOutPredictions held_out = predict_rows_by_cross_validation(rows_, setting_);
+  if (drop_outliers(held_out)) held_out = predict_rows_by_cross_validation(rows_, setting_);
   choose(held_out);
   out_.rows = rows_.size();
   for (const auto& [name, error] : out_.by_series) out_.series.push_back(name);
@@ -220,12 +221,12 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   FittedOperator out;
   if (measured != nullptr) out.dropped = measured->dropped;
   out.entry = forward.entry;
-  out.entry.pass = cost::Pass::kBackward;
+  out.entry.pass = cost::OperatorPass::kBackward;
   out.entry.kind = cost::FitModelKind::kLaw;
   out.entry.trees = {};
-  cost::OperatorLawConstants& law = out.entry.law;
+  cost::OperatorTimeLawConstants& law = out.entry.law;
   law.arithmetic_share = std::max(
-      cost::kMinPeakShare,
+      cost::kMinDevicePeakShare,
       round_to_profile_digits(law.arithmetic_share * cost::constants::kAttentionBackward.value));
   law.start_us =
       round_to_profile_digits(law.start_us * cost::constants::kAttentionBackwardStarts.value);
@@ -248,7 +249,7 @@ void derive_attention_backward(std::vector<FittedOperator>& operators,
   for (FittedOperator& fitted : operators) {
     const cost::OperatorClassFit& entry = fitted.entry;
     if (entry.what != cost::OperatorClass::kAttention || entry.kernel != kernel) continue;
-    (entry.pass == cost::Pass::kForward ? forward : backward) = &fitted;
+    (entry.pass == cost::OperatorPass::kForward ? forward : backward) = &fitted;
   }
   if (forward == nullptr || !forward->refused.empty()) return;
   if (backward == nullptr) {
@@ -301,7 +302,7 @@ DeviceFit fit_device_operators(std::span<const OperatorSampleTable> tables,
     for (const cluster::AttentionKernel kernel : kernels) {
       OperatorFitDevice target = device;
       target.attention = kernel;
-      for (const Named<cost::Pass>& pass : cost::kPassNames) {
+      for (const Named<cost::OperatorPass>& pass : cost::kPassNames) {
         fit_class(tables, target, ClassFit(what.value, pass.value, target), out);
       }
       if (what.value != cost::OperatorClass::kAttention) break;

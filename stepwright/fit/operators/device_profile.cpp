@@ -53,7 +53,7 @@ Json entry_json(const FittedOperator& fitted) {
   if (!entry.trees.empty()) {
     json["trees"] = {{"range", {entry.lowest_log, entry.highest_log}},
                      {"base", entry.trees.base()},
-                     {"trees", entry.trees.tree_texts()}};
+                     {"trees", entry.trees.boosted_tree_texts()}};
   }
   return json;
 }

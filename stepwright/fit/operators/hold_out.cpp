@@ -25,7 +25,8 @@ std::vector<std::size_t> folds_of(std::span<const OperatorFitRow> rows) {
 double capped(double seconds, const OperatorFitRow& row) { return std::max(seconds, row.floor_s); }
 
 double clamped(const cost::OperatorClassFit& entry, const OperatorFitRow& row) {
-  return std::clamp(entry.trees.evaluate(row.inputs.all()), entry.lowest_log, entry.highest_log);
+  return std::clamp(entry.trees.predict_from_features(row.inputs.all()), entry.lowest_log,
+                    entry.highest_log);
 }
 
 /// Predicts the rows of one fold by fits to the other folds.
@@ -46,7 +47,7 @@ void hold_out_fold(std::span<const OperatorFitRow> rows, const std::vector<std::
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (folds[i] != fold) continue;
     const OperatorFitRow& row = rows[i];
-    const double law_s = law_predicted_seconds(law.law, row, setting);
+    const double law_s = seconds_by_fitted_law(law.law, row, setting);
     out.law[i] = capped(law_s, row);
     out.law_times_trees[i] = capped(law_s * std::exp(clamped(law, row)), row);
     out.trees[i] = capped(std::exp(clamped(trees, row)), row);
@@ -73,8 +74,8 @@ OperatorFitErrors fit_error(std::vector<double> ratios) {
 
 }  // namespace
 
-HeldOutPredictions predict_held_out_rows(std::span<const OperatorFitRow> rows,
-                                         const FitSetting& setting) {
+HeldOutPredictions predict_rows_by_cross_validation(std::span<const OperatorFitRow> rows,
+                                                    const FitSetting& setting) {
   HeldOutPredictions out;
   for (std::vector<double>* predicted : {&out.law, &out.trees, &out.law_times_trees}) {
     predicted->resize(rows.size());
@@ -84,8 +85,8 @@ HeldOutPredictions predict_held_out_rows(std::span<const OperatorFitRow> rows,
   return out;
 }
 
-std::vector<LawFitRow> law_rows(std::span<const OperatorFitRow> rows) {
-  std::vector<LawFitRow> out;
+std::vector<OperatorLawFitRow> law_rows(std::span<const OperatorFitRow> rows) {
+  std::vector<OperatorLawFitRow> out;
   for (const OperatorFitRow& row : rows) out.push_back({row.work, row.seconds});
   return out;
 }
@@ -97,7 +98,7 @@ std::vector<BoostedTreeFitRow> boosted_tree_rows(std::span<const OperatorFitRow>
   for (const OperatorFitRow& row : rows) {
     double target = row.seconds;
     if (entry.kind == cost::FitModelKind::kLawTimesTrees)
-      target /= law_predicted_seconds(entry.law, row, setting);
+      target /= seconds_by_fitted_law(entry.law, row, setting);
     // Rounded to steps coarser than the differences between mathematical libraries, so that trees
     // are equal everywhere.
     constexpr double kGrain = 8192;
@@ -113,13 +114,13 @@ void fit_operator_boosted_trees(cost::OperatorClassFit& entry, std::span<const O
   entry.lowest_log = std::numeric_limits<double>::infinity();
   entry.highest_log = -entry.lowest_log;
   for (const OperatorFitRow& row : rows) {
-    const double log = entry.trees.evaluate(row.inputs.all());
+    const double log = entry.trees.predict_from_features(row.inputs.all());
     entry.lowest_log = std::min(entry.lowest_log, log);
     entry.highest_log = std::max(entry.highest_log, log);
   }
 }
 
-double law_predicted_seconds(const cost::OperatorLawConstants& law, const OperatorFitRow& row,
+double seconds_by_fitted_law(const cost::OperatorTimeLawConstants& law, const OperatorFitRow& row,
                              const FitSetting& setting) {
   const std::array<double, 2> seconds = cost::fitted_law_seconds(law, row.work, setting.peaks);
   return seconds[0] + seconds[1];

@@ -21,15 +21,15 @@ struct OperatorFitRow {
   double seconds = 0;
   double floor_s = 0;     ///< Least possible seconds, at the peak rates of the device.
   double unfitted_s = 0;  ///< Seconds that the documented default constants predict.
-  cost::PassWork work;
+  cost::OperatorPassWork work;
   cost::Features inputs;
   bool kept = true;
 };
 
 struct FitSetting {
   cost::OperatorClass what{};
-  cost::Pass pass{};
-  cost::DevicePeaks peaks;
+  cost::OperatorPass pass{};
+  cost::DevicePeakRates peaks;
 };
 
 /// Predicted seconds of each row, by fits that did not use the rows of its hidden size; one list
@@ -39,10 +39,10 @@ struct HeldOutPredictions {
 };
 /// Predicts each row by fits without its hidden size, in six folds over the sorted distinct hidden
 /// sizes; if there is a single size, over the rows themselves.
-HeldOutPredictions predict_held_out_rows(std::span<const OperatorFitRow> rows,
-                                         const FitSetting& setting);
+HeldOutPredictions predict_rows_by_cross_validation(std::span<const OperatorFitRow> rows,
+                                                    const FitSetting& setting);
 
-std::vector<LawFitRow> law_rows(std::span<const OperatorFitRow> rows);
+std::vector<OperatorLawFitRow> law_rows(std::span<const OperatorFitRow> rows);
 /// Converts rows for a fit of boosted trees. The target is the logarithm of the seconds; for
 /// `FitModelKind::kLawTimesTrees`, of the seconds over those that the law (formula) predicts.
 std::vector<BoostedTreeFitRow> boosted_tree_rows(std::span<const OperatorFitRow> rows,
@@ -53,7 +53,7 @@ std::vector<BoostedTreeFitRow> boosted_tree_rows(std::span<const OperatorFitRow>
 void fit_operator_boosted_trees(cost::OperatorClassFit& entry, std::span<const OperatorFitRow> rows,
                                 const FitSetting& setting);
 /// Returns the seconds that a law (formula with fitted constants) predicts for a row.
-double law_predicted_seconds(const cost::OperatorLawConstants& law, const OperatorFitRow& row,
+double seconds_by_fitted_law(const cost::OperatorTimeLawConstants& law, const OperatorFitRow& row,
                              const FitSetting& setting);
 
 OperatorFitErrors prediction_error_summary(std::span<const OperatorFitRow> rows,

@@ -22,8 +22,8 @@ constexpr double kStep = 1e-5;  ///< Step of a logarithm, for the derivative.
 /// The fit of one law, over the logarithms of its constants.
 class LawProblem {
  public:
-  LawProblem(cost::OperatorClass what, std::span<const LawFitRow> rows,
-             const cost::DevicePeaks& peaks)
+  LawProblem(cost::OperatorClass what, std::span<const OperatorLawFitRow> rows,
+             const cost::DevicePeakRates& peaks)
       : rows_(thinned(rows)), peaks_(peaks), bounded_(cost::can_be_compute_bound(what)) {
     for (const cost::LawConstant& constant : cost::kOperatorLawConstants) {
       if (cost::uses(what, constant)) constants_.push_back(&constant);
@@ -37,8 +37,8 @@ class LawProblem {
     return logs;
   }
 
-  [[nodiscard]] cost::OperatorLawConstants law(const Eigen::VectorXd& logs) const {
-    cost::OperatorLawConstants law;
+  [[nodiscard]] cost::OperatorTimeLawConstants law(const Eigen::VectorXd& logs) const {
+    cost::OperatorTimeLawConstants law;
     for (Eigen::Index i = 0; i < size(); ++i) {
       const double value = std::exp(logs[i]);
       law.*constant(i).value = is_peak_share(constant(i)) ? std::min(value, 1.0) : value;
@@ -48,7 +48,7 @@ class LawProblem {
 
   /// Returns the logarithms of predicted over measured, then the pulls to the priors.
   [[nodiscard]] Eigen::VectorXd residuals(const Eigen::VectorXd& logs) const {
-    const cost::OperatorLawConstants constants = law(logs);
+    const cost::OperatorTimeLawConstants constants = law(logs);
     Eigen::VectorXd out(std::ssize(rows_) + size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const std::array<double, 2> seconds =
@@ -71,8 +71,8 @@ class LawProblem {
   }
 
  private:
-  static std::vector<const LawFitRow*> thinned(std::span<const LawFitRow> rows) {
-    std::vector<const LawFitRow*> kept;
+  static std::vector<const OperatorLawFitRow*> thinned(std::span<const OperatorLawFitRow> rows) {
+    std::vector<const OperatorLawFitRow*> kept;
     const std::size_t count = std::min(rows.size(), kMostRows);
     for (std::size_t i = 0; i < count; ++i) kept.push_back(&rows[i * rows.size() / count]);
     return kept;
@@ -87,8 +87,8 @@ class LawProblem {
     return *constants_[static_cast<std::size_t>(i)];
   }
 
-  std::vector<const LawFitRow*> rows_;
-  cost::DevicePeaks peaks_;
+  std::vector<const OperatorLawFitRow*> rows_;
+  cost::DevicePeakRates peaks_;
   bool bounded_ = false;
   std::vector<const cost::LawConstant*> constants_;
   double pull_ = 0;
@@ -105,9 +105,9 @@ Eigen::VectorXd weights(const Eigen::VectorXd& residuals) {
 
 }  // namespace
 
-cost::OperatorLawConstants fit_operator_law(cost::OperatorClass what,
-                                            std::span<const LawFitRow> rows,
-                                            const cost::DevicePeaks& peaks) {
+cost::OperatorTimeLawConstants fit_operator_law(cost::OperatorClass what,
+                                                std::span<const OperatorLawFitRow> rows,
+                                                const cost::DevicePeakRates& peaks) {
   if (rows.size() < kFewestRows) {
     fail_input(fmt::format("{}: {} rows; a law needs at least {}",
                            name_of(cost::kOperatorClassNames, what), rows.size(), kFewestRows));
@@ -136,7 +136,7 @@ cost::OperatorLawConstants fit_operator_law(cost::OperatorClass what,
     damping = std::max(damping / 4, 1e-9);
     if (gain < 1e-7 * loss(at)) break;
   }
-  cost::OperatorLawConstants law = problem.law(logs);
+  cost::OperatorTimeLawConstants law = problem.law(logs);
   for (const cost::LawConstant& constant : cost::kOperatorLawConstants) {
     law.*constant.value = round_to_profile_digits(law.*constant.value);
   }

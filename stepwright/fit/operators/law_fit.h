@@ -8,8 +8,8 @@ namespace stepwright::fit {
 
 /// One measured pass (forward or backward) of an operator: the work on which the formula depends,
 /// and the seconds.
-struct LawFitRow {
-  cost::PassWork work;
+struct OperatorLawFitRow {
+  cost::OperatorPassWork work;
   double seconds = 0;
 };
 
@@ -17,9 +17,9 @@ struct LawFitRow {
 /// squares of the logarithm of predicted over measured, robust (soft L1, 5 %), with a weak pull to
 /// the priors of `kOperatorLawConstants`, at which constants stay that the rows do not determine.
 /// Levenberg-Marquardt, deterministic. Fails with `kInput` if there are fewer than eight rows.
-cost::OperatorLawConstants fit_operator_law(cost::OperatorClass what,
-                                            std::span<const LawFitRow> rows,
-                                            const cost::DevicePeaks& peaks);
+cost::OperatorTimeLawConstants fit_operator_law(cost::OperatorClass what,
+                                                std::span<const OperatorLawFitRow> rows,
+                                                const cost::DevicePeakRates& peaks);
 
 /// Returns a fitted number rounded to the digits that a profile keeps: more than a fit determines,
 /// but few enough that all mathematical libraries and processors agree on them, so that a fit gives

@@ -45,8 +45,9 @@ auto judged(Fit fit, const std::vector<Sample>& samples) {
 /// computation is included.
 double slower_in(const OwnOverlapSample& pair) {
   const double saved_s = pair.computation_s + pair.message_s - pair.together_s;
-  return saved_s <= pair.message_s / cost::kMaxSlowdownFactor ? cost::kMaxSlowdownFactor
-                                                              : pair.message_s / saved_s;
+  return saved_s <= pair.message_s / cost::kMaxMeasuredSlowdownFactor
+             ? cost::kMaxMeasuredSlowdownFactor
+             : pair.message_s / saved_s;
 }
 
 /// Returns the median slow-down over all pairs of a link; 0 without samples.
@@ -62,8 +63,9 @@ double slower_beside(const std::vector<OwnOverlapSample>& samples, cost::LinkCla
 
 OwnClusterFit fit_own_cluster(const OwnClusterSamples& samples) {
   OwnClusterFit fit;
-  std::map<std::pair<std::optional<collective::Algorithm>, collective::Collective>,
-           std::vector<OwnCollectiveSample>>
+  std::map<
+      std::pair<std::optional<collective::CollectiveAlgorithm>, collective::CollectiveOperation>,
+      std::vector<OwnCollectiveSample>>
       messages;
   for (const OwnCollectiveSample& sample : samples.messages) {
     auto& rows = messages[{sample.method, sample.operation}];
@@ -89,7 +91,7 @@ OwnClusterFit fit_own_cluster(const OwnClusterSamples& samples) {
     computations[{sample.kind, sample.phase, sample.dtype}].push_back(sample);
   }
   for (const auto& [key, rows] : computations) {
-    fit.computations.push_back(judged(fit_computation_law, rows));
+    fit.computations.push_back(judged(fit_computation_time_law, rows));
   }
   fit.overlap = {.beside_inside = slower_beside(samples.overlaps, cost::LinkClass::kInside),
                  .beside_network = slower_beside(samples.overlaps, cost::LinkClass::kNetwork)};
@@ -115,7 +117,7 @@ Json measured_profile_json(const OwnClusterFit& fit, const std::string& name,
   for (const auto& law : fit.host_overhead)
     add("handling", cost::host_overhead_law_json(law.law), law);
   for (const auto& law : fit.computations)
-    add("computations", cost::computation_law_json(law.law), law);
+    add("computations", cost::computation_time_law_json(law.law), law);
   const auto& [inside, network] = fit.overlap;
   if (inside > 0) file["overlap"]["beside_inside"] = std::round(1e4 * inside) / 1e4;
   if (network > 0) file["overlap"]["beside_network"] = std::round(1e4 * network) / 1e4;

@@ -13,9 +13,9 @@ namespace stepwright::fit {
 
 /// A formula with fitted constants and, if it was computed, its error on rows that the fit did not
 /// use (each fifth row left out in turn).
-template <class Law>
+template <class FittedFormula>
 struct FittedLaw {
-  Law law;
+  FittedFormula law;
   std::size_t rows = 0;
   /// Median of |predicted / measured - 1| on rows left out of the fit; nullopt: not computed.
   std::optional<double> held_out_error;
@@ -23,15 +23,15 @@ struct FittedLaw {
 
 /// Formulas fitted to the messages and computations that were measured on a user's own cluster.
 struct OwnClusterFit {
-  std::map<collective::Collective, FittedLaw<cost::SampledLaw<cost::GlooCostLaw>>>
+  std::map<collective::CollectiveOperation, FittedLaw<cost::SampledLaw<cost::GlooCostLaw>>>
       /// Formulas for collectives of Gloo, the library of torch.distributed (c10d), by operation.
       messages;
-  std::map<std::pair<collective::Algorithm, collective::Collective>,
+  std::map<std::pair<collective::CollectiveAlgorithm, collective::CollectiveOperation>,
            FittedLaw<cost::SampledLaw<cost::ScheduledCollectiveLaw>>>
       schedules;
   /// Formulas for the host's overhead for messages; an entry with 0 rows is assumed, not fitted.
   std::vector<FittedLaw<cost::MessageHostOverheadLaw>> host_overhead;
-  std::vector<FittedLaw<cost::ComputationLaw>> computations;
+  std::vector<FittedLaw<cost::ComputationTimeLaw>> computations;
   cost::MeasuredOverlapSlowdown overlap;
 };
 

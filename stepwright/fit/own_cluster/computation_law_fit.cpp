@@ -25,7 +25,8 @@ Eigen::MatrixXd parts_of(const std::vector<OwnComputationSample>& samples) {
 
 }  // namespace
 
-cost::ComputationLaw fit_computation_law(const std::vector<OwnComputationSample>& samples) {
+cost::ComputationTimeLaw fit_computation_time_law(
+    const std::vector<OwnComputationSample>& samples) {
   Eigen::MatrixXd parts = parts_of(samples);
   // The unknowns have very different sizes, so columns are scaled to one size.
   Eigen::RowVectorXd scale = parts.colwise().maxCoeff();
@@ -56,7 +57,7 @@ cost::ComputationLaw fit_computation_law(const std::vector<OwnComputationSample>
           .s_per_byte = found[2]};
 }
 
-double predicted_s(const cost::ComputationLaw& law, const OwnComputationSample& sample) {
+double predicted_s(const cost::ComputationTimeLaw& law, const OwnComputationSample& sample) {
   return law.seconds(sample.flops, sample.bytes);
 }
 

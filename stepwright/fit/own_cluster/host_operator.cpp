@@ -73,12 +73,13 @@ std::optional<step::OperatorKind> kind_by_sizes(const logs::KinetoOperatorSignat
 
 }  // namespace
 
-TensorWidths tensor_widths_of(const step::StepProgram& program, const model::Architecture& model) {
+TensorWidths tensor_widths_of_program(const step::StepProgram& program,
+                                      const model::ModelArchitecture& model) {
   TensorWidths widths{.hidden = {model.hidden},
                       .inner = {model.ffn},
                       .vocabulary = {model.vocabulary},
                       .head = {model.head_dim, model.head_dim / 2}};
-  for (const step::Template& piece : program.templates) {
+  for (const step::OperatorTemplate& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       if (op.kind == step::OperatorKind::kActivation) widths.inner.insert(op.shape.columns);
       if (op.kind == step::OperatorKind::kLossLocal) widths.vocabulary.insert(op.shape.columns);
@@ -87,8 +88,8 @@ TensorWidths tensor_widths_of(const step::StepProgram& program, const model::Arc
   return widths;
 }
 
-std::optional<HostOperatorKind> recognise_host_operator(const logs::KinetoOperatorSignature& op,
-                                                        const TensorWidths& widths) {
+std::optional<HostOperatorKind> recognise_pytorch_operator_kind(
+    const logs::KinetoOperatorSignature& op, const TensorWidths& widths) {
   const auto named = std::ranges::find_if(
       kCertainParts, [&](const NamedPart& known) { return has(op.name, known.part); });
   if (named != kCertainParts.end()) return HostOperatorKind{named->kind, true};
@@ -99,7 +100,8 @@ std::optional<HostOperatorKind> recognise_host_operator(const logs::KinetoOperat
   return kind ? std::optional(HostOperatorKind{*kind, false}) : std::nullopt;
 }
 
-std::optional<step::Shape> host_matrix_product_sizes(const logs::KinetoOperatorSignature& op) {
+std::optional<step::OperatorShape> host_matrix_product_sizes(
+    const logs::KinetoOperatorSignature& op) {
   const bool sum = op.name == "aten::addmm";
   if (!sum && op.name != "aten::mm") return std::nullopt;
   const std::size_t left = sum ? 1 : 0;
@@ -109,7 +111,7 @@ std::optional<step::Shape> host_matrix_product_sizes(const logs::KinetoOperatorS
   if (a.size() != 2 || b.size() != 2 || a[1] != b[0] || a[0] < 1 || a[1] < 1 || b[1] < 1) {
     return std::nullopt;
   }
-  return step::Shape{.rows = a[0], .columns = b[1], .inner = a[1]};
+  return step::OperatorShape{.rows = a[0], .columns = b[1], .inner = a[1]};
 }
 
 }  // namespace stepwright::fit

@@ -21,7 +21,8 @@ struct TensorWidths {
 };
 
 /// Returns the tensor widths of a step program's operators on a rank, and of the whole model.
-TensorWidths tensor_widths_of(const step::StepProgram& program, const model::Architecture& model);
+TensorWidths tensor_widths_of_program(const step::StepProgram& program,
+                                      const model::ModelArchitecture& model);
 
 /// The kind of computation that a PyTorch operator does, recognised by its name and sizes.
 struct HostOperatorKind {
@@ -32,11 +33,12 @@ struct HostOperatorKind {
 
 /// Returns the kind of computation of a PyTorch operator; nullopt if neither name nor sizes
 /// determine it.
-std::optional<HostOperatorKind> recognise_host_operator(const logs::KinetoOperatorSignature& op,
-                                                        const TensorWidths& widths);
+std::optional<HostOperatorKind> recognise_pytorch_operator_kind(
+    const logs::KinetoOperatorSignature& op, const TensorWidths& widths);
 
 /// Returns the sizes of a PyTorch operator that is a matrix product [rows, inner] x [inner,
 /// columns]; nullopt for any other operator.
-std::optional<step::Shape> host_matrix_product_sizes(const logs::KinetoOperatorSignature& op);
+std::optional<step::OperatorShape> host_matrix_product_sizes(
+    const logs::KinetoOperatorSignature& op);
 
 }  // namespace stepwright::fit

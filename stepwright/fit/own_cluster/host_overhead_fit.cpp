@@ -11,7 +11,8 @@ namespace {
 constexpr double kGatherPasses = 3;
 constexpr double kScatterPasses = 5;
 
-bool sends(const MessagesByScheme& planned, step::Scheme scheme, collective::Collective operation) {
+bool sends(const MessagesByScheme& planned, step::ParallelismScheme scheme,
+           collective::CollectiveOperation operation) {
   return planned.contains({scheme, operation});
 }
 
@@ -22,11 +23,11 @@ double host_over_usual(std::span<const FittedLaw<cost::MessageHostOverheadLaw>> 
   double ratios = 0;
   double kinds = 0;
   for (const auto& one : found) {
-    const bool sharded = one.law.scheme == step::Scheme::kData &&
-                         one.law.operation != collective::Collective::kAllReduce;
-    const double usual_s = one.law.scheme == step::Scheme::kTensor ? usual.tensor_s
-                           : sharded                               ? usual.data_s
-                                                                   : 0;
+    const bool sharded = one.law.scheme == step::ParallelismScheme::kData &&
+                         one.law.operation != collective::CollectiveOperation::kAllReduce;
+    const double usual_s = one.law.scheme == step::ParallelismScheme::kTensor ? usual.tensor_s
+                           : sharded                                          ? usual.data_s
+                                                                              : 0;
     if (!(one.law.start_s > 0 && usual_s > 0)) continue;
     ratios += one.law.start_s / usual_s;
     ++kinds;
@@ -38,13 +39,13 @@ double host_over_usual(std::span<const FittedLaw<cost::MessageHostOverheadLaw>> 
 
 std::vector<FittedLaw<cost::MessageHostOverheadLaw>> fit_host_overhead(
     const MessagesByScheme& planned, const HostMessageWork& host) {
-  std::map<collective::Collective, PlannedMessages> of_operation;
+  std::map<collective::CollectiveOperation, PlannedMessages> of_operation;
   double dispatched = 0;
   for (const auto& [key, messages] : planned) {
     const auto& [scheme, operation] = key;
     of_operation[operation].calls += messages.calls;
     of_operation[operation].bytes += messages.bytes;
-    if (scheme == step::Scheme::kTensor) dispatched += messages.calls;
+    if (scheme == step::ParallelismScheme::kTensor) dispatched += messages.calls;
   }
   std::vector<FittedLaw<cost::MessageHostOverheadLaw>> laws;
   for (const auto& [key, messages] : planned) {
@@ -53,7 +54,7 @@ std::vector<FittedLaw<cost::MessageHostOverheadLaw>> fit_host_overhead(
       law.start_s = found->second.host / of_operation[law.operation].calls;
       law.s_per_byte = found->second.busy / of_operation[law.operation].bytes;
     }
-    if (law.scheme == step::Scheme::kTensor) law.start_s += host.dispatch_s / dispatched;
+    if (law.scheme == step::ParallelismScheme::kTensor) law.start_s += host.dispatch_s / dispatched;
     if (law.start_s + law.s_per_byte > 0) laws.push_back({.law = law, .rows = 1});
   }
   return laws;
@@ -65,20 +66,20 @@ std::vector<FittedLaw<cost::MessageHostOverheadLaw>> assumed_host_overhead(
   std::vector<FittedLaw<cost::MessageHostOverheadLaw>> laws;
   const double scale = host_over_usual(found, host_overhead);
   const bool splits = std::ranges::any_of(
-      planned, [](const auto& one) { return one.first.first == step::Scheme::kTensor; });
-  for (const collective::Collective operation :
-       {collective::Collective::kAllReduce, collective::Collective::kAllGather,
-        collective::Collective::kReduceScatter}) {
+      planned, [](const auto& one) { return one.first.first == step::ParallelismScheme::kTensor; });
+  for (const collective::CollectiveOperation operation :
+       {collective::CollectiveOperation::kAllReduce, collective::CollectiveOperation::kAllGather,
+        collective::CollectiveOperation::kReduceScatter}) {
     if (splits) break;
-    laws.push_back({.law = {.scheme = step::Scheme::kTensor,
+    laws.push_back({.law = {.scheme = step::ParallelismScheme::kTensor,
                             .operation = operation,
                             .start_s = scale * host_overhead.tensor_s}});
   }
   for (const auto& [operation, passes] :
-       {std::pair{collective::Collective::kAllGather, kGatherPasses},
-        {collective::Collective::kReduceScatter, kScatterPasses}}) {
-    if (sends(planned, step::Scheme::kData, operation)) continue;
-    laws.push_back({.law = {.scheme = step::Scheme::kData,
+       {std::pair{collective::CollectiveOperation::kAllGather, kGatherPasses},
+        {collective::CollectiveOperation::kReduceScatter, kScatterPasses}}) {
+    if (sends(planned, step::ParallelismScheme::kData, operation)) continue;
+    laws.push_back({.law = {.scheme = step::ParallelismScheme::kData,
                             .operation = operation,
                             .start_s = scale * host_overhead.data_s,
                             .s_per_byte = passes * memory_s_per_byte}});

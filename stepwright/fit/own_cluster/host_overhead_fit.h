@@ -13,7 +13,7 @@ namespace stepwright::fit {
 
 /// The host's work for messages in one step of a rank, in addition to their transfer.
 struct HostMessageWork {
-  std::map<collective::Collective, HostComputationSeconds>
+  std::map<collective::CollectiveOperation, HostComputationSeconds>
       copies;  ///< Seconds of copies into and out of messages, by operation.
   /// Seconds of dispatch for tensors that are split over tensor-parallel ranks (DTensor).
   double dispatch_s = 0;

@@ -153,7 +153,7 @@ class HostReader {
     meanings_.resize(trace_.operators.size());
     known_.reserve(trace_.signatures.size());
     for (const logs::KinetoOperatorSignature& one : trace_.signatures) {
-      known_.push_back(recognise_host_operator(one, widths_));
+      known_.push_back(recognise_pytorch_operator_kind(one, widths_));
     }
     for (const int i : order_) find_meaning(i);
     std::vector<bool> holds_product(trace_.operators.size(), false);
@@ -209,7 +209,7 @@ class HostReader {
   /// Sets the phases of the two products of a backward: the one over the forward's rows is the
   /// weight gradient.
   void set_phase_of_product(int index) {
-    const step::Shape shape = *host_matrix_product_sizes(trace_.signature_of(index));
+    const step::OperatorShape shape = *host_matrix_product_sizes(trace_.signature_of(index));
     Meaning& mine = meaning(index);
     if (!mine.backward) {
       rows_.insert(shape.rows);

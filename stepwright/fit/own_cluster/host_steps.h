@@ -32,7 +32,7 @@ struct HostThreadStep {
 /// One execution of a matrix product on the host.
 struct HostMatrixProduct {
   step::Phase phase{};
-  step::Shape shape;
+  step::OperatorShape shape;
   double seconds = 0;
   /// True if a message of this rank was in progress during most of the product.
   bool beside = false;

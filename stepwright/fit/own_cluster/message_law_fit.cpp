@@ -26,7 +26,10 @@ double time_s(const cost::GlooCostLaw& law, const OwnCollectiveSample& sample) {
 }
 
 double time_s(const cost::ScheduledCollectiveLaw& law, const OwnCollectiveSample& sample) {
-  return law.time(*sample.method, sample.operation, sample.payload_bytes, sample.group).seconds;
+  return law
+      .collective_time_by_schedule(*sample.method, sample.operation, sample.payload_bytes,
+                                   sample.group)
+      .seconds;
 }
 
 void lower(double& least, double seconds, double amount) {
@@ -85,7 +88,7 @@ cost::ScheduledCollectiveLaw fastest_collective_schedule(
   for (const OwnCollectiveSample& sample : samples) {
     const auto nodes = static_cast<double>(sample.group.nodes);
     const auto members = static_cast<double>(sample.group.members);
-    const double passes = sample.operation == collective::Collective::kAllReduce ? 2 : 1;
+    const double passes = sample.operation == collective::CollectiveOperation::kAllReduce ? 2 : 1;
     const double sent = passes * sample.payload_bytes * static_cast<double>(sample.group.groups);
     lower(law.start_s, sample.seconds, kFewOfIt);
     lower(law.message_s, sample.seconds, passes * nodes * members);
@@ -200,8 +203,8 @@ cost::SampledLaw<cost::GlooCostLaw> fit_gloo_message_law(
   return {law, missed(law, samples)};
 }
 
-std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> fit_gloo_operation_laws(
-    const std::vector<OwnCollectiveSample>& samples) {
+std::map<collective::CollectiveOperation, cost::SampledLaw<cost::GlooCostLaw>>
+fit_gloo_operation_laws(const std::vector<OwnCollectiveSample>& samples) {
   const cost::GlooCostLaw law = better(
       [&](bool own_nics) {
         cost::GlooCostLaw made = fastest_gloo(samples, own_nics);
@@ -210,8 +213,8 @@ std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> fit_gloo_o
         return made;
       },
       samples);
-  std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> laws;
-  for (const Named<collective::Collective>& operation : cost::kCollectiveNames) {
+  std::map<collective::CollectiveOperation, cost::SampledLaw<cost::GlooCostLaw>> laws;
+  for (const Named<collective::CollectiveOperation>& operation : cost::kCollectiveNames) {
     std::vector<OwnCollectiveSample> own;
     std::ranges::copy_if(samples, std::back_inserter(own),
                          [&](const auto& sample) { return sample.operation == operation.value; });

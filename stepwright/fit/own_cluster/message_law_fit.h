@@ -20,8 +20,8 @@ cost::SampledLaw<cost::GlooCostLaw> fit_gloo_message_law(
 /// sockets carry them. Operations with samples get their own rates and ratios to measured times;
 /// operations without samples get the common formula. If all groups have one shape, hops cannot be
 /// told from starts, and all of this time is the start.
-std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> fit_gloo_operation_laws(
-    const std::vector<OwnCollectiveSample>& samples);
+std::map<collective::CollectiveOperation, cost::SampledLaw<cost::GlooCostLaw>>
+fit_gloo_operation_laws(const std::vector<OwnCollectiveSample>& samples);
 
 /// Fits the time formula of a collective that this project's process group runs as an explicit
 /// schedule of sends. All samples must have the same algorithm, operation and chunk size.

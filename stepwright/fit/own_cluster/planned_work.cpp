@@ -6,11 +6,13 @@
 namespace stepwright::fit {
 namespace {
 
-template <class Visit>
-void each_operator(const step::StepProgram& program, const step::Stage& stage, Visit&& visit) {
-  for (const step::ScheduleSlot& slot : stage.schedule) {
-    for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
-      const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+template <class VisitorCallback>
+void each_operator(const step::StepProgram& program, const step::PipelineStageProgram& stage,
+                   VisitorCallback&& visit) {
+  for (const step::PipelineScheduleSlot& slot : stage.schedule) {
+    for (const step::TemplateSequenceItem& item :
+         stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+      const step::OperatorTemplate& piece = program.templates[static_cast<std::size_t>(item.which)];
       for (const step::Operator& op : piece.operators) visit(op);
     }
   }
@@ -18,20 +20,22 @@ void each_operator(const step::StepProgram& program, const step::Stage& stage, V
 
 }  // namespace
 
-WorkByKind planned_computations(const step::StepProgram& program, const step::Stage& stage) {
+WorkByKind planned_computations(const step::StepProgram& program,
+                                const step::PipelineStageProgram& stage) {
   WorkByKind work;
   each_operator(program, stage, [&](const step::Operator& op) {
     if (step::is_communication(op.kind)) return;
-    PlannedComputations& sum = work[{op.kind, cost::measured_phase_of(op.phase)}];
+    PlannedComputations& sum = work[{op.kind, cost::phase_as_measured(op.phase)}];
     sum.operators += op.repeats;
-    sum.flops += op.repeats * step::flops(op);
-    sum.bytes += op.repeats * step::memory_bytes(op);
+    sum.flops += op.repeats * step::operator_flops(op);
+    sum.bytes += op.repeats * step::device_memory_traffic_bytes(op);
     sum.dtype = op.dtype;
   });
   return work;
 }
 
-MessagesByScheme planned_messages(const step::StepProgram& program, const step::Stage& stage) {
+MessagesByScheme planned_messages(const step::StepProgram& program,
+                                  const step::PipelineStageProgram& stage) {
   MessagesByScheme messages;
   each_operator(program, stage, [&](const step::Operator& op) {
     if (!step::is_communication(op.kind)) return;

@@ -24,14 +24,17 @@ struct PlannedMessages {
   double calls = 0;
   double bytes = 0;  ///< Bytes of the full buffers, summed over all calls.
 };
-using MessagesByScheme = std::map<std::pair<step::Scheme, collective::Collective>, PlannedMessages>;
+using MessagesByScheme =
+    std::map<std::pair<step::ParallelismScheme, collective::CollectiveOperation>, PlannedMessages>;
 
 /// Returns the planned computations of a pipeline position in a step, by kind and phase;
-/// recomputation counts as forward (`measured_phase_of`).
-WorkByKind planned_computations(const step::StepProgram& program, const step::Stage& stage);
+/// recomputation counts as forward (`phase_as_measured`).
+WorkByKind planned_computations(const step::StepProgram& program,
+                                const step::PipelineStageProgram& stage);
 
 /// Returns the planned messages of a pipeline position to other ranks in a step, by kind of
 /// parallelism and operation.
-MessagesByScheme planned_messages(const step::StepProgram& program, const step::Stage& stage);
+MessagesByScheme planned_messages(const step::StepProgram& program,
+                                  const step::PipelineStageProgram& stage);
 
 }  // namespace stepwright::fit

@@ -33,13 +33,13 @@ constexpr std::size_t kFewest = 3;
 class StepFitter {
  public:
   StepFitter(const plan::PlannedJob& planned, const std::vector<RankHostTrace>& ranks,
-             const logs::Log& log)
+             const logs::CommunicationLog& log)
       : planned_(planned), ranks_(ranks), log_(log) {
-    program_ = step::build_program(planned.job, planned.plan);
+    program_ = step::build_step_program(planned.job, planned.plan);
     if (program_.stages.size() > 1) {
       fail_unsupported("fit --plan: traces of pipelines are not covered; nearest: pipeline 1");
     }
-    check_traces_match_job(program_, plan::Grid(planned.plan), ranks, log);
+    check_traces_match_job(program_, plan::RankGrid(planned.plan), ranks, log);
     work_ = planned_computations(program_, program_.stages.front());
   }
 
@@ -84,7 +84,7 @@ class StepFitter {
   }
 
   /// True if a call was made in one of the chosen steps.
-  [[nodiscard]] bool is_chosen(const logs::LogRecord& record) const {
+  [[nodiscard]] bool is_chosen(const logs::LoggedCall& record) const {
     return std::ranges::any_of(chosen_, [&](const auto& chosen) {
       const auto& [rank, step] = chosen;
       return static_cast<std::size_t>(record.source) == rank &&
@@ -103,7 +103,7 @@ class StepFitter {
   /// Fits matrix products. They run in many shapes, each of them often: one sample for each run,
   /// with the median time of its shape.
   void fit_products() {
-    std::map<std::pair<step::Phase, step::Shape>,
+    std::map<std::pair<step::Phase, step::OperatorShape>,
              std::pair<std::vector<double>, std::vector<double>>>
         times;
     std::size_t steps = 0;
@@ -125,8 +125,8 @@ class StepFitter {
       const OwnComputationSample sample{.kind = op.kind,
                                         .phase = phase,
                                         .dtype = dtype,
-                                        .flops = step::flops(op),
-                                        .bytes = step::memory_bytes(op),
+                                        .flops = step::operator_flops(op),
+                                        .bytes = step::device_memory_traffic_bytes(op),
                                         .seconds = upper_median(alone.empty() ? beside : alone)};
       if (!(sample.seconds > 0)) {
         timeless.insert(phase);
@@ -144,7 +144,7 @@ class StepFitter {
     for (const auto& [phase, rows] : samples) fit_products_of(phase, rows);
     if (!factors.empty()) {
       out_.fit.overlap.beside_inside =
-          std::clamp(upper_median(factors), 1.0, cost::kMaxSlowdownFactor);
+          std::clamp(upper_median(factors), 1.0, cost::kMaxMeasuredSlowdownFactor);
     }
   }
 
@@ -152,7 +152,7 @@ class StepFitter {
     const KindAndPhase key{step::OperatorKind::kLinear, phase};
     const auto planned = work_.find(key);
     if (planned == work_.end()) return;
-    cost::ComputationLaw law = fit_computation_law(rows);
+    cost::ComputationTimeLaw law = fit_computation_time_law(rows);
     scale_to_step(law, rows, seconds_[key].busy);
     // Several products of a framework may be one product of the plan.
     law.start_s *= static_cast<double>(rows.size()) / planned->second.operators;
@@ -164,7 +164,7 @@ class StepFitter {
   /// Fails with `kInput`, since the products of a phase have no duration.
   [[noreturn]] void fail_timeless(step::Phase phase) const {
     std::vector<std::string> files;
-    for (const logs::LogSource& source : log_.sources) files.push_back(source.file);
+    for (const logs::LogFileReadResult& source : log_.sources) files.push_back(source.file);
     fail_input(fmt::format(
         "{}: dur: no product of the {} lasts longer than 0 us; the durations are missing, or the "
         "timer is too coarse for products of this size",
@@ -174,7 +174,7 @@ class StepFitter {
 
   /// Scales a law so that it sums up to its kind's time in a step: disturbed runs are in no median,
   /// but in every step.
-  static void scale_to_step(cost::ComputationLaw& law,
+  static void scale_to_step(cost::ComputationTimeLaw& law,
                             const std::vector<OwnComputationSample>& rows, double busy_s) {
     double sum_s = 0;
     for (const OwnComputationSample& row : rows) sum_s += predicted_s(law, row);
@@ -188,7 +188,7 @@ class StepFitter {
     // A trace does not tell an input's gradient from a weight's if one kernel computes both.
     double share = 1;
     KindAndPhase logged = key;
-    if (!seconds_.contains(key) && step::is_backward(key.second)) {
+    if (!seconds_.contains(key) && step::is_backward_phase(key.second)) {
       logged.second = step::Phase::kDataGradient;
       const auto both = work_.find(logged);
       if (both != work_.end()) share = work.bytes / (work.bytes + both->second.bytes);
@@ -200,10 +200,10 @@ class StepFitter {
     const HostComputationSeconds found{.busy = share * seconds->second.busy,
                                        .host = share * seconds->second.host};
     const bool products = work.flops > 0 && key.first == step::OperatorKind::kAttention;
-    cost::ComputationLaw law{.kind = key.first,
-                             .phase = key.second,
-                             .dtype = work.dtype,
-                             .start_s = found.host / work.operators};
+    cost::ComputationTimeLaw law{.kind = key.first,
+                                 .phase = key.second,
+                                 .dtype = work.dtype,
+                                 .start_s = found.host / work.operators};
     (products ? law.s_per_flop : law.s_per_byte) =
         found.busy / (products ? work.flops : work.bytes);
     out_.fit.computations.push_back({.law = law, .rows = 1});
@@ -234,14 +234,14 @@ class StepFitter {
   /// Fits the calls of operations that the plan may send: one law for all, since the same sockets
   /// carry them.
   void fit_messages() {
-    const std::vector<StepMessageCalls> messages = timed_step_message_calls(
+    const std::vector<StepMessageCalls> messages = logged_calls_of_plan_messages(
         planned_, program_, log_, static_cast<double>(chosen_.size()),
-        [this](const logs::LogRecord& record) { return is_chosen(record); });
+        [this](const logs::LoggedCall& record) { return is_chosen(record); });
     fit_host_of_messages();
     if (messages.empty()) return;
     double waiting_s = 0;
     std::vector<OwnCollectiveSample> samples;
-    std::map<collective::Collective, std::size_t> rows;
+    std::map<collective::CollectiveOperation, std::size_t> rows;
     for (const StepMessageCalls& message : messages) {
       waiting_s += message.calls * message.waiting_s;
       samples.push_back(message.sample);
@@ -256,10 +256,10 @@ class StepFitter {
   /// Fits the host's work for messages: copies such as FSDP's into and out of them, and DTensor's
   /// time for operators between tensor-parallel messages.
   void fit_host_of_messages() {
-    constexpr std::pair<step::OperatorKind, collective::Collective> kKinds[] = {
-        {step::OperatorKind::kAllReduce, collective::Collective::kAllReduce},
-        {step::OperatorKind::kAllGather, collective::Collective::kAllGather},
-        {step::OperatorKind::kReduceScatter, collective::Collective::kReduceScatter}};
+    constexpr std::pair<step::OperatorKind, collective::CollectiveOperation> kKinds[] = {
+        {step::OperatorKind::kAllReduce, collective::CollectiveOperation::kAllReduce},
+        {step::OperatorKind::kAllGather, collective::CollectiveOperation::kAllGather},
+        {step::OperatorKind::kReduceScatter, collective::CollectiveOperation::kReduceScatter}};
     const MessagesByScheme planned = planned_messages(program_, program_.stages.front());
     const auto sends = [&](auto&& holds) {
       return std::ranges::any_of(planned, [&](const auto& one) { return holds(one.first); });
@@ -274,7 +274,8 @@ class StepFitter {
         used_.insert(key);
       }
     }
-    const bool splits = sends([](const auto& key) { return key.first == step::Scheme::kTensor; });
+    const bool splits =
+        sends([](const auto& key) { return key.first == step::ParallelismScheme::kTensor; });
     (splits ? host.dispatch_s : out_.unknown_s) += dispatch_s_;
     out_.fit.host_overhead = fit_host_overhead(planned, host);
     const plan::MessageHostOverhead host_overhead =
@@ -310,7 +311,7 @@ class StepFitter {
 
   const plan::PlannedJob& planned_;
   const std::vector<RankHostTrace>& ranks_;
-  const logs::Log& log_;
+  const logs::CommunicationLog& log_;
   step::StepProgram program_;
   WorkByKind work_;
   /// The chosen steps, each with its rank's index in `ranks_`.
@@ -324,7 +325,8 @@ class StepFitter {
 }  // namespace
 
 MeasuredStepFit fit_measured_steps(const plan::PlannedJob& planned,
-                                   const std::vector<RankHostTrace>& ranks, const logs::Log& log) {
+                                   const std::vector<RankHostTrace>& ranks,
+                                   const logs::CommunicationLog& log) {
   return StepFitter(planned, ranks, log).fit();
 }
 

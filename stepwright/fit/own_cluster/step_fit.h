@@ -27,6 +27,7 @@ struct MeasuredStepFit {
 /// formula of one that it sent. Fails with `kInput` if the products of a step are not those of the
 /// plan.
 MeasuredStepFit fit_measured_steps(const plan::PlannedJob& planned,
-                                   const std::vector<RankHostTrace>& ranks, const logs::Log& log);
+                                   const std::vector<RankHostTrace>& ranks,
+                                   const logs::CommunicationLog& log);
 
 }  // namespace stepwright::fit

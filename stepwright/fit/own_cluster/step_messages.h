@@ -22,8 +22,9 @@ struct StepMessageCalls {
 /// a call counts for the plan's first group of its size. Seconds without waiting are the shortest
 /// over all ranks of one call (the n-th of its operation and size in the group). `steps`: number of
 /// steps, over all ranks, in which these calls were made.
-std::vector<StepMessageCalls> timed_step_message_calls(
-    const plan::PlannedJob& planned, const step::StepProgram& program, const logs::Log& log,
-    double steps, const std::function<bool(const logs::LogRecord&)>& is_chosen);
+std::vector<StepMessageCalls> logged_calls_of_plan_messages(
+    const plan::PlannedJob& planned, const step::StepProgram& program,
+    const logs::CommunicationLog& log, double steps,
+    const std::function<bool(const logs::LoggedCall&)>& is_chosen);
 
 }  // namespace stepwright::fit

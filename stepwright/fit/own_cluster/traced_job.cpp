@@ -18,8 +18,8 @@ namespace {
 /// How far, as a share, the products of a trace may differ from those of the plan.
 constexpr double kOtherModel = 0.05;
 
-void check_ranks(const step::StepProgram& program, const logs::Log& log) {
-  for (const logs::LogSource& source : log.sources) {
+void check_ranks(const step::StepProgram& program, const logs::CommunicationLog& log) {
+  for (const logs::LogFileReadResult& source : log.sources) {
     if (source.world == 0 || source.world == program.ranks) continue;
     fail_input(fmt::format("{}: is of a job of {} ranks, the plan of {}", source.file, source.world,
                            program.ranks));
@@ -38,13 +38,14 @@ void check_ranks(const step::StepProgram& program, const logs::Log& log) {
 /// Returns the FLOPs of forward products in a step, by inner width.
 std::map<std::int64_t, double> planned_products(const step::StepProgram& program) {
   std::map<std::int64_t, double> products;
-  const step::Stage& stage = program.stages.front();
-  for (const step::ScheduleSlot& slot : stage.schedule) {
-    for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+  const step::PipelineStageProgram& stage = program.stages.front();
+  for (const step::PipelineScheduleSlot& slot : stage.schedule) {
+    for (const step::TemplateSequenceItem& item :
+         stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
       for (const step::Operator& op :
            program.templates[static_cast<std::size_t>(item.which)].operators) {
-        if (op.kind != step::OperatorKind::kLinear || step::is_backward(op.phase)) continue;
-        products[op.shape.inner] += op.repeats * step::flops(op);
+        if (op.kind != step::OperatorKind::kLinear || step::is_backward_phase(op.phase)) continue;
+        products[op.shape.inner] += op.repeats * step::operator_flops(op);
       }
     }
   }
@@ -54,10 +55,11 @@ std::map<std::int64_t, double> planned_products(const step::StepProgram& program
 std::map<std::int64_t, double> traced_products(const RankHostTrace& trace) {
   std::map<std::int64_t, double> products;
   for (const HostMatrixProduct& product : trace.products) {
-    if (step::is_backward(product.phase)) continue;
+    if (step::is_backward_phase(product.phase)) continue;
     const step::Operator op{
         .kind = step::OperatorKind::kLinear, .phase = product.phase, .shape = product.shape};
-    products[product.shape.inner] += step::flops(op) / static_cast<double>(trace.steps.size());
+    products[product.shape.inner] +=
+        step::operator_flops(op) / static_cast<double>(trace.steps.size());
   }
   return products;
 }
@@ -68,10 +70,11 @@ double sum_of(const std::map<std::int64_t, double>& products) {
   return sum;
 }
 
-using BytesByOperation = std::map<logs::LogOperation, double>;
+using BytesByOperation = std::map<logs::LoggedOperation, double>;
 
 /// Returns the first operation that has bytes in `of` and none in `in`; nullopt: there is none.
-std::optional<logs::LogOperation> lacking(const BytesByOperation& of, const BytesByOperation& in) {
+std::optional<logs::LoggedOperation> lacking(const BytesByOperation& of,
+                                             const BytesByOperation& in) {
   double all = 0;
   for (const auto& [operation, bytes] : of) all += bytes;
   for (const auto& [operation, bytes] : of) {
@@ -81,8 +84,8 @@ std::optional<logs::LogOperation> lacking(const BytesByOperation& of, const Byte
 }
 
 /// Checks the kinds of messages: another sharding computes the same, but sends by other operations.
-void check_messages(const step::StepProgram& program, const plan::Grid& grid,
-                    const logs::Log& log) {
+void check_messages(const step::StepProgram& program, const plan::RankGrid& grid,
+                    const logs::CommunicationLog& log) {
   BytesByOperation planned;
   for (const auto& [kind, sizes] : logs::planned_step(program, grid, 0).calls) {
     for (const auto& [payload, size] : sizes) {
@@ -92,14 +95,14 @@ void check_messages(const step::StepProgram& program, const plan::Grid& grid,
   BytesByOperation logged;
   for (const logs::EqualLoggedCalls& calls : log.records.distinct_calls()) {
     const std::int64_t bytes = std::max(calls.first.payload_bytes, calls.first.logged_bytes);
-    const bool of_step = calls.first.operation != logs::LogOperation::kBroadcast &&
-                         calls.first.operation != logs::LogOperation::kBarrier;
+    const bool of_step = calls.first.operation != logs::LoggedOperation::kBroadcast &&
+                         calls.first.operation != logs::LoggedOperation::kBarrier;
     if (of_step && bytes > 0) {
       logged[calls.first.operation] += static_cast<double>(bytes * calls.calls);
     }
   }
   if (logged.empty()) return;
-  const auto fail = [](logs::LogOperation operation, std::string_view holds,
+  const auto fail = [](logs::LoggedOperation operation, std::string_view holds,
                        std::string_view lacks) {
     fail_input(
         fmt::format("fit --plan: the traces are of another sharding or layout than the "
@@ -112,8 +115,9 @@ void check_messages(const step::StepProgram& program, const plan::Grid& grid,
 
 }  // namespace
 
-void check_traces_match_job(const step::StepProgram& program, const plan::Grid& grid,
-                            const std::vector<RankHostTrace>& ranks, const logs::Log& log) {
+void check_traces_match_job(const step::StepProgram& program, const plan::RankGrid& grid,
+                            const std::vector<RankHostTrace>& ranks,
+                            const logs::CommunicationLog& log) {
   check_ranks(program, log);
   check_messages(program, grid, log);
   // Products may be cut and joined differently than in the plan, but not along their inner width.

@@ -16,14 +16,14 @@ namespace stepwright::fit {
 namespace {
 
 /// Names of operations in tables.
-constexpr Named<collective::Collective> kTableWords[] = {
-    {collective::Collective::kAllReduce, "all_reduce"},
-    {collective::Collective::kAllGather, "all_gather"},
-    {collective::Collective::kReduceScatter, "reduce_scatter"},
-    {collective::Collective::kAllToAll, "all_to_all"},
-    {collective::Collective::kAllToAll, "alltoall"},
-    {collective::Collective::kPointToPoint, "send_recv"},
-    {collective::Collective::kPointToPoint, "sendrecv"},
+constexpr Named<collective::CollectiveOperation> kTableWords[] = {
+    {collective::CollectiveOperation::kAllReduce, "all_reduce"},
+    {collective::CollectiveOperation::kAllGather, "all_gather"},
+    {collective::CollectiveOperation::kReduceScatter, "reduce_scatter"},
+    {collective::CollectiveOperation::kAllToAll, "all_to_all"},
+    {collective::CollectiveOperation::kAllToAll, "alltoall"},
+    {collective::CollectiveOperation::kPointToPoint, "send_recv"},
+    {collective::CollectiveOperation::kPointToPoint, "sendrecv"},
 };
 
 /// All columns that are read from tables.
@@ -47,7 +47,7 @@ class Cells {
   }
   [[nodiscard]] std::int64_t count(std::string_view title) const {
     const IntegerParseResult read = read_integer(text(title));
-    const bool good = read.status == IntegerParseResult::Status::kGood;
+    const bool good = read.status == IntegerParseResult::IntegerParseStatus::kGood;
     return good && read.value >= 1 && read.value <= cluster::kMaxClusterDevices ? read.value : 0;
   }
 
@@ -70,7 +70,8 @@ struct Reading {
 };
 
 bool read_operation(std::string_view word, Reading& out) {
-  const auto found = std::ranges::find(kTableWords, word, &Named<collective::Collective>::name);
+  const auto found =
+      std::ranges::find(kTableWords, word, &Named<collective::CollectiveOperation>::name);
   if (found == std::end(kTableWords)) {
     out.refusal = fmt::format("'{}' is no operation of the model", word);
     return false;
@@ -90,7 +91,7 @@ Reading read_one_machine(const Cells& cells, const SampledMachine& machine) {
   sample.nodes = cells.count("nodes");
   sample.ranks_per_node = cells.count("gpus_per_node");
   sample.payload_bytes = 2 * cells.number("elements_fp16");
-  if (sample.operation == collective::Collective::kAllGather) {
+  if (sample.operation == collective::CollectiveOperation::kAllGather) {
     sample.payload_bytes *= static_cast<double>(sample.ranks());
   }
   sample.seconds = 1e-6 * cells.number("time_us");
@@ -118,14 +119,15 @@ Reading read_clusters(const Cells& cells, const SampledMachine* named) {
   sample.library = library_of(cells);
   sample.payload_bytes = cells.number("size_bytes");
   if (sample.library == kTensorListLibraryName &&
-      sample.operation == collective::Collective::kAllGather) {
+      sample.operation == collective::CollectiveOperation::kAllGather) {
     sample.payload_bytes *= static_cast<double>(ranks);
   }
   sample.switch_adds = cells.text("datatype") != "int8";
   sample.seconds = 1e-6 * cells.number("time_us");
   if (cells.text("time_us").empty() && cells.number("busbw_gbps_bytes") > 0) {
-    sample.seconds = collective::sent_bytes(sample.operation, sample.payload_bytes, ranks) /
-                     (1e9 * cells.number("busbw_gbps_bytes"));
+    sample.seconds =
+        collective::bytes_sent_by_each_rank(sample.operation, sample.payload_bytes, ranks) /
+        (1e9 * cells.number("busbw_gbps_bytes"));
   }
   return out;
 }
@@ -143,9 +145,9 @@ std::string fault(CollectiveSample& sample, SampledClusterCache& clusters) {
     return fmt::format("{} ranks a node, {} has {}", sample.ranks_per_node, cluster.name,
                        cluster.devices_per_node);
   }
-  sample.routes = cost::ClusterLineRates(cluster).routes({sample.operation, sample.payload_bytes,
-                                                          sample_rank_placement(sample, cluster),
-                                                          collective::Algorithm::kLibrary});
+  sample.routes = cost::ClusterLineRates(cluster).message_times_by_route(
+      {sample.operation, sample.payload_bytes, rank_placement_of_sample(sample, cluster),
+       collective::CollectiveAlgorithm::kLibrary});
   sample.routes.switches.exists = sample.routes.switches.exists && sample.switch_adds;
   const cost::MessageRouteTimes& routes = sample.routes;
   const double least = 1.0 / 1.02 *
@@ -156,8 +158,10 @@ std::string fault(CollectiveSample& sample, SampledClusterCache& clusters) {
   if (sample.seconds < least) {
     return fmt::format("faster than the line rate by {:.2f}", least / sample.seconds);
   }
-  const cost::MachineCollectiveConstants constants = cost::unfitted_collective_constants(cluster);
-  const double ratio = sample.seconds / cost::seconds(routes, constants.of(sample.operation));
+  const cost::MachineCollectiveConstants constants =
+      cost::collective_constants_without_fit(cluster);
+  const double ratio =
+      sample.seconds / cost::message_seconds_by_algorithm(routes, constants.of(sample.operation));
   if (ratio > 300) return fmt::format("{:.0f} times the default model: another unit?", ratio);
   return {};
 }
@@ -167,7 +171,7 @@ constexpr double kSlower = 2.5;
 
 /// Drops rows that are far slower than larger ones of the same run, such as first calls and
 /// interruptions.
-void drop_interrupted(CollectiveSamples& all, const std::vector<std::string>& runs) {
+void drop_interrupted(CollectiveSampleTable& all, const std::vector<std::string>& runs) {
   std::map<std::string, std::vector<std::size_t>> by_run;
   for (std::size_t i = 0; i < all.samples.size(); ++i) by_run[runs[i]].push_back(i);
   std::set<std::size_t> slow;
@@ -202,8 +206,8 @@ void drop_interrupted(CollectiveSamples& all, const std::vector<std::string>& ru
 /// Returns the key of a row's run: rows of one run share source, operation, layout and type.
 std::string run_of(const CollectiveSample& sample, const Cells& cells) {
   return fmt::format("{} {} {} {} {} {}", sample.machine->name, sample.library,
-                     static_cast<int>(sample.operation), sample.layout(), cells.text("source_url"),
-                     cells.text("datatype"));
+                     static_cast<int>(sample.operation), sample.nodes_by_ranks_text(),
+                     cells.text("source_url"), cells.text("datatype"));
 }
 
 std::string key_of(const CollectiveSample& sample, const Cells& cells) {
@@ -212,9 +216,11 @@ std::string key_of(const CollectiveSample& sample, const Cells& cells) {
 
 }  // namespace
 
-std::string CollectiveSample::layout() const { return fmt::format("{}x{}", nodes, ranks_per_node); }
+std::string CollectiveSample::nodes_by_ranks_text() const {
+  return fmt::format("{}x{}", nodes, ranks_per_node);
+}
 
-std::string DroppedSampleRow::kind() const {
+std::string DroppedSampleRow::skip_reason_without_numbers() const {
   std::string result, word;
   for (const char c : reason + ' ') {
     if (c != ' ') {
@@ -228,12 +234,12 @@ std::string DroppedSampleRow::kind() const {
   return result;
 }
 
-bool has_collective_samples(const CsvTable& table) {
+bool table_has_collective_timings(const CsvTable& table) {
   return (table.column("op") && table.column("elements_fp16")) ||
          (table.column("collective") && table.column("size_bytes"));
 }
 
-CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine) {
+CollectiveSampleTable read_collective_samples(const CsvTable& table, const std::string& machine) {
   const SampledMachine* named = find_sampled_machine(machine);
   if (!machine.empty() && named == nullptr) {
     std::vector<std::string_view> names;
@@ -244,9 +250,9 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const std::stri
   return read_collective_samples(table, named);
 }
 
-CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* named) {
-  table.reject_misspelt_columns(kCollectiveColumns);
-  if (!has_collective_samples(table)) {
+CollectiveSampleTable read_collective_samples(const CsvTable& table, const SampledMachine* named) {
+  table.refuse_misspelt_column_titles(kCollectiveColumns);
+  if (!table_has_collective_timings(table)) {
     fail_input(
         fmt::format("{}: no samples of collectives: the columns are neither op, nodes, "
                     "gpus_per_node, elements_fp16, time_us nor gpu, nodes, gpus, "
@@ -258,7 +264,7 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMa
     fail_input(fmt::format("{}: names no machine; say --profile NAME", table.name));
   }
   table.require_table_rows();
-  CollectiveSamples result{.file = table.name, .samples = {}, .dropped = {}};
+  CollectiveSampleTable result{.file = table.name, .samples = {}, .dropped = {}};
   SampledClusterCache clusters;
   std::set<std::string> seen;
   std::vector<std::string> runs;
@@ -299,8 +305,8 @@ const cluster::Cluster& SampledClusterCache::of(const CollectiveSample& sample) 
   return found->second;
 }
 
-cluster::GroupLayout sample_rank_placement(const CollectiveSample& sample,
-                                           const cluster::Cluster& cluster) {
+cluster::GroupLayout rank_placement_of_sample(const CollectiveSample& sample,
+                                              const cluster::Cluster& cluster) {
   const std::int64_t in_node =
       sample.machine->trays ? ceil_divide(sample.ranks(), cluster.nodes) : sample.ranks_per_node;
   cluster::GroupLayout layout{.size = sample.ranks(),
@@ -318,7 +324,8 @@ cluster::GroupLayout sample_rank_placement(const CollectiveSample& sample,
   return layout;
 }
 
-void SamplePredictor::use_machine_profile(const SampledMachine& machine, const Document& profile) {
+void SamplePredictor::set_machine_profile(const SampledMachine& machine,
+                                          const YamlJsonDocument& profile) {
   profiles_[&machine] = &profile;
 }
 
@@ -330,12 +337,12 @@ const cost::MachineCollectiveConstants& SamplePredictor::constants(const Collect
   cost::MachineCollectiveConstants constants =
       cost::collective_constants_of_profile(cluster, sample.machine->name, sample.library);
   const cost::MachineCollectiveConstants ordinary =
-      cost::collective_constants_of(cluster, sample.library);
+      cost::collective_constants_of_cluster(cluster, sample.library);
   // A machine without samples is priced as a job on its cluster would be.
   if (!constants.fit) constants = ordinary;
   if (const auto profile = profiles_.find(sample.machine); profile != profiles_.end()) {
-    constants = cost::unfitted_collective_constants(cluster);
-    const Node list = profile->second->root().get("collectives");
+    constants = cost::collective_constants_without_fit(cluster);
+    const DocumentNode list = profile->second->root().get("collectives");
     if (cost::read_collective_constants(list, sample.library, constants))
       constants.fit = sample.machine->name;
   }
@@ -343,13 +350,15 @@ const cost::MachineCollectiveConstants& SamplePredictor::constants(const Collect
 }
 
 double SamplePredictor::seconds(const CollectiveSample& sample) {
-  return stepwright::cost::seconds(sample.routes, constants(sample).of(sample.operation));
+  return stepwright::cost::message_seconds_by_algorithm(sample.routes,
+                                                        constants(sample).of(sample.operation));
 }
 
 std::string SamplePredictor::outside_fitted_range_text(const CollectiveSample& sample) {
   const auto& ranges = constants(sample).ranges[static_cast<std::size_t>(sample.operation)];
   if (!ranges.empty())
-    return stepwright::cost::outside_fitted_range_text(ranges, sample.sampled_quantities());
+    return stepwright::cost::outside_fitted_range_text(ranges,
+                                                       sample.sampled_bytes_ranks_and_nodes());
   return fmt::format("no {} was fitted", name_of(cost::kCollectiveNames, sample.operation));
 }
 

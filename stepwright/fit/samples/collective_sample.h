@@ -28,7 +28,7 @@ struct CollectiveSample {
   /// Communication library: `kDefaultCollectiveLibrary`, `kInferenceKernelLibraryName` or
   /// `kTensorListLibraryName`.
   std::string library;
-  collective::Collective operation{};
+  collective::CollectiveOperation operation{};
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
   /// Bytes of the full buffer of the collective (docs/formats.md, "Collective samples").
@@ -42,10 +42,10 @@ struct CollectiveSample {
   cost::MessageRouteTimes routes;
 
   /// Returns the layout as text, nodes x ranks per node: "2x4".
-  [[nodiscard]] std::string layout() const;
+  [[nodiscard]] std::string nodes_by_ranks_text() const;
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
   /// Returns the quantities (bytes, ranks, nodes) for which a fit states the range of its samples.
-  [[nodiscard]] std::array<cost::NamedSize, 3> sampled_quantities() const {
+  [[nodiscard]] std::array<cost::NamedSize, 3> sampled_bytes_ranks_and_nodes() const {
     return {{{"bytes", payload_bytes},
              {"ranks", static_cast<double>(ranks())},
              {"nodes", static_cast<double>(nodes)}}};
@@ -59,11 +59,11 @@ struct DroppedSampleRow {
 
   /// Returns the reason with `#` in place of numbers, so that rows with equal reasons are reported
   /// together.
-  [[nodiscard]] std::string kind() const;
+  [[nodiscard]] std::string skip_reason_without_numbers() const;
 };
 
 /// The content of a table of timed collectives: usable samples, and dropped rows with reasons.
-struct CollectiveSamples {
+struct CollectiveSampleTable {
   std::string file;
   std::vector<CollectiveSample> samples;
   std::vector<DroppedSampleRow> dropped;
@@ -72,16 +72,16 @@ struct CollectiveSamples {
 /// True if a table holds timed collectives in one of two schemas: `op, nodes, gpus_per_node,
 /// elements_fp16, time_us` (one machine, which the table does not name), or `gpu, nodes, gpus,
 /// collective, size_bytes, time_us, ...` (many clusters).
-bool has_collective_samples(const CsvTable& table);
+bool table_has_collective_timings(const CsvTable& table);
 
 /// Reads a table of timed collectives of either schema. `machine`: name of the machine
 /// (`SampledMachine`) of all rows; empty: the machine that the columns name. Rows that are no
 /// credible measurement are dropped with the reason: not a number, not positive, unknown operation
 /// or machine, faster than the line rate, repeated, or an order of magnitude that only another unit
 /// explains. Fails with `kInput` if a column is missing, or the machine is missing or unknown.
-CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine);
+CollectiveSampleTable read_collective_samples(const CsvTable& table, const std::string& machine);
 /// Reads a table of timed collectives of a known machine; null: the machine that the columns name.
-CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* machine);
+CollectiveSampleTable read_collective_samples(const CsvTable& table, const SampledMachine* machine);
 
 /// Cache of the clusters on which collectives were timed, each made once and as large as its
 /// samples need.
@@ -95,8 +95,8 @@ class SampledClusterCache {
 
 /// Returns how the ranks of a timed collective are placed on their cluster if nothing else runs on
 /// it.
-cluster::GroupLayout sample_rank_placement(const CollectiveSample& sample,
-                                           const cluster::Cluster& cluster);
+cluster::GroupLayout rank_placement_of_sample(const CollectiveSample& sample,
+                                              const cluster::Cluster& cluster);
 
 /// Predicts the seconds of timed collectives from profiles: the built-in profile of the machine,
 /// else of its cluster, else of its device. Caches constants, so make one for many samples.
@@ -104,7 +104,7 @@ class SamplePredictor {
  public:
   /// Uses the constants of this profile for a machine from now on; the profile must outlive this
   /// object.
-  void use_machine_profile(const SampledMachine& machine, const Document& profile);
+  void set_machine_profile(const SampledMachine& machine, const YamlJsonDocument& profile);
   double seconds(const CollectiveSample& sample);
   /// Returns the name of the profile whose constants predict this sample; nullopt: documented
   /// default constants.
@@ -117,7 +117,7 @@ class SamplePredictor {
   const cost::MachineCollectiveConstants& constants(const CollectiveSample& sample);
 
   SampledClusterCache clusters_;
-  std::map<const SampledMachine*, const Document*> profiles_;
+  std::map<const SampledMachine*, const YamlJsonDocument*> profiles_;
   std::map<std::pair<const SampledMachine*, std::string>, cost::MachineCollectiveConstants>
       constants_;
 };

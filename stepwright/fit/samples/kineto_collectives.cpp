@@ -16,10 +16,10 @@ namespace stepwright::fit {
 namespace {
 
 /// True if the cost model has an operation; several messages in one kernel are not one of them.
-bool is_sampled(std::optional<logs::LogOperation> call, std::string_view name) {
+bool is_sampled(std::optional<logs::LoggedOperation> call, std::string_view name) {
   const bool known =
-      call == logs::LogOperation::kAllReduce || call == logs::LogOperation::kAllGather ||
-      call == logs::LogOperation::kReduceScatter || call == logs::LogOperation::kAllToAll;
+      call == logs::LoggedOperation::kAllReduce || call == logs::LoggedOperation::kAllGather ||
+      call == logs::LoggedOperation::kReduceScatter || call == logs::LoggedOperation::kAllToAll;
   return known && name.find("coalesced") == std::string_view::npos;
 }
 

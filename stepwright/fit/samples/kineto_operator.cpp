@@ -31,12 +31,12 @@ struct KnownOperator {
   step::OperatorKind kind;
   Form form;
   std::size_t input = 0;  ///< Index of the first input that the form uses.
-  cost::Pass pass = cost::Pass::kForward;
+  cost::OperatorPass pass = cost::OperatorPass::kForward;
   std::size_t causal = 0;  ///< Index of the input that states whether an attention is causal.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
 };
 
-constexpr cost::Pass kBack = cost::Pass::kBackward;
+constexpr cost::OperatorPass kBack = cost::OperatorPass::kBackward;
 
 /// Operators of PyTorch 2.1 and later; a memory-efficient attention counts as flash1, the kernel
 /// with its design.
@@ -46,17 +46,17 @@ constexpr KnownOperator kKnownOperators[] = {
     {"aten::linear", cost::OperatorClass::kProduct, step::OperatorKind::kLinear, Form::kWeight},
     {"aten::bmm", cost::OperatorClass::kScores, step::OperatorKind::kScores, Form::kBatched},
     {"aten::_scaled_dot_product_flash_attention", cost::OperatorClass::kAttention,
-     step::OperatorKind::kAttention, Form::kAttention, 0, cost::Pass::kForward, 4},
+     step::OperatorKind::kAttention, Form::kAttention, 0, cost::OperatorPass::kForward, 4},
     {"aten::_scaled_dot_product_flash_attention_backward", cost::OperatorClass::kAttention,
      step::OperatorKind::kAttention, Form::kAttention, 1, kBack, 11},
     {"aten::_scaled_dot_product_efficient_attention", cost::OperatorClass::kAttention,
-     step::OperatorKind::kAttention, Form::kAttention, 0, cost::Pass::kForward, 6,
+     step::OperatorKind::kAttention, Form::kAttention, 0, cost::OperatorPass::kForward, 6,
      cluster::AttentionKernel::kFlash1},
     {"aten::_scaled_dot_product_efficient_attention_backward", cost::OperatorClass::kAttention,
      step::OperatorKind::kAttention, Form::kAttention, 1, kBack, 11,
      cluster::AttentionKernel::kFlash1},
     {"aten::_scaled_dot_product_cudnn_attention", cost::OperatorClass::kAttention,
-     step::OperatorKind::kAttention, Form::kAttention, 0, cost::Pass::kForward, 6,
+     step::OperatorKind::kAttention, Form::kAttention, 0, cost::OperatorPass::kForward, 6,
      cluster::AttentionKernel::kCudnn},
     {"aten::_scaled_dot_product_cudnn_attention_backward", cost::OperatorClass::kAttention,
      step::OperatorKind::kAttention, Form::kAttention, 1, kBack, 14,
@@ -112,7 +112,7 @@ std::int64_t elements(const Sizes& sizes) {
 }
 
 /// Returns the shape of rows along the last dimension.
-step::Shape rows_of(const Sizes& sizes) {
+step::OperatorShape rows_of(const Sizes& sizes) {
   return {.rows = elements(sizes) / sizes.back(), .columns = sizes.back()};
 }
 
@@ -287,7 +287,8 @@ class Mapping {
   void read_scatter() {
     const Sizes gradient = input(0);
     const IntegerParseResult rows = read_integer(value(known_.input + 2));
-    if (gradient.size() < 2 || rows.status != IntegerParseResult::Status::kGood || rows.value < 1) {
+    if (gradient.size() < 2 || rows.status != IntegerParseResult::IntegerParseStatus::kGood ||
+        rows.value < 1) {
       return refuse_sizes();
     }
     set_look_up(elements(gradient) / gradient.back(), gradient.back(), rows.value);
@@ -322,7 +323,7 @@ KinetoOperatorRole role_of(std::string_view name) {
   return known->form == Form::kSum ? KinetoOperatorRole::kElementwise : KinetoOperatorRole::kMapped;
 }
 
-std::variant<TranslatedOperator, UntranslatedReason> sample_of_profiled_operator(
+std::variant<TranslatedOperator, UntranslatedReason> timing_sample_of_profiled_operator(
     const logs::KinetoOperatorSignature& op, const SoftmaxSizes& softmaxes) {
   const KnownOperator* known = known_operator(op.name);
   if (known == nullptr) return UntranslatedReason{"no operator of ours"};

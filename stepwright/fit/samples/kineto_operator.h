@@ -15,7 +15,7 @@ namespace stepwright::fit {
 /// A PyTorch operator, translated into an operator of this project's cost model.
 struct TranslatedOperator {
   cost::OperatorClass what{};
-  cost::Pass pass = cost::Pass::kForward;
+  cost::OperatorPass pass = cost::OperatorPass::kForward;
   step::Operator op;
   /// Kernel of an attention; without meaning for other operators.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
@@ -44,7 +44,7 @@ KinetoOperatorRole role_of(std::string_view name);
 
 /// Translates a PyTorch operator by its name, sizes and types (docs/formats.md, "Samples"), or says
 /// why not; matrix products are given the forward pass.
-std::variant<TranslatedOperator, UntranslatedReason> sample_of_profiled_operator(
+std::variant<TranslatedOperator, UntranslatedReason> timing_sample_of_profiled_operator(
     const logs::KinetoOperatorSignature& op, const SoftmaxSizes& softmaxes);
 
 }  // namespace stepwright::fit

@@ -63,8 +63,8 @@ struct Timed {
 };
 
 /// The fields that two operators share if they are the same sample.
-using SampleKey = std::tuple<std::string, cost::OperatorClass, cost::Pass, step::Shape, DType,
-                             cluster::AttentionKernel>;
+using SampleKey = std::tuple<std::string, cost::OperatorClass, cost::OperatorPass,
+                             step::OperatorShape, DType, cluster::AttentionKernel>;
 
 class TraceReader {
  public:
@@ -133,7 +133,7 @@ class TraceReader {
 
   void take(int op, const Timed& timed) {
     const logs::KinetoOperatorSignature& given = trace_.signature_of(op);
-    const auto result = sample_of_profiled_operator(given, softmaxes_);
+    const auto result = timing_sample_of_profiled_operator(given, softmaxes_);
     if (const auto* unmapped = std::get_if<UntranslatedReason>(&result)) {
       return skip(given.name, unmapped->reason, timed);
     }
@@ -145,7 +145,7 @@ class TraceReader {
         return;
       }
       remember(op, mapped);
-    } else if (node >= 0 && mapped.pass == cost::Pass::kForward) {
+    } else if (node >= 0 && mapped.pass == cost::OperatorPass::kForward) {
       return skip(given.name, "in the backward", timed);
     }
     measure(given.name, mapped, timed);
@@ -176,7 +176,7 @@ class TraceReader {
 
   /// Returns the sizes of a product in sorted order, which its two gradients share.
   static std::array<std::int64_t, 4> sorted_sizes(const TranslatedOperator& mapped) {
-    const step::Shape& s = mapped.op.shape;
+    const step::OperatorShape& s = mapped.op.shape;
     std::array<std::int64_t, 4> sizes = {s.batch * s.heads, s.rows, s.columns, s.inner};
     if (mapped.what == cost::OperatorClass::kScores ||
         mapped.what == cost::OperatorClass::kAttendValues) {
@@ -211,7 +211,7 @@ class TraceReader {
     const Product* forward = forward_of(node, products);
     if (forward == nullptr) return skip(name, "no product of the forward fits", sum);
     TranslatedOperator mapped = forward->mapped;
-    mapped.pass = cost::Pass::kBackward;
+    mapped.pass = cost::OperatorPass::kBackward;
     measure(forward->name, mapped, sum);
   }
 
@@ -247,7 +247,8 @@ class TraceReader {
                           .device = device_,
                           .kernel = times.mapped.kernel,
                           .line = times.all.front().event};
-    (times.mapped.pass == cost::Pass::kForward ? sample.forward_s : sample.backward_s) = *middle;
+    (times.mapped.pass == cost::OperatorPass::kForward ? sample.forward_s : sample.backward_s) =
+        *middle;
     out_.table.samples.push_back(std::move(sample));
   }
 

@@ -51,7 +51,8 @@ class OperatorCells {
     double value = 0;
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) {
-      fail_input(fmt::format("{} is `{}`, not a finite number", title, printable(cell)));
+      fail_input(
+          fmt::format("{} is `{}`, not a finite number", title, one_line_printable_text(cell)));
     }
     return value;
   }
@@ -87,7 +88,8 @@ OperatorSample shape_sample(const OperatorCells& cells) {
                            .layers = cells.size("layers", 0)};
   const std::optional<SampledOperator> sampled = sampled_operator(sizes);
   if (!sampled) {
-    fail_input(fmt::format("op is `{}`, which no class of operators covers", printable(sizes.op)));
+    fail_input(fmt::format("op is `{}`, which no class of operators covers",
+                           one_line_printable_text(sizes.op)));
   }
   OperatorSample sample{.name = sizes.op,
                         .what = sampled->what,
@@ -141,7 +143,7 @@ step::Operator kernel_attention(const OperatorCells& cells) {
 }
 
 /// Returns the bytes that a copy of the queries, keys and values reads and writes, in 16 bits.
-double copied_bytes(const step::Shape& attention) {
+double copied_bytes(const step::OperatorShape& attention) {
   return 2.0 * 2.0 * static_cast<double>(attention.batch * attention.queries) *
          static_cast<double>((attention.heads + attention.kv_heads) * attention.head_dim +
                              attention.kv_heads * attention.value_dim);
@@ -153,7 +155,7 @@ double measured_s(const OperatorCells& cells, const step::Operator& op) {
   if (!rate) fail_input("value is not given");
   if (cells.text("metric") == "time_us") return cells.seconds("value").value();
   if (*rate <= 0) fail_input(fmt::format("value is {}, not positive", *rate));
-  return step::flops(op) / (*rate * 1e12);
+  return step::operator_flops(op) / (*rate * 1e12);
 }
 
 /// Returns the attention kernel that the row's software implies, else the device's.
@@ -196,7 +198,7 @@ OperatorSample kernel_sample(const OperatorCells& cells) {
       .op = product ? kernel_product(cells) : kernel_attention(cells),
       .device = std::string(device),
       .kernel = kernel_of(cells.text_if_there("software"), device)};
-  const step::Shape& shape = sample.op.shape;
+  const step::OperatorShape& shape = sample.op.shape;
   sample.hold_out = product ? shape.inner : shape.heads * shape.head_dim;
   if (sample.hold_out <= 0 || (product ? shape.rows * shape.columns : shape.queries) <= 0) {
     fail_input("a size is missing");
@@ -220,14 +222,14 @@ std::string identity(const CsvTable& table, const CsvRow& row) {
 
 }  // namespace
 
-bool has_operator_samples(const CsvTable& table) {
+bool table_has_operator_timings(const CsvTable& table) {
   return has_all(table, kShapeHeader) || has_all(table, kKernelHeader);
 }
 
 OperatorSampleTable read_operator_samples(const CsvTable& table) {
   const bool shapes = has_all(table, kShapeHeader);
-  table.reject_misspelt_columns(kOperatorColumns);
-  if (!has_operator_samples(table)) {
+  table.refuse_misspelt_column_titles(kOperatorColumns);
+  if (!table_has_operator_timings(table)) {
     fail_input(
         fmt::format("{}: is no table of operator samples; allowed headers: {}; or columns {}",
                     table.name, fmt::join(kShapeHeader, ","), fmt::join(kKernelHeader, ", ")));

@@ -50,7 +50,7 @@ struct OperatorSampleTable {
 
 /// True if a table holds timed operators: it has one of the two headers of docs/formats.md,
 /// "Samples".
-bool has_operator_samples(const CsvTable& table);
+bool table_has_operator_timings(const CsvTable& table);
 
 /// Reads a table of timed operators. Fails with `kInput` if it has neither of the two headers.
 OperatorSampleTable read_operator_samples(const CsvTable& table);
@@ -71,15 +71,15 @@ std::optional<SampledOperator> sampled_operator(const SampledSizes& sizes);
 
 /// Share of the least time at the device's peaks below which a measured time is impossible; from
 /// this share up to 1, clocks and caches may explain it.
-inline constexpr double kImpossibleTimeShare = 0.97;
+inline constexpr double kImpossibleOperatorTimeShare = 0.97;
 /// Factor between a measured and a predicted time from which the measured one is taken to be in
 /// other units than microseconds.
-inline constexpr double kWrongUnitsFactor = 100;
+inline constexpr double kSuspectedUnitErrorFactor = 100;
 
 /// Returns the predicted seconds of a timed operator's forward or backward. `cost` must be made for
 /// `DeviceLoad::kIsolated`.
 inline double predicted_s(const cost::ComputationCostModel& cost, const OperatorSample& sample,
-                          cost::Pass pass) {
+                          cost::OperatorPass pass) {
   return cost.operator_pass_seconds(sample.what, pass, sample.op);
 }
 

@@ -33,7 +33,7 @@ class Row {
     return *value;
   }
   [[nodiscard]] double bytes(std::string_view title) const {
-    return number(title, 1, cost::kMostMeasuredBytes);
+    return number(title, 1, cost::kMaxMeasuredMessageBytes);
   }
   /// Returns the seconds of one call.
   [[nodiscard]] double seconds(std::string_view title) const {
@@ -46,15 +46,16 @@ class Row {
     return value;
   }
   [[nodiscard]] std::int64_t count(std::string_view title) const {
-    const double value = number(title, 1, cost::kMostMeasuredRanks);
+    const double value = number(title, 1, cost::kMaxMeasuredGroupRanks);
     const auto whole = static_cast<std::int64_t>(value);
     if (static_cast<double>(whole) != value) fail(title, "a whole number");
     return whole;
   }
   [[nodiscard]] const std::string& text(std::string_view title) const { return cell(title); }
-  template <class Enum, std::size_t kCount>
-  [[nodiscard]] Enum word(std::string_view title, const Named<Enum> (&table)[kCount]) const {
-    for (const Named<Enum>& each : table) {
+  template <class EnumNamedByWord, std::size_t kCount>
+  [[nodiscard]] EnumNamedByWord word(std::string_view title,
+                                     const Named<EnumNamedByWord> (&table)[kCount]) const {
+    for (const Named<EnumNamedByWord>& each : table) {
       if (each.name == cell(title)) return each.value;
     }
     fail(title, "a word of docs/formats.md");
@@ -66,7 +67,7 @@ class Row {
   }
   [[noreturn]] void fail(std::string_view title, std::string_view wanted) const {
     fail_input(fmt::format("{}:{}: {}: '{}' is not {}", table_.name, row_.line, title,
-                           printable(cell(title)), wanted));
+                           one_line_printable_text(cell(title)), wanted));
   }
 
   const CsvTable& table_;
@@ -77,13 +78,13 @@ constexpr Named<cost::LinkClass> kLinkNames[] = {{cost::LinkClass::kInside, "ins
                                                  {cost::LinkClass::kNetwork, "network"}};
 
 /// Returns the algorithm of the schedule that a library's name means; nullopt for c10d's Gloo.
-std::optional<collective::Algorithm> method_of(const Row& row) {
+std::optional<collective::CollectiveAlgorithm> method_of(const Row& row) {
   if (row.text("library") == cost::kGlooLibraryName) return std::nullopt;
-  return row.word("library", collective::kGeneratedAlgorithmNames);
+  return row.word("library", collective::kGeneratedCollectiveAlgorithmNames);
 }
 
 OwnCollectiveSample message_of(const Row& row, const std::string& file, std::size_t line) {
-  const std::optional<collective::Algorithm> method = method_of(row);
+  const std::optional<collective::CollectiveAlgorithm> method = method_of(row);
   return {.method = method,
           .chunk_bytes = method ? row.bytes("chunk_bytes") : 0,
           .operation = row.word("operation", cost::kCollectiveNames),
@@ -108,7 +109,7 @@ OwnComputationSample computation_of(const Row& row, std::size_t line) {
 
 }  // namespace
 
-bool has_own_cluster_samples(const CsvTable& table) {
+bool table_has_own_cluster_timings(const CsvTable& table) {
   const std::string header = header_of(table);
   return header == cost::kMessageSampleCsvHeader || header == cost::kComputationSampleCsvHeader ||
          header == cost::kOverlapSampleCsvHeader;
@@ -124,7 +125,7 @@ void refuse_misspelt_own_samples(const CsvTable& table) {
       if (end == header.npos) break;
     }
   }
-  table.reject_misspelt_columns(titles);
+  table.refuse_misspelt_column_titles(titles);
 }
 
 void read_own_cluster_samples(const CsvTable& table, OwnClusterSamples& samples) {

@@ -13,9 +13,9 @@ namespace stepwright::fit {
 struct OwnCollectiveSample {
   /// Algorithm of the explicit schedule of sends with which this project's process group ran the
   /// collective; nullopt: Gloo of torch.distributed ran it.
-  std::optional<collective::Algorithm> method;
+  std::optional<collective::CollectiveAlgorithm> method;
   double chunk_bytes = 0;  ///< Bytes of a chunk into which the schedule of sends cuts the payload.
-  collective::Collective operation{};
+  collective::CollectiveOperation operation{};
   cost::GroupNodePlacement group;
   double payload_bytes = 0;
   double seconds = 0;
@@ -52,7 +52,7 @@ struct OwnClusterSamples {
 
 /// True if a table holds samples that a user measured on the own cluster: messages, computations or
 /// overlap.
-bool has_own_cluster_samples(const CsvTable& table);
+bool table_has_own_cluster_timings(const CsvTable& table);
 
 /// Fails with `kInput` if a table is probably one of a user's own samples with a misspelt header:
 /// it is none of them, but a column has nearly one of their names.

@@ -98,10 +98,10 @@ void require(const SampledSizes& s, std::initializer_list<Need> needs) {
   }
 }
 
-step::Shape product_shape(const SampledSizes& s, Layout layout) {
+step::OperatorShape product_shape(const SampledSizes& s, Layout layout) {
   require(s, {{"batch", s.batch}, {"seq", s.length}, {"hidden", s.hidden}});
   const std::int64_t h = s.hidden, t = s.tensor;
-  step::Shape shape{.rows = s.batch * s.length};
+  step::OperatorShape shape{.rows = s.batch * s.length};
   switch (layout) {
     case Layout::kQkv: shape.columns = 3 * h / t, shape.inner = h; break;
     case Layout::kAttentionOut: shape.columns = h, shape.inner = h / t; break;
@@ -113,7 +113,7 @@ step::Shape product_shape(const SampledSizes& s, Layout layout) {
 }
 
 /// Returns the shape of an attention. `hidden` 0: for rows of scores, which do not depend on it.
-step::Shape attention_shape_of(const SampledSizes& s) {
+step::OperatorShape attention_shape_of(const SampledSizes& s) {
   require(s, {{"batch", s.batch}, {"seq", s.length}, {"heads", s.heads}});
   const std::int64_t head_dim = s.hidden / s.heads;
   return {.batch = s.batch,
@@ -126,9 +126,9 @@ step::Shape attention_shape_of(const SampledSizes& s) {
           .pairs = s.length * s.length};
 }
 
-step::Shape row_shape(const SampledSizes& s, Layout layout) {
+step::OperatorShape row_shape(const SampledSizes& s, Layout layout) {
   require(s, {{"batch", s.batch}, {"seq", s.length}});
-  step::Shape shape{.rows = s.batch * s.length, .columns = s.hidden};
+  step::OperatorShape shape{.rows = s.batch * s.length, .columns = s.hidden};
   if (layout == Layout::kVocabularyRows) {
     shape.columns = local_vocabulary(s);
     return shape;
@@ -144,7 +144,7 @@ step::Shape row_shape(const SampledSizes& s, Layout layout) {
   return shape;
 }
 
-step::Shape update_shape(const SampledSizes& s, Layout layout) {
+step::OperatorShape update_shape(const SampledSizes& s, Layout layout) {
   require(s, {{"hidden", s.hidden}, {"layers", s.layers}});
   const std::int64_t h = s.hidden;
   const std::int64_t cut = 3 * h * (h + 1) + h * (h + 1) + 4 * h * (h + 1) + h * (4 * h + 1);
@@ -155,7 +155,7 @@ step::Shape update_shape(const SampledSizes& s, Layout layout) {
           .batch = s.layers};
 }
 
-step::Shape shape_of(const SampledSizes& s, Layout layout) {
+step::OperatorShape shape_of(const SampledSizes& s, Layout layout) {
   if (layout <= Layout::kHead) return product_shape(s, layout);
   if (layout == Layout::kAttention) require(s, {{"hidden", s.hidden}});
   if (layout <= Layout::kScoreRows) return attention_shape_of(s);

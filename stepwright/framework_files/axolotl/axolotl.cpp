@@ -28,8 +28,8 @@ namespace {
 /// Reads the types of weights and products. Weights have the type of resolve_dtype
 /// (axolotl-ai-cloud/axolotl src/axolotl/utils/config/__init__.py; src/axolotl/loaders/model.py).
 /// With `full` nothing is cast: src/axolotl/core/builders/base.py, _configure_precision_settings.
-void read_types(const Fields& fields, TrainerDistribution& trainer, PartialPlan& settled,
-                ImportReport& report) {
+void read_types(const FrameworkSettingsReader& fields, TrainerDistribution& trainer,
+                PartialPlan& settled, ImportReport& report) {
   const bool half = fields.flag("fp16", false) || fields.flag("float16", false);
   const auto brain = fields.find("bf16");
   const bool automatic = !brain || brain->text() == "auto";
@@ -46,7 +46,8 @@ void read_types(const Fields& fields, TrainerDistribution& trainer, PartialPlan&
   if (fields.flag("fp8", false)) settled.precision = DType::kFp8;
 }
 
-void read_batch_of_axolotl(const Fields& fields, plan::Plan& plan, StatedStepBatch& job_batch) {
+void read_batch_of_axolotl(const FrameworkSettingsReader& fields, plan::Plan& plan,
+                           StatedStepBatch& job_batch) {
   plan.micro_batch = fields.integer("micro_batch_size", 1);
   job_batch.micro_batches = fields.size("gradient_accumulation_steps");
   if (job_batch.micro_batches) return;
@@ -58,9 +59,9 @@ void read_batch_of_axolotl(const Fields& fields, plan::Plan& plan, StatedStepBat
 /// `gradient_checkpointing`, or by `activation_offloading`, which without recomputation moves all
 /// kept activations. Sources: axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py,
 /// src/axolotl/core/trainers/mixins/activation_checkpointing.py.
-void read_checkpointing(const Fields& fields, plan::Plan& plan) {
+void read_checkpointing(const FrameworkSettingsReader& fields, plan::Plan& plan) {
   const auto given = fields.find("gradient_checkpointing");
-  const auto is_word = [](const Node& node) {
+  const auto is_word = [](const DocumentNode& node) {
     return node.text().starts_with("offload") || node.text() == "unsloth";
   };
   const bool word = given && is_word(*given);
@@ -70,13 +71,14 @@ void read_checkpointing(const Fields& fields, plan::Plan& plan) {
   const bool moved = said && said->text() != "false";
   if (!word && !moved) return;
   const std::string key = word ? "gradient_checkpointing" : "activation_offloading";
-  const Node& place = word ? *given : *said;
+  const DocumentNode& place = word ? *given : *said;
   const bool on_disk = place.text().find("disk") != std::string::npos;
   if (!on_disk) return apply_layer_input_offload(fields, key, plan);
-  fields.leave_out(key, place, "offload to a disk: its reads and writes, and what it frees");
+  fields.record_unmodelled_setting(key, place,
+                                   "offload to a disk: its reads and writes, and what it frees");
 }
 
-void read_attention_flags(const Fields& fields, PartialPlan& settled) {
+void read_attention_flags(const FrameworkSettingsReader& fields, PartialPlan& settled) {
   if (fields.flag("flash_attention", false)) settled.attention = cluster::AttentionKernel::kFlash2;
   if (fields.flag("eager_attention", false)) settled.attention = cluster::AttentionKernel::kUnfused;
   if (fields.flag("sdp_attention", false)) leave_attention_to_pytorch(settled);
@@ -84,7 +86,7 @@ void read_attention_flags(const Fields& fields, PartialPlan& settled) {
 }
 
 /// True if axolotl's plugin for cut cross entropy is listed in `plugins` and not switched off.
-bool names_cut_loss(const Fields& fields) {
+bool names_cut_loss(const FrameworkSettingsReader& fields) {
   const auto plugins = fields.node().find("plugins");
   if (!plugins || !plugins->is_sequence() || fields.has("cut_cross_entropy")) return false;
   for (std::size_t i = 0; i < plugins->size(); ++i) {
@@ -96,7 +98,7 @@ bool names_cut_loss(const Fields& fields) {
 /// Reads the kernel of the loss. Liger's and cut cross entropy never write all logits
 /// (axolotl-ai-cloud/axolotl src/axolotl/integrations/{liger,cut_cross_entropy});
 /// src/axolotl/monkeypatch/loss/chunked.py writes all logits, but copies only one chunk at a time.
-void read_loss(const Fields& fields, PartialPlan& settled) {
+void read_loss(const FrameworkSettingsReader& fields, PartialPlan& settled) {
   for (const std::string_view key : {"chunked_cross_entropy", "unsloth_cross_entropy_loss"}) {
     settled.fused_cross_entropy = fields.flag(key, false) || settled.fused_cross_entropy;
   }
@@ -109,11 +111,11 @@ void read_loss(const Fields& fields, PartialPlan& settled) {
 
 /// Reads the section of ringmaster, which chooses Ulysses if its ranks divide the key and value
 /// heads; axolotl-ai-cloud/axolotl examples/distributed-parallel/llama3-8b-ringmaster-cp.yaml.
-bool read_ringmaster(const Fields& fields, const UserFacts& given, plan::Plan& plan,
-                     const StatedModel& model_words, ImportReport& report) {
+bool read_ringmaster(const FrameworkSettingsReader& fields, const UserFacts& given,
+                     plan::Plan& plan, const StatedModel& model_words, ImportReport& report) {
   static constexpr Named<plan::ContextKind> kBackends[] = {{plan::ContextKind::kUlysses, "ulysses"},
                                                            {plan::ContextKind::kRing, "ring"}};
-  const Fields section = fields.section("context_parallel");
+  const FrameworkSettingsReader section = fields.nested_settings("context_parallel");
   const auto size = section.size("size");
   if (!size) return false;
   plan.parallel.context = *size;
@@ -121,7 +123,7 @@ bool read_ringmaster(const Fields& fields, const UserFacts& given, plan::Plan& p
     plan.context_kind = section.choice("backend", kBackends, plan::ContextKind::kRing);
     return true;
   }
-  const std::optional<model::Architecture>& model =
+  const std::optional<model::ModelArchitecture>& model =
       model_words.model ? model_words.model : given.known_model;
   const bool divides = model && model->kv_heads % *size == 0;
   plan.context_kind = divides ? plan::ContextKind::kUlysses : plan::ContextKind::kRing;
@@ -133,7 +135,7 @@ bool read_ringmaster(const Fields& fields, const UserFacts& given, plan::Plan& p
 
 /// Reads context parallelism: axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py,
 /// validate_ring_attn_func.
-void read_context(const Fields& fields, plan::Plan& plan, ImportReport& report) {
+void read_context(const FrameworkSettingsReader& fields, plan::Plan& plan, ImportReport& report) {
   static constexpr Named<plan::ContextKind> kRings[] = {
       {plan::ContextKind::kAllGather, "varlen_llama3"},
       {plan::ContextKind::kRing, "batch_ring"},
@@ -154,7 +156,7 @@ void read_context(const Fields& fields, plan::Plan& plan, ImportReport& report) 
 
 /// Reads the degrees of parallelism: axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py,
 /// _get_parallel_config_kwargs.
-void read_mesh(const Fields& fields, bool is_fsdp, const UserFacts& given,
+void read_mesh(const FrameworkSettingsReader& fields, bool is_fsdp, const UserFacts& given,
                TrainerDistribution& trainer, plan::Plan& plan, StatedModel& model_words,
                ImportReport& report) {
   plan.parallel.tensor = fields.integer("tensor_parallel_size", 1);
@@ -177,9 +179,9 @@ void read_mesh(const Fields& fields, bool is_fsdp, const UserFacts& given,
 /// Distributes experts over all ranks that neither shard states nor split sequences; the other
 /// ranks shard the experts' states. Source: axolotl-ai-cloud/axolotl
 /// src/axolotl/integrations/expert_parallel/plugin.py: _resolve_ep_group, expert_shard_axis.
-void settle_experts(const Fields& fields, const TrainerDistribution& trainer,
+void settle_experts(const FrameworkSettingsReader& fields, const TrainerDistribution& trainer,
                     PartialPlan& settled) {
-  const plan::Parallel& degrees = settled.plan.parallel;
+  const plan::ParallelismDegrees& degrees = settled.plan.parallel;
   if (degrees.expert == 1) return;
   const std::int64_t ranks = degrees.data * degrees.context;
   const std::int64_t share = trainer.share.value_or(1);
@@ -195,7 +197,7 @@ void settle_experts(const Fields& fields, const TrainerDistribution& trainer,
 /// Reads LoRA adapters; absent values are peft's defaults. Sources: axolotl-ai-cloud/axolotl
 /// src/axolotl/loaders/adapter.py: load_lora; src/axolotl/loaders/model.py:
 /// _set_quantization_config.
-std::optional<StatedLoraAdapters> axolotl_adapters(const Fields& fields) {
+std::optional<StatedLoraAdapters> axolotl_adapters(const FrameworkSettingsReader& fields) {
   const auto kind = fields.node().find("adapter");
   if (!kind || kind->is_null() || (kind->text() != "lora" && kind->text() != "qlora")) return {};
   fields.mark_setting_read("adapter");
@@ -214,14 +216,15 @@ constexpr model::FrozenModelParts kFrozenImages = {.encoder = true, .projector =
 
 /// Reads which parts of the model are frozen: axolotl-ai-cloud/axolotl src/axolotl/train.py:
 /// freeze_layers_except, freeze_mm_modules.
-void read_frozen_parts(const Fields& fields, const UserFacts& given, StatedModel& model_words) {
+void read_frozen_parts(const FrameworkSettingsReader& fields, const UserFacts& given,
+                       StatedModel& model_words) {
   if (fields.flag("freeze_mm_modules", false)) model_words.frozen = kFrozenImages;
   const auto patterns = fields.node().find("unfrozen_parameters");
-  const std::optional<model::Architecture>& model =
+  const std::optional<model::ModelArchitecture>& model =
       model_words.model ? model_words.model : given.known_model;
   if (!patterns || !patterns->is_sequence() || !model || model_words.adapters) return;
   std::optional<model::FrozenModelParts> frozen =
-      frozen_parts_of_unfrozen_patterns(split_word_list(*patterns), *model);
+      frozen_parts_from_axolotl_patterns(split_word_list(*patterns), *model);
   if (!frozen) return;
   fields.mark_setting_read("unfrozen_parameters");
   frozen->encoder = frozen->encoder || model_words.frozen;
@@ -234,8 +237,8 @@ void read_frozen_parts(const Fields& fields, const UserFacts& given, StatedModel
 /// src/axolotl/utils/samplers/multipack.py); packed sequences are padded unless set otherwise
 /// (src/axolotl/utils/schemas/validation.py). Keys: src/axolotl/utils/schemas/config.py:
 /// sample_packing_group_size, excess_length_strategy.
-void read_multipack(const Fields& fields, const UserFacts& given, StatedStepBatch& batch,
-                    ImportReport& report) {
+void read_multipack(const FrameworkSettingsReader& fields, const UserFacts& given,
+                    StatedStepBatch& batch, ImportReport& report) {
   static constexpr Named<packing::LongDocumentPolicy> kExcess[] = {
       {packing::LongDocumentPolicy::kDrop, "drop"},
       {packing::LongDocumentPolicy::kTruncate, "truncate"},
@@ -253,17 +256,18 @@ void read_multipack(const Fields& fields, const UserFacts& given, StatedStepBatc
     packing.pad_to = fields.flag("pad_to_sequence_len", true) ? packing::PaddingTarget::kLength
                                                               : packing::PaddingTarget::kLongest;
   }
-  apply_document_packing(fields, "sample_packing", words, given, batch);
+  set_user_document_packing(fields, "sample_packing", words, given, batch);
   const auto packs = fields.node().find("sample_packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && !fields.flag("pad_to_sequence_len", false)) {
-    report_example_length_limit(fields, "sequence_len", given, batch, report);
+    report_max_example_length_as_unread(fields, "sequence_len", given, batch, report);
   }
 }
 
-Draft read_axolotl_program(const TransformersProgramFiles& files, const Document& document,
-                           const UserFacts& given, Draft draft, ImportReport& report) {
-  const Fields fields(document.root());
+PlanDraft read_axolotl_program(const TransformersProgramFiles& files,
+                               const YamlJsonDocument& document, const UserFacts& given,
+                               PlanDraft draft, ImportReport& report) {
+  const FrameworkSettingsReader fields(document.root());
   if (files.model) draft.model = model::read_huggingface_config(*files.model, &report.notes);
   if (const auto id = fields.find("base_model")) set_model_by_hub_id(*id, given, draft, report);
   apply_trainer_defaults(draft, draft.batch);
@@ -283,7 +287,7 @@ Draft read_axolotl_program(const TransformersProgramFiles& files, const Document
   read_mesh(fields, is_fsdp, given, trainer, draft.plan, draft, report);
   trainer.deepspeed = deepspeed_config_of_setting(fields, "deepspeed", files);
   draft = complete_transformers_plan(fields, files, trainer, given, std::move(draft), report,
-                                     known_settings("axolotl/settings"));
+                                     known_program_settings("axolotl/settings"));
   settle_experts(fields, trainer, draft);
   return draft;
 }
@@ -303,24 +307,25 @@ const ShellWord* settings_of_axolotl(Words words) {
 
 /// Reads a shell script that starts axolotl with a settings file; options of the command override
 /// the file.
-Draft read_axolotl_script(Sources files, const SourceFile& script, const UserFacts& given,
-                          Draft draft, ImportReport& report) {
+PlanDraft read_axolotl_script(Sources files, const SourceFile& script, const UserFacts& given,
+                              PlanDraft draft, ImportReport& report) {
   const StartedProgramRule program{
       .framework = "axolotl",
       .arguments = "axolotl train FILE.yaml",
       .starts = starts_axolotl,
-      .has_argument = is_argument_and_value,
-      .matters = important_argument_predicate(known_settings("axolotl/settings"))};
+      .has_argument = is_name_value_argument,
+      .matters = step_relevant_argument_predicate(known_program_settings("axolotl/settings"))};
   TransformersScriptRun read =
       read_transformers_script(script, files, given, program, draft.start, report);
-  const std::vector<ShellWord> words = read.command.all_command_words();
+  const std::vector<ShellWord> words = read.command.command_words_with_overrides();
   read_launcher_rank_counts(read.command, draft.extent, report);
   set_program_settings_file(*settings_of_axolotl(words), read);
-  apply_accelerate_launch_options(read.command, read.files, report);
-  Document said = parse_like_python_yaml(read.files.program->text, read.files.program->name);
-  draft = read_axolotl_program(read.files,
-                               with_fsdp_file(with_command_arguments(said, words), read.files),
-                               given, std::move(draft), report);
+  read_accelerate_launch_options(read.command, read.files, report);
+  YamlJsonDocument said =
+      parse_like_python_yaml(read.files.program->text, read.files.program->name);
+  draft = read_axolotl_program(
+      read.files, with_fsdp_file_contents(with_command_arguments(said, words), read.files), given,
+      std::move(draft), report);
   read_environment_settings(read.command, draft, draft.extent, report);
   return draft;
 }
@@ -329,7 +334,8 @@ Draft read_axolotl_script(Sources files, const SourceFile& script, const UserFac
 
 bool starts_axolotl(Words words) { return settings_of_axolotl(words) != nullptr; }
 
-Draft read_axolotl(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_axolotl(Sources files, const UserFacts& given, PlanDraft draft,
+                       ImportReport& report) {
   const auto script = std::ranges::find_if(files, is_shell_script);
   if (script != files.end())
     return read_axolotl_script(files, *script, given, std::move(draft), report);

@@ -35,7 +35,7 @@ struct DecoderNames {
 };
 
 /// Returns the parameter prefixes of a decoder, with or without an encoder in the model.
-DecoderNames decoder_names(const model::Architecture& model) {
+DecoderNames decoder_names(const model::ModelArchitecture& model) {
   if (model.encoder) {
     const std::string before = "(model.)?(language_model.)?(model.)?";
     return {before + "embed_tokens.", before + "layers."};
@@ -60,7 +60,7 @@ struct PartNames {
   std::string embedding, encoder, projector, norm, head, layers;
 };
 
-PartNames part_names(const model::Architecture& model) {
+PartNames part_names(const model::ModelArchitecture& model) {
   if (model.encoder) {
     return {.embedding = "model.language_model.embed_tokens.weight",
             .encoder = "model.vision_tower.encoder.weight",
@@ -92,10 +92,10 @@ void read_run(std::string_view pattern, model::FrozenModelParts& frozen) {
                  '|');
 }
 
-/// Returns the frozen parts for which `unfrozen_parameters_pattern` writes this pattern, by trying
-/// all combinations; nullopt if it writes it for none.
+/// Returns the frozen parts for which `axolotl_unfrozen_parameters_regex` writes this pattern, by
+/// trying all combinations; nullopt if it writes it for none.
 std::optional<model::FrozenModelParts> frozen_of_own(const std::string& pattern,
-                                                     model::Architecture model) {
+                                                     model::ModelArchitecture model) {
   constexpr unsigned kWays = 8;
   for (unsigned parts = 0; parts < 2 * kWays; ++parts) {
     model.frozen = {.embedding = (parts & 1U) != 0,
@@ -104,7 +104,8 @@ std::optional<model::FrozenModelParts> frozen_of_own(const std::string& pattern,
     if (!model.encoder && (model.frozen.encoder || model.frozen.projector)) continue;
     if ((parts & kWays) != 0) read_run(pattern, model.frozen);
     if (model.frozen.first + model.frozen.layers > model.layers) continue;
-    if (model.frozen.any() && unfrozen_parameters_pattern(model) == pattern) return model.frozen;
+    if (model.frozen.any() && axolotl_unfrozen_parameters_regex(model) == pattern)
+      return model.frozen;
   }
   return std::nullopt;
 }
@@ -120,7 +121,7 @@ std::optional<std::string> plain_prefix(std::string_view pattern) {
 }
 
 std::optional<model::FrozenModelParts> frozen_but_prefixes(const std::vector<std::string>& prefixes,
-                                                           const model::Architecture& model) {
+                                                           const model::ModelArchitecture& model) {
   const PartNames names = part_names(model);
   const auto trained = [&](const std::string& name) {
     return std::ranges::any_of(prefixes,
@@ -140,7 +141,7 @@ std::optional<model::FrozenModelParts> frozen_but_prefixes(const std::vector<std
 
 }  // namespace
 
-std::string unfrozen_parameters_pattern(const model::Architecture& model) {
+std::string axolotl_unfrozen_parameters_regex(const model::ModelArchitecture& model) {
   const model::FrozenModelParts& frozen = model.frozen;
   const DecoderNames names = decoder_names(model);
   std::vector<std::string> parts;
@@ -155,8 +156,8 @@ std::string unfrozen_parameters_pattern(const model::Architecture& model) {
   return fmt::format("{}{})", kAllBut, fmt::join(parts, "|"));
 }
 
-std::optional<model::FrozenModelParts> frozen_parts_of_unfrozen_patterns(
-    const std::vector<std::string>& patterns, const model::Architecture& model) try {
+std::optional<model::FrozenModelParts> frozen_parts_from_axolotl_patterns(
+    const std::vector<std::string>& patterns, const model::ModelArchitecture& model) try {
   if (patterns.size() == 1 && patterns.front().starts_with(kAllBut)) {
     return frozen_of_own(patterns.front(), model);
   }

@@ -24,7 +24,7 @@ constexpr std::string_view kStarts = "bridge/starts";
 /// Returns the value of an argument, given by its full name or its short form (`arguments` of the
 /// table); nullopt if absent.
 std::optional<std::string> argument_of(const std::vector<ShellWord>& words, std::string_view name) {
-  const std::string_view brief = program_word_meaning(kStarts, "arguments", name);
+  const std::string_view brief = meaning_of_program_setting_word(kStarts, "arguments", name);
   std::optional<std::string> value;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -57,9 +57,9 @@ std::string word_or(const BridgeCommand& command, std::string_view name, std::st
       "{}: starts Megatron-Bridge's performance recipe of {} {} (release 0.1): give {}, too, with "
       "the "
       "recipe's own file, or the ConfigContainer.yaml that training writes",
-      command.place, printable(word_or(command, "model_name", "a model")),
-      printable(word_or(command, "model_size", "")),
-      printable(launch_scripts::last_path_part(file))));
+      command.place, one_line_printable_text(word_or(command, "model_name", "a model")),
+      one_line_printable_text(word_or(command, "model_size", "")),
+      one_line_printable_text(launch_scripts::last_path_part(file))));
 }
 
 /// Returns the function name of a performance script's recipe: scripts/performance/utils/utils.py,
@@ -71,13 +71,13 @@ std::string recipe_function(const BridgeCommand& command) {
 
 /// True if a Python file defines a function.
 bool defines(const SourceFile& file, std::string_view function) {
-  return holds(file, fmt::format("def {}(", function));
+  return file_contains_text(file, fmt::format("def {}(", function));
 }
 
 /// Returns the arguments that override the recipe, as settings of its ConfigContainer.
 std::vector<std::string> overrides_of(const BridgeCommand& command) {
   std::vector<std::string> settings;
-  for (const auto& [name, path] : table_section_words(kStarts, "overrides")) {
+  for (const auto& [name, path] : words_of_table_section(kStarts, "overrides")) {
     if (const auto value = argument_of(command.words, name)) {
       settings.push_back(fmt::format("{}={}", path, *value));
     }
@@ -97,7 +97,7 @@ MegatronBridgeRecipeRun read_megatron_bridge_script(Sources files, const UserFac
   const StartedProgramRule program{.framework = "Megatron-Bridge",
                                    .arguments = "run_script.py --model_recipe_name NAME",
                                    .starts = target_command_predicate("bridge"),
-                                   .has_argument = is_argument_and_value};
+                                   .has_argument = is_name_value_argument};
   const StartedCommand started = find_started_command(parted.scripts, given, program, report);
   start = started_program_of_command(started);
   read_launcher_rank_counts(started, extent, report);
@@ -117,8 +117,8 @@ MegatronBridgeRecipeRun read_megatron_bridge_script(Sources files, const UserFac
         "{}: starts Megatron-Bridge's performance recipe {} with precision {}: give the files of "
         "scripts/performance/configs/{} that have this function and its workload, too, or the "
         "ConfigContainer.yaml that run_script.py --dryrun writes",
-        command.place, printable(function), printable(precision),
-        printable(word_or(command, "model_family_name", "FAMILY"))));
+        command.place, one_line_printable_text(function), one_line_printable_text(precision),
+        one_line_printable_text(word_or(command, "model_family_name", "FAMILY"))));
   }
   if (there) {
     run.given.function = fmt::format("{}(precision='{}')", function, precision);

@@ -16,14 +16,14 @@ namespace stepwright::framework_files {
 namespace {
 
 /// Returns an argument by name or position if it is a text; else nullopt.
-std::optional<std::string> text_argument(const Tree& arguments, std::string_view name,
+std::optional<std::string> text_argument(const DocumentTree& arguments, std::string_view name,
                                          std::size_t place) {
-  const Tree* found = arguments.find(name);
-  const Tree* unnamed = arguments.find("[]");
+  const DocumentTree* found = arguments.find(name);
+  const DocumentTree* unnamed = arguments.find("[]");
   if (found == nullptr && unnamed != nullptr && place < unnamed->items.size()) {
     found = &unnamed->items[place];
   }
-  if (found == nullptr || found->kind != Tree::Kind::kScalar) return std::nullopt;
+  if (found == nullptr || found->kind != DocumentTree::TreeValueKind::kScalar) return std::nullopt;
   return found->text;
 }
 
@@ -34,7 +34,7 @@ std::string upper(std::string text) {
 }
 
 /// Adds the defaults of a workload: scripts/performance/utils/utils.py, WorkloadBaseConfig.
-Tree with_defaults(Tree workload) {
+DocumentTree with_defaults(DocumentTree workload) {
   for (const std::string_view name :
        {"num_gpus", "tensor_model_parallel_size", "pipeline_model_parallel_size",
         "context_parallel_size", "expert_model_parallel_size", "global_batch_size",
@@ -46,7 +46,7 @@ Tree with_defaults(Tree workload) {
         "nccl_ub", "cuda_graph_impl", "cuda_graph_scope", "cpu_offloading_num_layers",
         "recompute_num_layers", "recompute_modules", "moe_flex_dispatcher_backend",
         "moe_token_dispatcher_type", "moe_a2a_overlap", "peft", "pp_layout"}) {
-    if (workload.find(name) == nullptr) workload.set(name, Tree());
+    if (workload.find(name) == nullptr) workload.set(name, DocumentTree());
   }
   workload.set("sequence_parallel", workload.find("tensor_model_parallel_size")->text != "1");
   return workload;
@@ -67,12 +67,12 @@ constexpr PrecisionName kPrecisions[] = {
     {"fp8_subchannel_scaling", "hybrid", "blockwise", false},
 };
 
-std::optional<Tree> mixed_precision(std::string name) {
+std::optional<DocumentTree> mixed_precision(std::string name) {
   std::ranges::replace(name, '-', '_');
   const bool half = name.starts_with("fp16_");
   if ((!half && !name.starts_with("bf16_")) || !name.ends_with("_mixed")) return std::nullopt;
-  Tree config = Tree::mapping();
-  config.set("()", Tree::scalar("MixedPrecisionConfig", true));
+  DocumentTree config = DocumentTree::make_empty_mapping();
+  config.set("()", DocumentTree::make_scalar("MixedPrecisionConfig", true));
   config.set(half ? "fp16" : "bf16", true).set("grad_reduce_in_fp32", !half);
   if (name.size() <= 11) return config;
   const std::string kind = name.substr(5, name.size() - 11);
@@ -88,7 +88,7 @@ std::optional<Tree> mixed_precision(std::string name) {
 
 /// Returns the precision that a word of performance scripts means
 /// (scripts/performance/utils/precision.py); nullopt for other words.
-std::optional<Tree> precision_of_workload(const std::string& word) {
+std::optional<DocumentTree> precision_of_workload(const std::string& word) {
   if (word == "fp8_cs") {
     auto config = mixed_precision("bf16_with_fp8_current_scaling_mixed");
     return config->set("first_last_layers_bf16", false);
@@ -103,8 +103,9 @@ std::optional<Tree> precision_of_workload(const std::string& word) {
 
 }  // namespace
 
-std::optional<Tree> megatron_bridge_workload(const std::string& function, const Tree& arguments,
-                                             const PythonVariableLookup& value) {
+std::optional<DocumentTree> megatron_bridge_workload(const std::string& function,
+                                                     const DocumentTree& arguments,
+                                                     const PythonVariableLookup& value) {
   if (function != "get_workload_base_config") return std::nullopt;
   const auto recipe = text_argument(arguments, "model_recipe_name", 1);
   const auto gpu = text_argument(arguments, "gpu", 2);
@@ -119,19 +120,22 @@ std::optional<Tree> megatron_bridge_workload(const std::string& function, const 
   names.push_back(base);
   for (const std::string& name : names) {
     const auto workload = value(name);
-    if (workload && workload->kind == Tree::Kind::kMapping) return with_defaults(*workload);
+    if (workload && workload->kind == DocumentTree::TreeValueKind::kMapping)
+      return with_defaults(*workload);
   }
-  fail_input(fmt::format("its workload is {}: give the file that has it, too (configs/{})",
-                         printable(fmt::to_string(fmt::join(names, " or "))),
-                         printable(text_argument(arguments, "model_family_name", 0).value_or(""))));
+  fail_input(fmt::format(
+      "its workload is {}: give the file that has it, too (configs/{})",
+      one_line_printable_text(fmt::to_string(fmt::join(names, " or "))),
+      one_line_printable_text(text_argument(arguments, "model_family_name", 0).value_or(""))));
 }
 
-std::optional<std::int64_t> megatron_bridge_device_count(const Tree& workload) {
+std::optional<std::int64_t> megatron_bridge_device_count(const DocumentTree& workload) {
   const auto devices = launch_scripts::integer_from_digits(workload.find("num_gpus")->text);
   return devices.value_or(0) > 0 ? devices : std::nullopt;
 }
 
-std::optional<Tree> megatron_bridge_precision(const std::string& function, const Tree& arguments) {
+std::optional<DocumentTree> megatron_bridge_precision(const std::string& function,
+                                                      const DocumentTree& arguments) {
   if (function == "get_mixed_precision_config") {
     const auto name = text_argument(arguments, "name", 0);
     return name ? mixed_precision(*name) : std::nullopt;

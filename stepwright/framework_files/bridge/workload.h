@@ -16,22 +16,24 @@ namespace stepwright::framework_files {
 
 /// A function that returns the value of a variable of the Python files that are read; nullopt if
 /// they do not define it.
-using PythonVariableLookup = std::function<std::optional<Tree>(const std::string& name)>;
+using PythonVariableLookup = std::function<std::optional<DocumentTree>(const std::string& name)>;
 
 /// Returns the result of Megatron-Bridge's `get_workload_base_config(arguments)`: degrees and batch
 /// for one device type, completed with defaults. nullopt for other functions. Fails with `kInput`
 /// if no file defines this workload.
-std::optional<Tree> megatron_bridge_workload(const std::string& function, const Tree& arguments,
-                                             const PythonVariableLookup& value);
+std::optional<DocumentTree> megatron_bridge_workload(const std::string& function,
+                                                     const DocumentTree& arguments,
+                                                     const PythonVariableLookup& value);
 
 /// Returns the number of devices (`num_gpus`) of a workload of Megatron-Bridge's performance
 /// scripts; nullopt if it is not a positive number.
-std::optional<std::int64_t> megatron_bridge_device_count(const Tree& workload);
+std::optional<std::int64_t> megatron_bridge_device_count(const DocumentTree& workload);
 
 /// Returns the MixedPrecisionConfig that a Megatron-Bridge function returns:
 /// `bf16_with_mxfp8_mixed()` and similar ones, `get_mixed_precision_config`,
 /// `get_precision_config`. nullopt for other functions.
-std::optional<Tree> megatron_bridge_precision(const std::string& function, const Tree& arguments);
+std::optional<DocumentTree> megatron_bridge_precision(const std::string& function,
+                                                      const DocumentTree& arguments);
 
 /// Returns Python source of `apply_flex_dispatcher_backend` as it behaves on this device; empty if
 /// the device is no NVIDIA A100, H100, B200 or relative, the only ones that the function

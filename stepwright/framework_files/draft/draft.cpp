@@ -70,8 +70,8 @@ std::string unknown_device_count_message(const JobRankCounts& extent) {
   std::string set;
   for (const std::string& name : extent.open_extents) {
     if (name.empty() || set.find("--set " + name + "=") != std::string::npos) continue;
-    open += (open.empty() ? "" : ", ") + printable(name);
-    set += fmt::format("--set {}=VALUE, ", printable(name));
+    open += (open.empty() ? "" : ", ") + one_line_printable_text(name);
+    set += fmt::format("--set {}=VALUE, ", one_line_printable_text(name));
   }
   if (open.empty()) return "nothing says how many devices train: --nodes or --gpus says it";
   return fmt::format(
@@ -120,7 +120,7 @@ cluster::Cluster cluster_of(JobRankCounts& extent, ImportReport& report, const U
   } else if (given.nodes) {
     fail_input("--nodes is only for the name of a profile: --cluster states its own");
   }
-  const Document document = parse_option_document("cluster", mapping);
+  const YamlJsonDocument document = parse_option_document("cluster", mapping);
   return cluster::read_job_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
@@ -144,8 +144,8 @@ std::string missing_scripts(const ImportReport& report) {
   return text;
 }
 
-model::Architecture settled_model(const StatedModel& model_words, ImportReport& report,
-                                  const UserFacts& given, const std::string& file) {
+model::ModelArchitecture settled_model(const StatedModel& model_words, ImportReport& report,
+                                       const UserFacts& given, const std::string& file) {
   if (given.known_model && !model_words.model)
     report.add_assumption("job.model", "given by --model");
   if (!given.known_model) {
@@ -161,23 +161,24 @@ model::Architecture settled_model(const StatedModel& model_words, ImportReport& 
     fail_input(fmt::format("--model is required: {} does not say {} of the model{}", file, lacks,
                            missing_scripts(report)));
   }
-  const model::Architecture& model = *given.known_model;
+  const model::ModelArchitecture& model = *given.known_model;
   if (!model_words.model) return model;
-  const std::vector<std::string> apart = huggingface::model_differences(*model_words.model, model);
+  const std::vector<std::string> apart =
+      huggingface::differences_between_models(*model_words.model, model);
   if (!apart.empty()) {
     fail_input(fmt::format("{}: is of another model than --model {}: {}", file, given.model,
                            fmt::join(apart, "; ")));
   }
-  return model::with_training_settings_of(model, *model_words.model);
+  return model::copy_job_settings_to_model(model, *model_words.model);
 }
 
 /// Gives a model the name of the built-in model that it equals.
-void name_model(model::Architecture& model, std::vector<std::string>& notes) {
+void name_model(model::ModelArchitecture& model, std::vector<std::string>& notes) {
   if (const auto own = model::built_in_model(model.name)) return;
   for (const std::string_view name : model::built_in_model_names()) {
-    const model::Architecture known = model::built_in_model(name).value();
-    if (!huggingface::model_differences(model, known).empty()) continue;
-    model = model::with_training_settings_of(known, model);
+    const model::ModelArchitecture known = model::built_in_model(name).value();
+    if (!huggingface::differences_between_models(model, known).empty()) continue;
+    model = model::copy_job_settings_to_model(known, model);
     notes.push_back(fmt::format("The model is taken to be {}, which has the same sizes.", name));
     return;
   }
@@ -193,7 +194,7 @@ bool is_size_argument(std::string_view name) {
 
 void settle_batch(plan::Plan& plan, StatedStepBatch& job_batch, ImportReport& report,
                   const UserFacts& given, const std::string& file) {
-  const UserBatch batch = read_user_batch(given.batch);
+  const UserBatch batch = read_batch_option(given.batch);
   const bool sequences_given = batch.sequences && !job_batch.sequences;
   const bool length_given = batch.length && !job_batch.length;
   settle_value(job_batch.sequences, batch.sequences, file, "--batch", "sequences of a step");
@@ -240,29 +241,30 @@ void double_preference_pair_batch(plan::Plan& plan, StatedStepBatch& job_batch,
   report.notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
 }
 
-UserFacts with_loaded_model(UserFacts given) {
+UserFacts with_named_model_loaded(UserFacts given) {
   if (given.model.empty() || given.known_model) return given;
-  const Document document = parse_option_document("model", given.model);
+  const YamlJsonDocument document = parse_option_document("model", given.model);
   given.known_model =
       model::read_job_model(document.root().get("model"), std::filesystem::current_path());
   return given;
 }
 
-Document with_user_settings(Document document, const UserFacts& given) {
+YamlJsonDocument with_user_settings(YamlJsonDocument document, const UserFacts& given) {
   for (const std::string& setting : given.settings) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) {
-      fail_input(fmt::format("--set: '{}' is no NAME=VALUE", printable(setting)));
+      fail_input(fmt::format("--set: '{}' is no NAME=VALUE", one_line_printable_text(setting)));
     }
     std::string name = setting.substr(0, equals);
     if (is_size_argument(name)) std::ranges::replace(name, '-', '_');
-    document = document.with(name, std::string_view(setting).substr(equals + 1));
+    document =
+        document.copy_with_replaced_scalar(name, std::string_view(setting).substr(equals + 1));
   }
   return document;
 }
 
-void resolve_rank_counts(plan::Plan& plan, JobRankCounts& extent, ImportReport& report,
-                         const UserFacts& given, const std::string& file) {
+void resolve_cluster_and_data_degree(plan::Plan& plan, JobRankCounts& extent, ImportReport& report,
+                                     const UserFacts& given, const std::string& file) {
   if (given.cluster.empty() && !given.known_cluster) {
     fail_input(
         fmt::format("--cluster is required: {} does not say on what it runs (stepwright list "
@@ -282,7 +284,7 @@ void resolve_rank_counts(plan::Plan& plan, JobRankCounts& extent, ImportReport& 
     fail_input(fmt::format("{}: runs on {} ranks, --cluster has {} devices", file, *ranks,
                            extent.cluster.devices()));
   }
-  plan::Parallel& degrees = plan.parallel;
+  plan::ParallelismDegrees& degrees = plan.parallel;
   const std::int64_t inner = degrees.tensor * degrees.context * degrees.pipeline;
   if (extent.cluster.devices() % inner != 0) {
     if (!extent.given_extent && (!ranks || !extent.open_extents.empty())) {
@@ -305,48 +307,50 @@ namespace {
 
 /// Removes offloaded modules that the model does not have, since a file can list modules for
 /// several models.
-void keep_held_modules(plan::Plan& plan, ImportReport& report, const model::Architecture& model) {
+void keep_held_modules(plan::Plan& plan, ImportReport& report,
+                       const model::ModelArchitecture& model) {
   plan::OffloadModuleSet& there = plan.offload.activations;
   const plan::OffloadModuleSet listed = there;
   there = plan::modules_existing_in_model(model, listed);
-  for (const std::string_view name : plan::offload_module_names(listed.without(there))) {
+  for (const std::string_view name :
+       plan::offloaded_activation_kind_names(listed.activation_kinds_not_in(there))) {
     report.notes.push_back(fmt::format("Offload of {} was left out, as the model has none.", name));
   }
-  plan::Recompute& recompute = plan.recompute;
+  plan::ActivationRecomputation& recompute = plan.recompute;
   if (recompute.kind != plan::RecomputeKind::kModules) return;
   const plan::RecomputeModuleSet held = plan::modules_existing_in_model(model, recompute.modules);
   for (const std::string_view name :
-       plan::recompute_module_names(recompute.modules.without(held))) {
+       plan::recompute_module_names(recompute.modules.modules_not_in(held))) {
     report.notes.push_back(
         fmt::format("Recomputation of {} was left out, as the model has none.", name));
   }
-  recompute =
-      held.empty() ? plan::Recompute() : plan::Recompute{recompute.kind, recompute.every, held};
+  recompute.modules = held;
+  if (held.empty()) recompute = {};
 }
 
 void take_overlap(const plan::Job& job, plan::Plan& plan) {
   const bool tensor = plan.overlap.tensor;
   plan.overlap = plan::default_overlap(job, plan);
   plan.overlap.tensor = plan.overlap.tensor || tensor;
-  if (plan.sequence_parallel) plan.tensor_input = plan::default_tensor_input(job);
+  if (plan.sequence_parallel) plan.tensor_input = plan::default_gathered_input_policy(job);
 }
 
 /// Shards the states of experts in as many groups as the other states, unless the file states
 /// otherwise.
-void group_experts(plan::Plan& plan, const model::Architecture& model,
+void group_experts(plan::Plan& plan, const model::ModelArchitecture& model,
                    std::optional<std::int64_t> own) {
-  if (!model.experts || !plan.sharding.uses(plan::Spread::kInner)) return;
+  if (!model.experts || !plan.sharding.uses(plan::StateShardingScope::kInner)) return;
   if (own) {
     plan.sharding.expert_group = *own;
     return;
   }
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
   plan.sharding.expert_group =
-      std::max<std::int64_t>(1, plan.parallel.expert_data() * plan.sharding.group / ranks);
+      std::max<std::int64_t>(1, plan.parallel.expert_data_degree() * plan.sharding.group / ranks);
 }
 
 /// Sets frozen parts, unless there are adapters, which freeze everything else.
-void take_frozen(const StatedModel& model_words, model::Architecture& model) {
+void take_frozen(const StatedModel& model_words, model::ModelArchitecture& model) {
   if (!model_words.frozen || model_words.adapters) return;
   model.frozen = *model_words.frozen;
   model.frozen.encoder = model.frozen.encoder && model.encoder;
@@ -377,14 +381,15 @@ void keep_covered_adapters(plan::Job& job, const plan::Plan& plan, ImportReport&
   if (plan::find_plan_rejection(job, plan)) {
     job.model.adapters = adapters;
   } else {
-    report_adapters_unread(report);
+    report_adapter_settings_as_unread(report);
   }
 }
 
 }  // namespace
 
-plan::PlannedJob stated_plan_even_if_illegal(Draft draft, ImportReport& report,
-                                             const UserFacts& given, const std::string& file) {
+plan::PlannedJob stated_plan_without_legality_check(PlanDraft draft, ImportReport& report,
+                                                    const UserFacts& given,
+                                                    const std::string& file) {
   plan::Job job;
   job.model = settled_model(draft, report, given, file);
   name_model(job.model, report.notes);
@@ -416,7 +421,7 @@ plan::PlannedJob stated_plan_even_if_illegal(Draft draft, ImportReport& report,
   job.kernels.cuda_graphs = draft.cuda_graphs;
   if (draft.pytorch_attention) {
     // The framework without its variant, whose trainer could choose another kernel.
-    const plan::Framework alone{.name = job.framework.name};
+    const plan::TrainingFramework alone{.name = job.framework.name};
     job.kernels.attention = plan::default_kernels(alone, job.cluster.device).attention;
     report.add_assumption(
         "job.kernels.attention",
@@ -428,17 +433,17 @@ plan::PlannedJob stated_plan_even_if_illegal(Draft draft, ImportReport& report,
   if (draft.adapters) {
     StatedLoraAdapters adapters = *draft.adapters;
     if (draft.stored_in_4_bits && adapters.base == DType::kBf16) adapters.base = DType::kNf4;
-    apply_adapters(adapters, file, job, report);
+    apply_lora_adapters(adapters, file, job, report);
   }
   take_frozen(draft, job.model);
   if (draft.trained) plan::read_adapters_and_frozen_parts(draft.trained->root(), job);
   keep_held_modules(draft.plan, report, job.model);
-  apply_user_document_lengths(read_user_batch(given.batch), job, draft.plan, draft.batch, report);
+  apply_user_document_lengths(read_batch_option(given.batch), job, draft.plan, draft.batch, report);
   job.method = settled_method(draft.method, job);
   group_experts(draft.plan, job.model, draft.expert_group);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
   if (job.model.adapters && draft.plan.sequence_parallel) {
-    draft.plan.tensor_input = draft.tensor_input.value_or(plan::default_tensor_input(job));
+    draft.plan.tensor_input = draft.tensor_input.value_or(plan::default_gathered_input_policy(job));
   }
   if (draft.framework_gradients)
     draft.plan.accumulate = plan::default_gradient_type(job, draft.plan);
@@ -447,9 +452,10 @@ plan::PlannedJob stated_plan_even_if_illegal(Draft draft, ImportReport& report,
   return {.job = std::move(job), .plan = draft.plan};
 }
 
-plan::PlannedJob started(plan::PlannedJob planned) {
+plan::PlannedJob plan_with_effective_choices(plan::PlannedJob planned) {
   planned.plan = plan::FrameworkSupport(planned.job.framework)
-                     .with_fixed_buckets(planned.job, plan::canonical(planned.plan, planned.job));
+                     .with_framework_bucket_sizes(planned.job,
+                                                  plan::canonical_plan(planned.plan, planned.job));
   return planned;
 }
 
@@ -459,13 +465,14 @@ std::optional<plan::PlanRejection> find_start_rejection(
   return broken ? broken : by_framework;
 }
 
-plan::PlannedJob finish(Draft draft, ImportReport& report, const UserFacts& given,
+plan::PlannedJob finish(PlanDraft draft, ImportReport& report, const UserFacts& given,
                         const std::string& file) {
   const std::optional<plan::PlanRejection> refusal = draft.refused;
-  plan::PlannedJob planned = stated_plan_even_if_illegal(std::move(draft), report, given, file);
+  plan::PlannedJob planned =
+      stated_plan_without_legality_check(std::move(draft), report, given, file);
   if (const auto refused = find_start_rejection(refusal, planned))
     plan::fail_rejected_plan(*refused, file);
-  return started(std::move(planned));
+  return plan_with_effective_choices(std::move(planned));
 }
 
 }  // namespace stepwright::framework_files

@@ -38,7 +38,7 @@ struct UserFacts {
   /// contain document lengths; empty: not stated.
   std::string batch;
   /// The model that the user states, already loaded; it replaces `model`. nullopt: not loaded.
-  std::optional<model::Architecture> known_model;
+  std::optional<model::ModelArchitecture> known_model;
   std::optional<cluster::Cluster> known_cluster;
 };
 
@@ -63,7 +63,8 @@ struct JobRankCounts {
   /// Shell variables that set the number of ranks but have no value in the script; an empty text: a
   /// number that is unknown for another reason.
   std::vector<std::string> open_extents;
-  cluster::Cluster cluster;   ///< Cluster on which the job runs; set by `resolve_rank_counts`.
+  cluster::Cluster
+      cluster;  ///< Cluster on which the job runs; set by `resolve_cluster_and_data_degree`.
   bool given_extent = false;  ///< True if the user stated the size of the cluster.
 };
 
@@ -84,7 +85,7 @@ struct StatedStepBatch {
 
 /// The model from files, and the parts of it that are trained.
 struct StatedModel {
-  std::optional<model::Architecture> model;
+  std::optional<model::ModelArchitecture> model;
   /// True if the model is a mixture of experts, by the files or by the model that the user states.
   bool routed = false;
   /// Name of the model in the files if it is not a built-in model; empty: none.
@@ -93,12 +94,13 @@ struct StatedModel {
   /// vocabulary (--set vocab-size=N)".
   std::string lacks;
   std::optional<StatedLoraAdapters> adapters;
-  /// True if the named weights are stored in 4 bits, in which frozen weights beside adapters stay.
+  /// True if the model's name says that its weights are stored in 4 bits. Frozen weights beside
+  /// adapters then stay in 4 bits.
   bool stored_in_4_bits = false;
   /// Parts of the model that files freeze (ignored if there are adapters); nullopt: none.
   std::optional<model::FrozenModelParts> frozen;
   /// Adapters and frozen parts in the format of a job file; nullopt: not stated.
-  std::optional<Document> trained;
+  std::optional<YamlJsonDocument> trained;
 };
 
 /// The training program that files start, and its environment variables.
@@ -114,7 +116,7 @@ struct StartedTrainingProgram {
 
 /// The plan and job as a framework's files state them, before missing values are filled in. A
 /// reader of files returns a draft, and records in an `ImportReport` what happened to each setting.
-struct Draft : PartialPlan, StatedModel {
+struct PlanDraft : PartialPlan, StatedModel {
   JobRankCounts extent;
   StatedStepBatch batch;
   StartedTrainingProgram start;
@@ -122,7 +124,7 @@ struct Draft : PartialPlan, StatedModel {
 
 /// Returns the user's options with the model loaded: `known_model` becomes the model that `model`
 /// names. Fails with `kInput` if there is no such model.
-UserFacts with_loaded_model(UserFacts given);
+UserFacts with_named_model_loaded(UserFacts given);
 
 /// Doubles batch and micro-batch for preference training (DPO), where files count pairs of two
 /// sequences.
@@ -132,8 +134,8 @@ void double_preference_pair_batch(plan::Plan& plan, StatedStepBatch& job_batch,
 /// Loads the cluster, and sets the data-parallel degree to devices / (tensor x context x pipeline).
 /// `file` is the name of the files in messages. Fails with `kInput` if no cluster is given, or if
 /// files, degrees and cluster contradict each other.
-void resolve_rank_counts(plan::Plan& plan, JobRankCounts& extent, ImportReport& report,
-                         const UserFacts& given, const std::string& file);
+void resolve_cluster_and_data_degree(plan::Plan& plan, JobRankCounts& extent, ImportReport& report,
+                                     const UserFacts& given, const std::string& file);
 
 /// Returns a message that the number of devices is unknown, with the options that state it: "NHOSTS
 /// is open, so how many devices train is not known: --set NHOSTS=VALUE, --nodes or --gpus says it".
@@ -141,17 +143,18 @@ std::string unknown_device_count_message(const JobRankCounts& extent);
 
 /// Returns a configuration in which the user's settings (`NAME=VALUE`) override values or add
 /// missing ones. Fails with `kInput` if a setting has another form.
-Document with_user_settings(Document document, const UserFacts& given);
+YamlJsonDocument with_user_settings(YamlJsonDocument document, const UserFacts& given);
 
 /// Returns the plan and job that the files state, even if the plan is not legal. Adapters are
 /// dropped, and reported, if only the plan without them is legal. Fails with `kInput` if model or
 /// batch are missing, or if files and user state different ones.
-plan::PlannedJob stated_plan_even_if_illegal(Draft draft, ImportReport& report,
-                                             const UserFacts& given, const std::string& file);
+plan::PlannedJob stated_plan_without_legality_check(PlanDraft draft, ImportReport& report,
+                                                    const UserFacts& given,
+                                                    const std::string& file);
 
 /// Returns a legal plan with every choice without effect set to its default, and with the bucket
 /// sizes that its framework uses.
-plan::PlannedJob started(plan::PlannedJob planned);
+plan::PlannedJob plan_with_effective_choices(plan::PlannedJob planned);
 
 /// Returns why a plan would not start: the rule for legal plans that it breaks, else
 /// `by_framework`, the reason why its framework refuses it; nullopt: it starts.
@@ -161,7 +164,7 @@ std::optional<plan::PlanRejection> find_start_rejection(
 /// Returns the complete plan and job that files state. Fails with `kInput` if model or batch are
 /// missing, or if files and user state different ones. Fails with the broken rule if the plan is
 /// not legal or its framework would not start it.
-plan::PlannedJob finish(Draft draft, ImportReport& report, const UserFacts& given,
+plan::PlannedJob finish(PlanDraft draft, ImportReport& report, const UserFacts& given,
                         const std::string& file);
 
 }  // namespace stepwright::framework_files

@@ -8,15 +8,16 @@
 
 namespace stepwright::framework_files {
 
-Fields Fields::section(std::string_view key) const {
-  static const Document kEmpty = Document::from(Tree::mapping(), "nothing");
+FrameworkSettingsReader FrameworkSettingsReader::nested_settings(std::string_view key) const {
+  static const YamlJsonDocument kEmpty =
+      YamlJsonDocument::from_tree(DocumentTree::make_empty_mapping(), "nothing");
   const auto value = node_.find(key);
-  if (!value || value->is_null()) return Fields(kEmpty.root());
+  if (!value || value->is_null()) return FrameworkSettingsReader(kEmpty.root());
   if (!value->is_mapping()) value->fail("must be a mapping (key: value)");
   return {*value, fmt::format("{}{}.", prefix_, key), remarks_};
 }
 
-std::vector<std::string> split_word_list(Node node) {
+std::vector<std::string> split_word_list(DocumentNode node) {
   std::vector<std::string> words;
   const auto add = [&](const std::string& text) {
     for (std::size_t at = 0; at < text.size();) {

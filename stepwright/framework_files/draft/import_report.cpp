@@ -20,10 +20,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLongestValue = 120;
 
-std::string shortened(std::string_view text) { return printable(text, kLongestValue); }
+std::string shortened(std::string_view text) {
+  return one_line_printable_text(text, kLongestValue);
+}
 
 /// True if a file sets a value that switches a setting off or has no effect.
-bool is_off(Node value, std::string_view harmless) {
+bool is_off(DocumentNode value, std::string_view harmless) {
   static constexpr std::string_view kWords[] = {"false", "False", "0",  "0.0", "none",
                                                 "None",  "no",    "NO", ""};
   if (value.is_sequence()) return value.size() == 0;
@@ -35,19 +37,19 @@ bool is_off(Node value, std::string_view harmless) {
 /// Sorts the settings of a file into those that its reader has read and the others.
 class Sorter {
  public:
-  Sorter(const Fields& fields, const std::string& file, std::span<const KnownSetting> known,
-         ImportReport& report)
+  Sorter(const FrameworkSettingsReader& fields, const std::string& file,
+         std::span<const KnownSetting> known, ImportReport& report)
       : fields_(fields), file_(file), known_(known), report_(report) {
     for (const KnownSetting& one : known) {
       if (!one.field.empty()) taken_.push_back(one.name);
     }
   }
 
-  void walk(Node node, const std::string& prefix) {
-    for (const auto& [key, value] : node.members()) {
+  void walk(DocumentNode node, const std::string& prefix) {
+    for (const auto& [key, value] : node.mapping_members()) {
       const std::string path = prefix + key;
       if (value.is_null()) continue;
-      if (fields_.asked(path) || is_taken(path, value)) {
+      if (fields_.was_setting_read(path) || is_taken(path, value)) {
         add_read(path, value);
       } else if (value.is_mapping() && (find(path) == nullptr || asked_below(value, path))) {
         walk(value, path + ".");
@@ -62,35 +64,35 @@ class Sorter {
     return find_known_setting(known_, name);
   }
 
-  [[nodiscard]] bool is_taken(std::string_view path, Node value) const {
+  [[nodiscard]] bool is_taken(std::string_view path, DocumentNode value) const {
     const KnownSetting* known = value.is_scalar() ? find(path) : nullptr;
     return known != nullptr && std::ranges::find(known->taken, value.text()) != known->taken.end();
   }
 
   /// True if a value directly below a mapping was read, or has a table row with values that count
   /// as read (`taken`).
-  [[nodiscard]] bool asked_below(Node mapping, const std::string& path) const {
-    return std::ranges::any_of(mapping.members(), [&](const auto& member) {
+  [[nodiscard]] bool asked_below(DocumentNode mapping, const std::string& path) const {
+    return std::ranges::any_of(mapping.mapping_members(), [&](const auto& member) {
       const std::string inner = fmt::format("{}.{}", path, member.first);
       const KnownSetting* known = find(inner);
-      return fields_.asked(inner) || (known != nullptr && !known->taken.empty());
+      return fields_.was_setting_read(inner) || (known != nullptr && !known->taken.empty());
     });
   }
 
-  void add_read(const std::string& path, Node value) {
-    const std::string name = printable(path);
-    const bool left_out = std::ranges::any_of(report_.not_read, [&](const UnreadSetting& one) {
-      return one.name == name && one.file == file_ && one.line == value.line();
+  void add_read(const std::string& path, DocumentNode value) {
+    const std::string name = one_line_printable_text(path);
+    const bool left_out = std::ranges::any_of(report_.not_read, [&](const UnexpressedSetting& one) {
+      return one.name == name && one.file == file_ && one.line == value.source_line();
     });
     if (left_out) return;
     const KnownSetting* known = find(path);
-    report_.read.push_back({name, setting_value_text(value), file_, value.line(),
+    report_.read.push_back({name, setting_value_text(value), file_, value.source_line(),
                             std::string(known == nullptr ? "" : known->field)});
   }
 
-  void add_unread(const std::string& path, Node value) {
-    UnreadSetting unread{printable(path), setting_value_text(value), file_,
-                         value.line(),    SettingImpact::kMaybe,     ""};
+  void add_unread(const std::string& path, DocumentNode value) {
+    UnexpressedSetting unread{one_line_printable_text(path), setting_value_text(value), file_,
+                              value.source_line(),           SettingImpact::kMaybe,     ""};
     if (const KnownSetting* known = find(path)) {
       const bool usual = is_off(value, known->harmless);
       const bool matters = (known->field.empty() || !known->leaves_out.empty()) && !usual;
@@ -98,13 +100,13 @@ class Sorter {
       if (matters) unread.why = known->leaves_out;
     } else {
       unread.is_unknown_setting = true;
-      if (report_.may_search_similar_name()) unread.why = spelling_hint(path, taken_);
+      if (report_.count_similar_name_search()) unread.why = spelling_hint(path, taken_);
       if (unread.why.starts_with("; ")) unread.why.erase(0, 2);
     }
     report_.not_read.push_back(std::move(unread));
   }
 
-  const Fields& fields_;
+  const FrameworkSettingsReader& fields_;
   const std::string& file_;
   std::span<const KnownSetting> known_;
   ImportReport& report_;
@@ -167,32 +169,32 @@ const KnownSetting* find_known_setting(std::span<const KnownSetting> known, std:
   return found == known.end() ? nullptr : &*found;
 }
 
-std::string setting_value_text(Node value) {
+std::string setting_value_text(DocumentNode value) {
   if (value.is_scalar()) return shortened(value.text());
   if (!value.is_sequence()) return fmt::format("{} keys", value.size());
   std::string text;
   for (std::size_t i = 0; i < value.size() && text.size() <= kLongestValue; ++i) {
-    const Node item = value.at(i);
+    const DocumentNode item = value.at(i);
     text += (i > 0 ? ", " : "") + (item.is_scalar() ? item.text() : "...");
   }
   return shortened("[" + text + "]");
 }
 
-UnreadSetting make_unread_setting(Node setting) {
-  return {printable(setting.path()),
+UnexpressedSetting make_unread_setting(DocumentNode setting) {
+  return {one_line_printable_text(setting.dotted_path()),
           setting_value_text(setting),
           setting.file(),
-          setting.line(),
+          setting.source_line(),
           SettingImpact::kMaybe,
           ""};
 }
 
-void ImportReport::leave_out(Node setting, std::string why) {
-  leave_out(make_unread_setting(setting), std::move(why));
+void ImportReport::add_unmodelled_setting(DocumentNode setting, std::string why) {
+  add_unmodelled_setting(make_unread_setting(setting), std::move(why));
 }
 
-void ImportReport::leave_out(UnreadSetting setting, std::string why) {
-  std::erase_if(read, [&](const ReadSetting& one) {
+void ImportReport::add_unmodelled_setting(UnexpressedSetting setting, std::string why) {
+  std::erase_if(read, [&](const ImportedSetting& one) {
     return one.name == setting.name && one.file == setting.file && one.line == setting.line;
   });
   setting.matters = SettingImpact::kYes;
@@ -200,15 +202,16 @@ void ImportReport::leave_out(UnreadSetting setting, std::string why) {
   not_read.push_back(std::move(setting));
 }
 
-void report_file_settings(const Fields& fields, const std::string& file,
-                          std::span<const KnownSetting> known, ImportReport& report) {
+void report_read_and_unread_settings(const FrameworkSettingsReader& fields, const std::string& file,
+                                     std::span<const KnownSetting> known, ImportReport& report) {
   if (fields.node().is_mapping()) Sorter(fields, file, known, report).walk(fields.node(), "");
-  for (const UnmodelledSetting& one : fields.left_out()) {
-    const auto listed = std::ranges::find(report.not_read, one.name, &UnreadSetting::name);
+  for (const UnmodelledSetting& one : fields.unmodelled_settings()) {
+    const auto listed = std::ranges::find(report.not_read, one.name, &UnexpressedSetting::name);
     if (listed == report.not_read.end()) {
-      report.not_read.push_back({printable(one.name),
-                                 one.place.is_scalar() ? printable(one.place.text()) : "", file,
-                                 one.place.line(), SettingImpact::kYes, one.why});
+      report.not_read.push_back(
+          {one_line_printable_text(one.name),
+           one.place.is_scalar() ? one_line_printable_text(one.place.text()) : "", file,
+           one.place.source_line(), SettingImpact::kYes, one.why});
     } else {
       listed->matters = SettingImpact::kYes;
       listed->why = one.why;
@@ -221,17 +224,18 @@ void complete_import_report(const plan::PlannedJob& planned, ImportReport& repor
   for (const AssumedPlanField& one : report.assumed) reasons[one.field] = one.why;
   report.assumed.clear();
   const auto fields = fields_of(planned);
-  const plan::Framework& framework = planned.job.framework;
+  const plan::TrainingFramework& framework = planned.job.framework;
   const std::string& program = framework.variant.empty() ? framework.name : framework.variant;
   const std::string usual =
       program.empty() ? std::string("default") : fmt::format("default of {}", program);
   for (const auto& [place, value] : fields) {
     const bool read = std::ranges::any_of(
-        report.read, [&, at = &place](const ReadSetting& one) { return covers(one.field, *at); });
+        report.read,
+        [&, at = &place](const ImportedSetting& one) { return covers(one.field, *at); });
     // A reason for a whole mapping does not apply to parts of it that files state.
     auto reason = reasons.find(place);
     const bool stated =
-        std::ranges::find(report.read, place, &ReadSetting::field) != report.read.end();
+        std::ranges::find(report.read, place, &ImportedSetting::field) != report.read.end();
     if (reason == reasons.end() && !(stated && place.starts_with("job.adapters."))) {
       reason = std::ranges::find_if(
           reasons, [&, at = &place](const auto& one) { return covers(one.first, *at); });
@@ -242,18 +246,18 @@ void complete_import_report(const plan::PlannedJob& planned, ImportReport& repor
       report.assumed.push_back({place, shortened(value), usual});
     }
   }
-  const auto order = [&](const ReadSetting& one) {
+  const auto order = [&](const ImportedSetting& one) {
     return std::ranges::find_if(fields,
                                 [&](const auto& field) { return covers(one.field, field.first); }) -
            fields.begin();
   };
   std::ranges::stable_sort(report.read, {}, order);
-  std::ranges::stable_sort(report.not_read, std::greater<>{}, &UnreadSetting::matters);
+  std::ranges::stable_sort(report.not_read, std::greater<>{}, &UnexpressedSetting::matters);
 }
 
 void check_all_settings_read(const ImportReport& report) {
   std::vector<std::string> open;
-  for (const UnreadSetting& one : report.not_read) {
+  for (const UnexpressedSetting& one : report.not_read) {
     if (one.matters == SettingImpact::kNo) continue;
     open.push_back(fmt::format("{} ({}:{})", one.name, one.file, one.line));
   }

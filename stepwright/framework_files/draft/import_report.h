@@ -31,7 +31,7 @@ struct PerFrameworkText {
   std::vector<std::pair<std::string_view, std::string_view>> words{};
 
   /// True if the table row has a text for any framework.
-  [[nodiscard]] bool said() const { return !words.empty(); }
+  [[nodiscard]] bool has_text_for_any_framework() const { return !words.empty(); }
   /// Returns the text for a framework, else the one for `others`; empty if there is neither.
   [[nodiscard]] std::string_view text_for_framework(std::string_view framework) const;
 };
@@ -64,7 +64,7 @@ struct KnownSetting {
 };
 
 /// A setting in a file from which a field of the plan or job was read.
-struct ReadSetting {
+struct ImportedSetting {
   std::string name, value, file;
   std::uint32_t line = 0;  ///< Line of the setting in its file, from 1; 0: no line.
   /// Field of the plan that the setting sets: "parallel.tensor"; empty: none.
@@ -77,7 +77,7 @@ struct AssumedPlanField {
 };
 
 /// A setting of a file that the plan does not express.
-struct UnreadSetting {
+struct UnexpressedSetting {
   std::string name, value, file;
   std::uint32_t line = 0;
   SettingImpact matters = SettingImpact::kMaybe;
@@ -92,10 +92,10 @@ struct UnreadSetting {
 /// The result of an import for each setting of the files.
 struct ImportReport {
   /// Settings that were read, in the order of a plan file's fields: parallel degrees first.
-  std::vector<ReadSetting> read;
+  std::vector<ImportedSetting> read;
   std::vector<AssumedPlanField> assumed;
   /// Settings that no plan expresses, the most important first.
-  std::vector<UnreadSetting> not_read;
+  std::vector<UnexpressedSetting> not_read;
   /// Number of unknown setting names for which a similar known name was searched; limited to bound
   /// the time.
   std::size_t guesses = 0;
@@ -110,10 +110,10 @@ struct ImportReport {
   std::vector<std::pair<std::string, std::string>> open_values;
 
   /// Adds a setting to `not_read` as important; `why` is the effect that predictions ignore.
-  void leave_out(Node setting, std::string why);
+  void add_unmodelled_setting(DocumentNode setting, std::string why);
   /// Adds a setting to `not_read` as important, and removes it from `read`; `why` is the effect
   /// that predictions ignore.
-  void leave_out(UnreadSetting setting, std::string why);
+  void add_unmodelled_setting(UnexpressedSetting setting, std::string why);
   /// Records why a plan field that no file states has its value.
   void add_assumption(std::string field, std::string why) {
     assumed.push_back({std::move(field), "", std::move(why)});
@@ -121,7 +121,7 @@ struct ImportReport {
 
   /// Counts one search for a known name similar to an unknown setting; false after 100 searches,
   /// when no more are made.
-  bool may_search_similar_name() {
+  bool count_similar_name_search() {
     constexpr std::size_t kMostGuesses = 100;
     return ++guesses <= kMostGuesses;
   }
@@ -129,8 +129,8 @@ struct ImportReport {
 
 /// Calls `visit(setting)` for each setting of a report, read or not; `visit` can rename the
 /// setting.
-template <class Visit>
-void each_setting(ImportReport& report, const Visit& visit) {
+template <class VisitorCallback>
+void each_setting(ImportReport& report, const VisitorCallback& visit) {
   std::ranges::for_each(report.read, visit);
   std::ranges::for_each(report.not_read, visit);
 }
@@ -141,16 +141,16 @@ const KnownSetting* find_known_setting(std::span<const KnownSetting> known, std:
 
 /// Returns a setting's value as reports print it: a scalar or the items of a list, shortened; the
 /// number of keys of a mapping.
-std::string setting_value_text(Node value);
+std::string setting_value_text(DocumentNode value);
 
 /// Returns an entry for `ImportReport::not_read` with a setting's path, value and line.
-UnreadSetting make_unread_setting(Node setting);
+UnexpressedSetting make_unread_setting(DocumentNode setting);
 
 /// Adds each setting of a file to `report.read` if its reader has read it, else to
-/// `report.not_read`. Settings recorded by `Fields::leave_out` are listed as important. `fields` is
-/// the root of the file, after its reader has finished.
-void report_file_settings(const Fields& fields, const std::string& file,
-                          std::span<const KnownSetting> known, ImportReport& report);
+/// `report.not_read`. Settings recorded by `FrameworkSettingsReader::add_unmodelled_setting` are
+/// listed as important. `fields` is the root of the file, after its reader has finished.
+void report_read_and_unread_settings(const FrameworkSettingsReader& fields, const std::string& file,
+                                     std::span<const KnownSetting> known, ImportReport& report);
 
 /// Fills `report.assumed` with all plan fields that no file states, with their values; a field
 /// without a recorded reason is reported as the framework's default.

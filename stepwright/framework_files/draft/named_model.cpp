@@ -30,10 +30,11 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   for (const std::string_view copy : kCopies) {
     if (small.ends_with(copy)) return model_of_id(last.substr(0, last.size() - copy.size()));
   }
-  for (const auto& [head, like] : table_section_words("huggingface/models", "like")) {
+  for (const auto& [head, like] : words_of_table_section("huggingface/models", "like")) {
     if (!small.starts_with(head)) continue;
     const std::string rest = small.substr(head.size());
-    const std::string_view but = program_word_meaning("huggingface/models", "but_not", head);
+    const std::string_view but =
+        meaning_of_program_setting_word("huggingface/models", "but_not", head);
     if (!but.empty() && rest.starts_with(but)) continue;
     if (const auto known = model::built_in_model_of_hub_id(fmt::format("hub/{}{}", like, rest)))
       return known;
@@ -78,12 +79,13 @@ bool set_built_in_model(std::string_view id, const UserFacts& given, StatedModel
     if (!known && !name.empty()) known = model_of_id(name);
   }
   if (!known) {
-    model_words.unknown_model = printable(id);
+    model_words.unknown_model = one_line_printable_text(id);
     return false;
   }
   model_words.model = model::built_in_model(*known);
   model_words.stored_in_4_bits = id.ends_with(kFourBits);
-  report.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(id), *known));
+  report.notes.push_back(
+      fmt::format("{} is taken to be the model {}.", one_line_printable_text(id), *known));
   // Gemma 3 models, except the smallest one, have an encoder of images.
   if (known->starts_with("gemma-3-") && *known != "gemma-3-1b") {
     report.notes.push_back("Its encoder of images is not in the plan.");
@@ -92,9 +94,9 @@ bool set_built_in_model(std::string_view id, const UserFacts& given, StatedModel
 }
 
 std::string exported_model_folder(const plan::Job& job) {
-  const std::optional<model::Architecture> known = model::built_in_model(job.model_name);
+  const std::optional<model::ModelArchitecture> known = model::built_in_model(job.model_name);
   // Compared without frozen parts and adapters, which do not change the weights that are loaded.
-  model::Architecture whole = job.model;
+  model::ModelArchitecture whole = job.model;
   whole.adapters.reset();
   whole.frozen = {};
   const bool same = known && *known == whole;

@@ -13,7 +13,7 @@ namespace stepwright::framework_files {
 namespace {
 
 /// Returns the value at a dotted path, which can be null; nullopt if there is none.
-std::optional<Node> node_at(Node node, std::string_view path) {
+std::optional<DocumentNode> node_at(DocumentNode node, std::string_view path) {
   while (!path.empty()) {
     const std::size_t dot = std::min(path.find('.'), path.size());
     const auto below = node.is_mapping() ? node.find(path.substr(0, dot)) : std::nullopt;
@@ -42,14 +42,18 @@ bool shapes_plan(std::string_view field) {
 }  // namespace
 
 void report_unread_python_values(const launch_scripts::PythonConfig& config,
-                                 const Document& document, std::span<const KnownSetting> known,
-                                 ImportReport& report, std::span<const KnownSetting> fields) {
+                                 const YamlJsonDocument& document,
+                                 std::span<const KnownSetting> known, ImportReport& report,
+                                 std::span<const KnownSetting> fields) {
   for (const launch_scripts::UnknownPythonValue& one : config.unread) {
     const auto there = node_at(document.root(), one.name);
     if (there && !there->is_null()) continue;
-    UnreadSetting unread{printable(one.name),   printable(one.expression, 120),
-                         document.name(),       one.line,
-                         SettingImpact::kMaybe, ""};
+    UnexpressedSetting unread{one_line_printable_text(one.name),
+                              one_line_printable_text(one.expression, 120),
+                              document.document_name(),
+                              one.line,
+                              SettingImpact::kMaybe,
+                              ""};
     const KnownSetting* setting = find_known_setting(known, one.name);
     const KnownSetting* field =
         find_known_setting(fields, one.name.substr(one.name.rfind('.') + 1));
@@ -57,7 +61,7 @@ void report_unread_python_values(const launch_scripts::PythonConfig& config,
       if (shapes_plan(field->field) && there) {
         fail_input(
             fmt::format("{}:{}: {} is '{}', and nothing is executed: --set {}=VALUE says it{}",
-                        document.name(), one.line, unread.name, unread.value, unread.name,
+                        document.document_name(), one.line, unread.name, unread.value, unread.name,
                         launch_scripts::computed_configuration_advice(one.expression, one.line)));
       }
       unread.matters = SettingImpact::kYes;

@@ -13,7 +13,8 @@ namespace stepwright::framework_files {
 /// read, unless `document` states them. `fields` has settings known by the last part of their name.
 /// Fails with `kInput` if such a value is a parallel degree or a batch size.
 void report_unread_python_values(const launch_scripts::PythonConfig& config,
-                                 const Document& document, std::span<const KnownSetting> known,
-                                 ImportReport& report, std::span<const KnownSetting> fields = {});
+                                 const YamlJsonDocument& document,
+                                 std::span<const KnownSetting> known, ImportReport& report,
+                                 std::span<const KnownSetting> fields = {});
 
 }  // namespace stepwright::framework_files

@@ -12,8 +12,8 @@
 
 namespace stepwright::framework_files {
 
-/// How a program computes the cross entropy: number of chunks (`Kernels::loss_chunks`) and tensors
-/// kept for the backward pass (`Kernels::loss_keeps`).
+/// How a program computes the cross entropy: number of chunks (`FrameworkKernels::loss_chunks`) and
+/// tensors kept for the backward pass (`FrameworkKernels::loss_keeps`).
 struct LossComputation {
   std::int64_t chunks = 1;
   plan::LossSavedTensors keeps = plan::LossSavedTensors::kLogits;
@@ -21,7 +21,7 @@ struct LossComputation {
 /// Liger's fused linear cross entropy: gradients are computed in the forward pass, in chunks whose
 /// number follows from the model's sizes. Source: linkedin/Liger-Kernel
 /// src/liger_kernel/ops/fused_linear_cross_entropy.py.
-inline constexpr LossComputation kLigerLoss{0, plan::LossSavedTensors::kGradients};
+inline constexpr LossComputation kLigerFusedCrossEntropy{0, plan::LossSavedTensors::kGradients};
 /// Cut cross entropy, which never stores logits. Source: apple/ml-cross-entropy
 /// cut_cross_entropy/cce.py.
 inline constexpr LossComputation kCutCrossEntropyLoss{1, plan::LossSavedTensors::kSums};
@@ -42,10 +42,10 @@ struct PartialPlan {
   bool fused_cross_entropy = false;
   /// Kernel of the cross entropy; used only if `fused_cross_entropy`.
   plan::CrossEntropyKernel fused_loss = plan::CrossEntropyKernel::kCompiled;
-  /// Kernels that files switch on or off: member of `Kernels`, and whether it is on.
-  std::vector<std::pair<bool plan::Kernels::*, bool>> kernels;
+  /// Kernels that files switch on or off: member of `FrameworkKernels`, and whether it is on.
+  std::vector<std::pair<bool plan::FrameworkKernels::*, bool>> kernels;
   plan::CudaGraphScope cuda_graphs;
-  plan::Framework framework;
+  plan::TrainingFramework framework;
   plan::TrainingMethod method;   ///< Training method that the files state.
   plan::TunerSearchSpace space;  ///< Plan choices to which a search is restricted for these files.
   /// True if files leave the attention kernel to PyTorch (sdpa), not to their program.
@@ -77,7 +77,7 @@ struct PartialPlan {
   void apply_liger_loss(bool on) {
     if (!on) return;
     fused_cross_entropy = true;
-    loss = kLigerLoss;
+    loss = kLigerFusedCrossEntropy;
   }
 };
 

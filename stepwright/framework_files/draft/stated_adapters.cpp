@@ -28,8 +28,8 @@ constexpr std::string_view kModules = "huggingface/modules";
 /// Returns pairs of a module's name (last part) and the names of the matrices in it that can have
 /// adapters.
 std::vector<WordRow> known_modules() {
-  const auto first = table_section_words(kModules, "one_by_one");
-  const auto others = table_section_words(kModules, "others");
+  const auto first = words_of_table_section(kModules, "one_by_one");
+  const auto others = words_of_table_section(kModules, "others");
   std::vector<WordRow> modules(first.begin(), first.end());
   modules.insert(modules.end(), others.begin(), others.end());
   return modules;
@@ -80,7 +80,7 @@ model::AdapterTargets known_targets(std::string_view names, const model::Adapter
       targets.set(model::place_of(target));
     }
   }
-  const std::size_t key = model::place_of(model::AdapterTarget::kKey);
+  const std::size_t key = model::place_of(model::LoraTargetProduct::kKey);
   return targets[key] && !possible[key] ? model::AdapterTargets() : targets & possible;
 }
 
@@ -91,7 +91,7 @@ struct Matched {
   bool some_layers = false;
 };
 
-Matched matched_targets(const std::string& expression, const model::Architecture& model,
+Matched matched_targets(const std::string& expression, const model::ModelArchitecture& model,
                         const model::AdapterTargets& possible) {
   Matched matched;
   for (const auto& [name, names] : known_modules()) {
@@ -111,7 +111,7 @@ bool means_all(std::string_view module) {
 
 /// True if all feed-forwards of a model are experts, which are parameters and not modules in
 /// transformers 5 (modeling_qwen3_moe.py, modeling_mixtral.py, modeling_gpt_oss.py).
-bool experts_alone(const model::Architecture& model) {
+bool experts_alone(const model::ModelArchitecture& model) {
   if (!model.experts || model.experts->shared_ffn > 0) return false;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     if (model.layer_class(layer).feed_forward == model::FeedForward::kDense) return false;
@@ -119,13 +119,13 @@ bool experts_alone(const model::Architecture& model) {
   return true;
 }
 
-bool adapts_all(const model::Architecture& model) {
+bool adapts_all(const model::ModelArchitecture& model) {
   return model.adapters->targets == model::possible_adapter_targets(model);
 }
 
 /// True if a module of transformers fuses products that other models have as separate modules, so
 /// that its adapter has a single A.
-bool is_fused(std::string_view module, const model::Architecture& model) {
+bool is_fused(std::string_view module, const model::ModelArchitecture& model) {
   static constexpr std::string_view kFused[] = {"qkv_proj", "query_key_value", "c_attn", "Wqkv"};
   const std::string_view last = launch_scripts::last_python_name(module);
   return std::ranges::find(kFused, last) != std::end(kFused) ||
@@ -148,13 +148,14 @@ model::AdapterTargets targets_of_module(std::string_view module,
 
 const model::AdapterTargets kFeedForwardTargets =
     model::AdapterTargets()
-        .set(model::place_of(model::AdapterTarget::kGate))
-        .set(model::place_of(model::AdapterTarget::kUp))
-        .set(model::place_of(model::AdapterTarget::kFc2));
+        .set(model::place_of(model::LoraTargetProduct::kGate))
+        .set(model::place_of(model::LoraTargetProduct::kUp))
+        .set(model::place_of(model::LoraTargetProduct::kFc2));
 
 void list_module(const std::string& module, const std::string& file, const char* why,
                  ImportReport& report) {
-  report.not_read.push_back({printable(module), "", file, 0, SettingImpact::kYes, why});
+  report.not_read.push_back(
+      {one_line_printable_text(module), "", file, 0, SettingImpact::kYes, why});
 }
 
 std::vector<std::string> parted_words(std::string_view text) {
@@ -169,7 +170,7 @@ std::vector<std::string> parted_words(std::string_view text) {
 
 /// Returns the first of the keys in `keys` (separated by blanks) that the file sets; the first key
 /// if it sets none.
-std::string_view said_key(const Fields& fields, std::string_view keys) {
+std::string_view said_key(const FrameworkSettingsReader& fields, std::string_view keys) {
   std::string_view rest = keys;
   while (!rest.empty()) {
     const std::string_view key = rest.substr(0, rest.find(' '));
@@ -181,9 +182,9 @@ std::string_view said_key(const Fields& fields, std::string_view keys) {
 
 }  // namespace
 
-std::string_view adapter_switch_key(const Fields& fields, std::string_view table,
-                                    std::string_view section) {
-  const std::string_view keys = program_word_meaning(table, section, "switch");
+std::string_view lora_enabling_key(const FrameworkSettingsReader& fields, std::string_view table,
+                                   std::string_view section) {
+  const std::string_view keys = meaning_of_program_setting_word(table, section, "switch");
   for (const std::string& key : parted_words(keys)) {
     if (!fields.node().find(key) || !fields.flag(key, false)) continue;
     return keys.substr(keys.find(key), key.size());
@@ -191,7 +192,7 @@ std::string_view adapter_switch_key(const Fields& fields, std::string_view table
   return "";
 }
 
-DType read_frozen_weight_type(const Fields& fields, std::string_view bits) {
+DType read_frozen_weight_type(const FrameworkSettingsReader& fields, std::string_view bits) {
   const auto said = bits.empty() ? std::nullopt : fields.node().find(bits);
   if (!said || !said->is_scalar() || (said->text() != "8" && said->text() != "4")) {
     return DType::kBf16;
@@ -200,11 +201,11 @@ DType read_frozen_weight_type(const Fields& fields, std::string_view bits) {
   return said->text() == "4" ? DType::kNf4 : DType::kFp8;
 }
 
-StatedLoraAdapters read_lora_adapter_settings(const Fields& fields, std::string_view table,
-                                              std::string_view section) {
+StatedLoraAdapters read_lora_adapter_settings(const FrameworkSettingsReader& fields,
+                                              std::string_view table, std::string_view section) {
   // If several keys are listed, the first one that the fields have counts.
   const auto word = [&](std::string_view name) {
-    const std::string_view keys = program_word_meaning(table, section, name);
+    const std::string_view keys = meaning_of_program_setting_word(table, section, name);
     if (name.starts_with("usual_") || keys.find(' ') == std::string_view::npos) return keys;
     return said_key(fields, keys);
   };
@@ -234,20 +235,21 @@ StatedLoraAdapters read_lora_adapter_settings(const Fields& fields, std::string_
   if (flags && fields.flag("load_in_4bit", false)) words.base = DType::kNf4;
   for (const auto& [name, base] :
        {std::pair("flags_of_8", DType::kFp8), std::pair("flags_of_4", DType::kNf4)}) {
-    for (const std::string& flag : parted_words(program_word_meaning(table, section, name))) {
+    for (const std::string& flag :
+         parted_words(meaning_of_program_setting_word(table, section, name))) {
       if (fields.flag(flag, false)) words.base = base;
     }
   }
   return words;
 }
 
-void apply_adapters(const StatedLoraAdapters& words, const std::string& file, plan::Job& job,
-                    ImportReport& report) {
+void apply_lora_adapters(const StatedLoraAdapters& words, const std::string& file, plan::Job& job,
+                         ImportReport& report) {
   const model::AdapterTargets possible = model::possible_adapter_targets(job.model);
   model::AdapterTargets targets;
   for (const std::string& module : words.modules) {
     model::AdapterTargets here = targets_of_module(module, possible);
-    if (has_regex_characters(module)) {
+    if (contains_special_regex_character(module)) {
       const Matched matched = matched_targets(module, job.model, possible);
       here = matched.targets;
       if (matched.some_layers)
@@ -272,28 +274,30 @@ void apply_adapters(const StatedLoraAdapters& words, const std::string& file, pl
     list_module(module, file, "adapters beside this module: none stands there in the plan", report);
   }
   if (targets.none()) {
-    fail_input(fmt::format("{}: adapters stand beside {}, and the model has none of these", file,
-                           printable(fmt::format("{}", fmt::join(words.modules, ", ")))));
+    fail_input(
+        fmt::format("{}: adapters stand beside {}, and the model has none of these", file,
+                    one_line_printable_text(fmt::format("{}", fmt::join(words.modules, ", ")))));
   }
-  Tree adapters = Tree::mapping();
+  DocumentTree adapters = DocumentTree::make_empty_mapping();
   adapters.set("rank", words.rank).set("alpha", words.alpha).set("dropout", words.dropout);
   if (std::ranges::any_of(words.modules,
                           [&](const std::string& one) { return is_fused(one, job.model); })) {
     adapters.set("joined", true);
   }
-  Tree list = Tree::flow_sequence();
+  DocumentTree list = DocumentTree::empty_flow_sequence();
   for (const auto& [target, name] : model::kAdapterTargetNames) {
     if (targets[model::place_of(target)]) list.add(name);
   }
   adapters.set("targets", list);
   if (words.base != DType::kBf16)
     adapters.set("base", name_of(model::kAdapterBaseTypeNames, words.base));
-  const Document document = Document::from(Tree::mapping().set("adapters", adapters), file);
+  const YamlJsonDocument document = YamlJsonDocument::from_tree(
+      DocumentTree::make_empty_mapping().set("adapters", adapters), file);
   plan::read_adapters_and_frozen_parts(document.root(), job);
 }
 
-void report_adapters_unread(ImportReport& report) {
-  for (const ReadSetting& one : report.read) {
+void report_adapter_settings_as_unread(ImportReport& report) {
+  for (const ImportedSetting& one : report.read) {
     if (!one.field.starts_with(kFieldOfAdapters)) continue;
     const bool off = one.value == "false";
     report.not_read.push_back({one.name, one.value, one.file, one.line,
@@ -301,12 +305,12 @@ void report_adapters_unread(ImportReport& report) {
                                off ? "" : "adapters: all weights are trained in the plan"});
   }
   std::erase_if(report.read,
-                [](const ReadSetting& one) { return one.field.starts_with(kFieldOfAdapters); });
+                [](const ImportedSetting& one) { return one.field.starts_with(kFieldOfAdapters); });
 }
 
-std::vector<std::string> megatron_adapter_modules(const model::Architecture& model) {
+std::vector<std::string> megatron_adapter_modules(const model::ModelArchitecture& model) {
   std::vector<std::string> names;
-  for (const auto& [name, its_names] : table_section_words(kModules, "others")) {
+  for (const auto& [name, its_names] : words_of_table_section(kModules, "others")) {
     if (!name.starts_with("linear_")) continue;
     if (name == "linear_q_proj" && !model.latent) continue;
     if (known_targets(its_names, model.adapters->targets).any()) names.push_back(name);
@@ -314,28 +318,29 @@ std::vector<std::string> megatron_adapter_modules(const model::Architecture& mod
   return names;
 }
 
-std::vector<std::string> compact_megatron_adapter_modules(const model::Architecture& model) {
+std::vector<std::string> compact_megatron_adapter_modules(const model::ModelArchitecture& model) {
   if (adapts_all(model)) return {std::string(kAllLinear)};
   return megatron_adapter_modules(model);
 }
 
-huggingface::PeftTargetModules transformers_adapter_modules(const model::Architecture& model) {
+huggingface::PeftTargetModules transformers_names_of_adapted_modules(
+    const model::ModelArchitecture& model) {
   const bool listed = model.adapters->joined || experts_alone(model);
   if (adapts_all(model) && !listed) return {.modules = {std::string(kAllLinear)}};
   try {
     return huggingface::adapted_modules(model, huggingface::huggingface_family_of_model(model));
   } catch (const Error&) {
     huggingface::PeftTargetModules like_llama;
-    for (const auto& [name, names] : table_section_words(kModules, "one_by_one")) {
+    for (const auto& [name, names] : words_of_table_section(kModules, "one_by_one")) {
       if (known_targets(names, model.adapters->targets).any()) like_llama.modules.push_back(name);
     }
     return like_llama;
   }
 }
 
-std::vector<std::string> transformers_adapter_modules_only(const model::Architecture& model,
+std::vector<std::string> transformers_adapter_modules_only(const model::ModelArchitecture& model,
                                                            std::string_view words) {
-  auto [modules, parameters] = transformers_adapter_modules(model);
+  auto [modules, parameters] = transformers_names_of_adapted_modules(model);
   if (!parameters.empty()) {
     fail_unsupported(fmt::format("adapters of {}, which are parameters and no modules: {} alone",
                                  fmt::join(parameters, ", "), words));

@@ -42,43 +42,44 @@ struct StatedLoraAdapters {
 /// - `parameters`: the key for parameters that are no modules (experts),
 /// - `of_transformers`: the program uses the models of transformers 5.
 /// Fails with `kInput` on values of a wrong kind.
-StatedLoraAdapters read_lora_adapter_settings(const Fields& fields, std::string_view table,
-                                              std::string_view section);
+StatedLoraAdapters read_lora_adapter_settings(const FrameworkSettingsReader& fields,
+                                              std::string_view table, std::string_view section);
 
 /// Returns the key that turns LoRA adapters on in a program's settings, one of the keys that the
 /// table section lists under `switch`; empty if none of them is true.
-std::string_view adapter_switch_key(const Fields& fields, std::string_view table,
-                                    std::string_view section);
+std::string_view lora_enabling_key(const FrameworkSettingsReader& fields, std::string_view table,
+                                   std::string_view section);
 
 /// Returns the storage type of frozen weights from the key that states their bits: 8: fp8, 4: NF4,
 /// otherwise bf16 (weights are not quantised).
-DType read_frozen_weight_type(const Fields& fields, std::string_view bits);
+DType read_frozen_weight_type(const FrameworkSettingsReader& fields, std::string_view bits);
 
 /// Adds LoRA adapters to the job's model; modules whose adapters a plan cannot express are reported
 /// as not read. Precision and framework of the job must be set. Fails with `kInput` if the model
 /// has none of the modules, or if the rank exceeds a dimension of one of them.
-void apply_adapters(const StatedLoraAdapters& words, const std::string& file, plan::Job& job,
-                    ImportReport& report);
+void apply_lora_adapters(const StatedLoraAdapters& words, const std::string& file, plan::Job& job,
+                         ImportReport& report);
 
 /// Reports all adapter settings as not read, because the plan trains all weights instead.
-void report_adapters_unread(ImportReport& report);
+void report_adapter_settings_as_unread(ImportReport& report);
 
 /// Returns Megatron-Core's names (`linear_qkv`) of the modules that have adapters in a model.
-std::vector<std::string> megatron_adapter_modules(const model::Architecture& model);
+std::vector<std::string> megatron_adapter_modules(const model::ModelArchitecture& model);
 
 /// Returns Megatron-Core's names of the modules that have adapters in a model; the single word
 /// `all-linear` if all linear layers have them.
-std::vector<std::string> compact_megatron_adapter_modules(const model::Architecture& model);
+std::vector<std::string> compact_megatron_adapter_modules(const model::ModelArchitecture& model);
 
 /// Returns the names in transformers of the modules and parameters that have adapters in a model:
 /// `all-linear` if all linear modules have them, else the names in the model's family, or Llama's
 /// names if the family is unknown.
-huggingface::PeftTargetModules transformers_adapter_modules(const model::Architecture& model);
+huggingface::PeftTargetModules transformers_names_of_adapted_modules(
+    const model::ModelArchitecture& model);
 
 /// Returns the names in transformers of the modules that have adapters. Fails with `kUnsupported`
 /// if parameters that are no modules (experts) have adapters, because the file cannot name them;
 /// `words` ends the message, such as "verl has target_modules".
-std::vector<std::string> transformers_adapter_modules_only(const model::Architecture& model,
+std::vector<std::string> transformers_adapter_modules_only(const model::ModelArchitecture& model,
                                                            std::string_view words);
 
 }  // namespace stepwright::framework_files

@@ -12,18 +12,18 @@ constexpr Named<bool> kWrites[] = {{true, "always"}};
 
 }  // namespace
 
-Document parse_embedded_table(std::string_view name) {
+YamlJsonDocument parse_embedded_table(std::string_view name) {
   const EmbeddedFile* file = find_embedded_file(embedded_tables(), name);
   if (file == nullptr) fail_input(fmt::format("there is no table '{}'", name));
-  return Document::parse(file->text, fmt::format("{}.yaml", name));
+  return YamlJsonDocument::parse(file->text, fmt::format("{}.yaml", name));
 }
 
 std::vector<std::string_view> embedded_table_names() {
   return embedded_file_names(embedded_tables());
 }
 
-std::vector<std::string> one_or_several_texts(Node row, std::string_view one,
-                                              std::string_view several) {
+std::vector<std::string> single_text_or_text_list(DocumentNode row, std::string_view one,
+                                                  std::string_view several) {
   const auto list = row.find(several);
   if (!list) return {row.get(one).text()};
   if (row.find(one)) row.fail(fmt::format("has {} and {}: one of them is enough", one, several));
@@ -32,52 +32,53 @@ std::vector<std::string> one_or_several_texts(Node row, std::string_view one,
   return texts;
 }
 
-std::string_view TableTextStore::keep(Node row, std::string_view key) {
+std::string_view TableTextStore::store_table_row_text(DocumentNode row, std::string_view key) {
   const auto value = row.find(key);
-  return value ? keep(value->text()) : std::string_view();
+  return value ? store_table_row_text(value->text()) : std::string_view();
 }
 
-void check_table_source(Node group) {
+void check_settings_table_source(DocumentNode group) {
   if (group.get("source").text().empty()) {
     group.fail("needs a source: where the program defines its settings");
   }
 }
 
-void visit_table_rows(const Document& table, std::string_view list,
-                      const std::function<void(Node row, const std::string& source)>& visit) {
-  const Node groups = table.root();
+void visit_rows_of_yaml_table(
+    const YamlJsonDocument& table, std::string_view list,
+    const std::function<void(DocumentNode row, const std::string& source)>& visit) {
+  const DocumentNode groups = table.root();
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const Node group = groups.at(i);
-    group.allow_only({"source", "places", "rows", "arguments", "idle", "optimizers", "families",
-                      "sizes", "telling"});
-    check_table_source(group);
+    const DocumentNode group = groups.at(i);
+    group.allow_only_keys({"source", "places", "rows", "arguments", "idle", "optimizers",
+                           "families", "sizes", "telling"});
+    check_settings_table_source(group);
     const std::string source = group.get("source").text();
     const auto rows = group.find(list);
     for (std::size_t row = 0; rows && row < rows->size(); ++row) visit(rows->at(row), source);
   }
 }
 
-KnownSettingTable::KnownSettingTable(const Document& document) {
-  visit_table_rows(document, "rows",
-                   [&](Node row, const std::string& source) { add(row, source); });
+KnownSettingTable::KnownSettingTable(const YamlJsonDocument& document) {
+  visit_rows_of_yaml_table(document, "rows",
+                           [&](DocumentNode row, const std::string& source) { add(row, source); });
 }
 
-void KnownSettingTable::add(Node row, const std::string& source) {
-  row.allow_only({"key", "keys", "field", "matters", "leaves_out", "harmless", "taken", "usual",
-                  "needs", "when", "write"});
+void KnownSettingTable::add(DocumentNode row, const std::string& source) {
+  row.allow_only_keys({"key", "keys", "field", "matters", "leaves_out", "harmless", "taken",
+                       "usual", "needs", "when", "write"});
   const auto matters = row.find("matters");
   KnownSetting setting{.name = {},
-                       .field = texts_.keep(row, "field"),
-                       .leaves_out = texts_.keep(row, "leaves_out"),
-                       .harmless = texts_.keep(row, "harmless"),
-                       .source = texts_.keep(source),
+                       .field = texts_.store_table_row_text(row, "field"),
+                       .leaves_out = texts_.store_table_row_text(row, "leaves_out"),
+                       .harmless = texts_.store_table_row_text(row, "harmless"),
+                       .source = texts_.store_table_row_text(source),
                        .usual = by_framework(row, "usual"),
                        .needs = by_framework(row, "needs"),
-                       .when = texts_.keep(row, "when")};
+                       .when = texts_.store_table_row_text(row, "when")};
   if (const auto write = row.find("write")) setting.always = write->choice(kWrites);
   const auto taken = row.find("taken");
   for (std::size_t i = 0; taken && i < taken->size(); ++i) {
-    setting.taken.push_back(texts_.keep(taken->at(i).text()));
+    setting.taken.push_back(texts_.store_table_row_text(taken->at(i).text()));
   }
   const bool leaves_out = row.find("leaves_out").has_value();
   if (leaves_out) setting.matters = SettingImpact::kYes;
@@ -87,32 +88,34 @@ void KnownSettingTable::add(Node row, const std::string& source) {
       (leaves_out && setting.leaves_out.empty() && !open)) {
     row.fail("needs leaves_out where it matters, and only there");
   }
-  for (std::string& name : one_or_several_texts(row, "key", "keys")) {
-    setting.name = texts_.keep(std::move(name));
+  for (std::string& name : single_text_or_text_list(row, "key", "keys")) {
+    setting.name = texts_.store_table_row_text(std::move(name));
     rows_.push_back(setting);
   }
 }
 
-PerFrameworkText KnownSettingTable::by_framework(Node row, std::string_view key) {
+PerFrameworkText KnownSettingTable::by_framework(DocumentNode row, std::string_view key) {
   const auto words = row.find(key);
   if (!words) return {};
-  if (words->is_scalar()) return {{{kOtherFrameworksKey, texts_.keep(words->text())}}};
+  if (words->is_scalar())
+    return {{{kOtherFrameworksKey, texts_.store_table_row_text(words->text())}}};
   PerFrameworkText found;
-  for (const auto& [framework, word] : words->members()) {
+  for (const auto& [framework, word] : words->mapping_members()) {
     if (framework == kOtherFrameworksKey) continue;
-    found.words.emplace_back(texts_.keep(framework), texts_.keep(word.text()));
+    found.words.emplace_back(texts_.store_table_row_text(framework),
+                             texts_.store_table_row_text(word.text()));
   }
   found.words.emplace_back(kOtherFrameworksKey,
-                           texts_.keep(words->get(kOtherFrameworksKey).text()));
+                           texts_.store_table_row_text(words->get(kOtherFrameworksKey).text()));
   return found;
 }
 
-std::span<const KnownSetting> known_settings(std::string_view table) {
+std::span<const KnownSetting> known_program_settings(std::string_view table) {
   return loaded_table<KnownSettingTable>(table).rows();
 }
 
 const KnownSetting& find_setting_row(std::string_view table, std::string_view key) {
-  const KnownSetting* found = find_known_setting(known_settings(table), key);
+  const KnownSetting* found = find_known_setting(known_program_settings(table), key);
   if (found == nullptr) fail_input(fmt::format("{}.yaml: has no row '{}'", table, key));
   return *found;
 }

@@ -18,21 +18,23 @@ namespace stepwright::framework_files {
 /// Parses a compiled-in YAML table, named by folder and file: `megatron/settings`. A table is a
 /// list of groups, each with a `source` (where the framework defines its settings) and lists of
 /// rows. Fails with `kInput` if there is no such table.
-Document parse_embedded_table(std::string_view name);
+YamlJsonDocument parse_embedded_table(std::string_view name);
 
 /// Returns the names of all compiled-in YAML tables, such as `megatron/settings`, sorted.
 std::vector<std::string_view> embedded_table_names();
 
-/// Returns a compiled-in YAML table as an object of class `Table`, which is built at the first call
-/// for this name and then kept. Fails with `kInput` if there is no such table.
-template <class Table>
-const Table& loaded_table(std::string_view name) {
-  using Tables = std::map<std::string_view, std::unique_ptr<Later<Table>>>;
+/// Returns a compiled-in YAML table as an object of class `ParsedYamlTable`, which is built at the
+/// first call for this name and then kept. Fails with `kInput` if there is no such table.
+template <class ParsedYamlTable>
+const ParsedYamlTable& loaded_table(std::string_view name) {
+  using Tables = std::map<std::string_view, std::unique_ptr<Later<ParsedYamlTable>>>;
   static const Tables kTables = [] {
     Tables tables;
     for (const std::string_view each : embedded_table_names()) {
-      const std::function<Table()> load = [each] { return Table(parse_embedded_table(each)); };
-      tables.emplace(each, std::make_unique<Later<Table>>(load));
+      const std::function<ParsedYamlTable()> load = [each] {
+        return ParsedYamlTable(parse_embedded_table(each));
+      };
+      tables.emplace(each, std::make_unique<Later<ParsedYamlTable>>(load));
     }
     return tables;
   }();
@@ -44,24 +46,27 @@ const Table& loaded_table(std::string_view name) {
 
 /// Fails with `kInput` if a group of a YAML table lacks the key `source`, which says where the
 /// program defines its settings.
-void check_table_source(Node group);
+void check_settings_table_source(DocumentNode group);
 
 /// Calls `visit` for each row under the key `list` in each group of a YAML table. Fails with
 /// `kInput` if a group has no `source`.
-void visit_table_rows(const Document& table, std::string_view list,
-                      const std::function<void(Node row, const std::string& source)>& visit);
+void visit_rows_of_yaml_table(
+    const YamlJsonDocument& table, std::string_view list,
+    const std::function<void(DocumentNode row, const std::string& source)>& visit);
 
 /// Returns the texts of a table row: the single text under the key `one`, or the list under the key
 /// `several`. Fails with `kInput` unless the row has exactly one of the two keys.
-std::vector<std::string> one_or_several_texts(Node row, std::string_view one,
-                                              std::string_view several);
+std::vector<std::string> single_text_or_text_list(DocumentNode row, std::string_view one,
+                                                  std::string_view several);
 
 /// Owner of the texts to which table rows point. Texts keep their address when the owner is moved.
 class TableTextStore {
  public:
-  std::string_view keep(std::string text) { return *texts_.insert(std::move(text)).first; }
+  std::string_view store_table_row_text(std::string text) {
+    return *texts_.insert(std::move(text)).first;
+  }
   /// Stores and returns the text under a key of a table row; empty if the key is absent.
-  std::string_view keep(Node row, std::string_view key);
+  std::string_view store_table_row_text(DocumentNode row, std::string_view key);
 
  private:
   std::set<std::string> texts_;
@@ -74,22 +79,22 @@ class KnownSettingTable {
   /// Reads rows with the fields of `KnownSetting` (`key`, or `keys` for several settings) from a
   /// YAML table. `usual` and `needs` are a text, or a mapping from frameworks to texts;
   /// `leaves_out` makes a row matter. Fails with `kInput` if a group has no source or a row no key.
-  explicit KnownSettingTable(const Document& document);
+  explicit KnownSettingTable(const YamlJsonDocument& document);
   KnownSettingTable(KnownSettingTable&&) = default;
   KnownSettingTable& operator=(KnownSettingTable&&) = default;
 
   [[nodiscard]] std::span<const KnownSetting> rows() const { return rows_; }
 
  private:
-  void add(Node row, const std::string& source);
-  PerFrameworkText by_framework(Node row, std::string_view key);
+  void add(DocumentNode row, const std::string& source);
+  PerFrameworkText by_framework(DocumentNode row, std::string_view key);
 
   TableTextStore texts_;
   std::vector<KnownSetting> rows_;
 };
 
 /// Returns the known settings of a program from a compiled-in table such as `axolotl/settings`.
-std::span<const KnownSetting> known_settings(std::string_view table);
+std::span<const KnownSetting> known_program_settings(std::string_view table);
 
 /// Returns the row of a setting in a settings table (`megatron/settings`). Fails with `kInput` if
 /// there is none.

@@ -19,17 +19,17 @@ struct TellingRow {
 
 /// Patterns of setting names, with dashes for underscores, that reveal an effect on the prediction.
 struct TellingNames {
-  explicit TellingNames(const Document& document) {
-    visit_table_rows(document, "telling", [&](Node row, const std::string&) {
+  explicit TellingNames(const YamlJsonDocument& document) {
+    visit_rows_of_yaml_table(document, "telling", [&](DocumentNode row, const std::string&) {
       const auto text = [&](std::string_view key) {
         const auto value = row.find(key);
         return value ? value->text() : "";
       };
       telling.push_back(
-          {one_or_several_texts(row, "change", "changes"), text("harmless"), text("as")});
+          {single_text_or_text_list(row, "change", "changes"), text("harmless"), text("as")});
     });
-    visit_table_rows(document, "idle", [&](Node row, const std::string&) {
-      for (std::string& pattern : one_or_several_texts(row, "name", "names"))
+    visit_rows_of_yaml_table(document, "idle", [&](DocumentNode row, const std::string&) {
+      for (std::string& pattern : single_text_or_text_list(row, "name", "names"))
         idle.push_back(pattern);
     });
   }
@@ -72,7 +72,7 @@ bool is_left_off(std::string_view value) {
 
 void mark_suspicious_settings(ImportReport& report) {
   const auto& names = loaded_table<TellingNames>("recognition/telling_names");
-  for (UnreadSetting& one : report.not_read) {
+  for (UnexpressedSetting& one : report.not_read) {
     if (!one.is_unknown_setting || one.matters != SettingImpact::kMaybe || is_left_off(one.value))
       continue;
     const std::string reason = names.reason(dashed_setting(one.name), one.value);

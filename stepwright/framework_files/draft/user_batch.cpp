@@ -20,13 +20,13 @@ namespace {
   fail_input(
       fmt::format("--batch: '{}' is no batch: write SEQUENCES or SEQUENCESxLENGTH, as 512 or "
                   "512x8192",
-                  printable(text)));
+                  one_line_printable_text(text)));
 }
 
 UserBatch read_batch_mapping(const std::string& text) {
-  Document document = parse_option_document("batch", text);
-  const Node node = document.root().get("batch");
-  node.allow_only({"sequences", "length", "lengths", "packing"});
+  YamlJsonDocument document = parse_option_document("batch", text);
+  const DocumentNode node = document.root().get("batch");
+  node.allow_only_keys({"sequences", "length", "lengths", "packing"});
   UserBatch batch;
   if (const auto given = node.find("sequences")) {
     batch.sequences = read_batch_or_sequence_size(*given, 1, plan::kMaxPlanFileCount);
@@ -43,7 +43,7 @@ std::optional<std::int64_t> typed_count(std::string_view word) {
   const bool letter = !word.empty() && std::string_view("kKM").find(word.back()) != word.npos;
   if (!letter) return launch_scripts::integer_from_digits(word);
   const IntegerParseResult read = read_batch_or_sequence_size(word);
-  if (read.status != IntegerParseResult::Status::kGood) return std::nullopt;
+  if (read.status != IntegerParseResult::IntegerParseStatus::kGood) return std::nullopt;
   return read.value;
 }
 
@@ -59,11 +59,11 @@ std::int64_t packed_sequences_of(const plan::Job& job, const plan::Plan& plan) {
 
 }  // namespace
 
-Document parse_option_document(std::string_view key, const std::string& value) {
-  return Document::parse(fmt::format("{}: {}", key, value), fmt::format("--{}", key));
+YamlJsonDocument parse_option_document(std::string_view key, const std::string& value) {
+  return YamlJsonDocument::parse(fmt::format("{}: {}", key, value), fmt::format("--{}", key));
 }
 
-UserBatch read_user_batch(const std::string& text) {
+UserBatch read_batch_option(const std::string& text) {
   if (text.empty()) return {};
   if (text.front() == '{') return read_batch_mapping(text);
   const std::size_t cross = text.find_first_of("x,");
@@ -79,34 +79,37 @@ UserBatch read_user_batch(const std::string& text) {
   return batch;
 }
 
-bool packs_documents(const Fields& fields, std::string_view flag, const UserFacts& given) {
-  return read_user_batch(given.batch).documents && is_flag_set(fields, flag);
+bool packs_documents(const FrameworkSettingsReader& fields, std::string_view flag,
+                     const UserFacts& given) {
+  return read_batch_option(given.batch).documents && is_setting_true(fields, flag);
 }
 
-bool is_flag_set(const Fields& fields, std::string_view flag) {
+bool is_setting_true(const FrameworkSettingsReader& fields, std::string_view flag) {
   const auto said = fields.node().find(flag);
   return said && !said->is_null() && said->boolean();
 }
 
-void report_example_length_limit(const Fields& fields, std::string_view key, const UserFacts& given,
-                                 const StatedStepBatch& job_batch, ImportReport& report) {
-  if (!job_batch.length || read_user_batch(given.batch).documents) return;
+void report_max_example_length_as_unread(const FrameworkSettingsReader& fields,
+                                         std::string_view key, const UserFacts& given,
+                                         const StatedStepBatch& job_batch, ImportReport& report) {
+  if (!job_batch.length || read_batch_option(given.batch).documents) return;
   const auto said = fields.node().find(key);
   const bool there = said && said->is_scalar() && !said->is_null();
   report.add_assumption(
       "job.batch.length",
       fmt::format("the length to which {} cuts examples, which may be shorter", key));
-  report.leave_out({.name = std::string(key),
-                    .value = there ? said->text() : std::to_string(*job_batch.length),
-                    .file = fields.node().file(),
-                    .line = there ? said->line() : 0},
-                   "how long examples are: each is counted as long as this, and a micro-batch is "
-                   "padded to its longest: --batch '{lengths: ...}' says it");
+  report.add_unmodelled_setting(
+      {.name = std::string(key),
+       .value = there ? said->text() : std::to_string(*job_batch.length),
+       .file = fields.node().file(),
+       .line = there ? said->source_line() : 0},
+      "how long examples are: each is counted as long as this, and a micro-batch is "
+      "padded to its longest: --batch '{lengths: ...}' says it");
 }
 
-void apply_document_packing(const Fields& fields, std::string_view flag,
-                            const StatedDocumentPacking& words, const UserFacts& given,
-                            StatedStepBatch& batch) {
+void set_user_document_packing(const FrameworkSettingsReader& fields, std::string_view flag,
+                               const StatedDocumentPacking& words, const UserFacts& given,
+                               StatedStepBatch& batch) {
   if (packs_documents(fields, flag, given)) {
     batch.packing = words;
     if (packing::Packing& own = batch.packing->packing;
@@ -115,7 +118,7 @@ void apply_document_packing(const Fields& fields, std::string_view flag,
       own.group = 0;
     }
     fields.mark_setting_read(flag);
-  } else if (read_user_batch(given.batch).documents && !batch.packing) {
+  } else if (read_batch_option(given.batch).documents && !batch.packing) {
     batch.packing = StatedDocumentPacking{.packing = {.pad_to = packing::PaddingTarget::kLongest,
                                                       .too_long = words.packing.too_long}};
   }

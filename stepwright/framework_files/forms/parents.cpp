@@ -20,12 +20,12 @@ namespace {
 constexpr std::size_t kMostLaid = 100;
 
 /// Returns the texts of a path or of a list of paths.
-std::vector<std::string> paths_of(const Tree& value) {
+std::vector<std::string> paths_of(const DocumentTree& value) {
   std::vector<std::string> paths;
-  if (value.kind == Tree::Kind::kScalar) paths.push_back(value.text);
-  if (value.kind != Tree::Kind::kSequence) return paths;
-  for (const Tree& item : value.items) {
-    if (item.kind == Tree::Kind::kScalar) paths.push_back(item.text);
+  if (value.kind == DocumentTree::TreeValueKind::kScalar) paths.push_back(value.text);
+  if (value.kind != DocumentTree::TreeValueKind::kSequence) return paths;
+  for (const DocumentTree& item : value.items) {
+    if (item.kind == DocumentTree::TreeValueKind::kScalar) paths.push_back(item.text);
   }
   return paths;
 }
@@ -36,7 +36,7 @@ class LaidLayers {
   LaidLayers(Sources files, std::span<const ParentConfigurationKey> keys)
       : files_(files), keys_(keys) {}
 
-  Tree laid(const SourceFile& file) {
+  DocumentTree laid(const SourceFile& file) {
     if (std::ranges::find(path_, &file) != path_.end()) {
       fail_input(fmt::format("{}: goes over itself, by the files that it names", file.name));
     }
@@ -45,9 +45,9 @@ class LaidLayers {
     }
     path_.push_back(&file);
     if (std::ranges::find(together, &file) == together.end()) together.push_back(&file);
-    const Document document = parse_like_python_yaml(file.text, file.name);
+    const YamlJsonDocument document = parse_like_python_yaml(file.text, file.name);
     if (!document.root().is_mapping()) document.root().fail("must be a mapping");
-    Tree own = tree_with_positions(document.root());
+    DocumentTree own = copy_tree_with_file_positions(document.root());
     if (path_.size() > 1) drop_line_numbers(own);
     for (const ParentConfigurationKey& key : keys_) own = over_named(std::move(own), key);
     path_.pop_back();
@@ -58,10 +58,10 @@ class LaidLayers {
   std::vector<const SourceFile*> together;
 
  private:
-  Tree over_named(Tree own, const ParentConfigurationKey& key) {
-    const Tree* named = own.find(key.name);
+  DocumentTree over_named(DocumentTree own, const ParentConfigurationKey& key) {
+    const DocumentTree* named = own.find(key.name);
     if (named == nullptr) return own;
-    Tree under = Tree::mapping();
+    DocumentTree under = DocumentTree::make_empty_mapping();
     bool all = true;
     for (const std::string& path : paths_of(*named)) {
       const SourceFile* parent = find_file_by_name(path, files_);
@@ -72,7 +72,7 @@ class LaidLayers {
       absent.push_back(path);
       all = false;
     }
-    if (all) own = without(own, key.name);
+    if (all) own = copy_without_key(own, key.name);
     if (key.replaces) {
       replace_mapping_members(under, own);
     } else {
@@ -92,12 +92,12 @@ class LaidLayers {
 std::set<std::string, std::less<>> parent_names(const SourceFile& file,
                                                 std::span<const ParentConfigurationKey> keys) {
   std::set<std::string, std::less<>> names;
-  const Document document = parse_like_python_yaml(file.text, file.name);
+  const YamlJsonDocument document = parse_like_python_yaml(file.text, file.name);
   if (!document.root().is_mapping()) return names;
   for (const ParentConfigurationKey& key : keys) {
     const auto value = document.root().find(key.name);
     if (!value) continue;
-    for (const std::string& path : paths_of(tree_with_positions(*value)))
+    for (const std::string& path : paths_of(copy_tree_with_file_positions(*value)))
       names.emplace(last_path_part(path));
   }
   return names;
@@ -112,8 +112,8 @@ const SourceFile* find_file_by_name(std::string_view path, Sources files) {
   return found == files.end() ? nullptr : &*found;
 }
 
-const SourceFile& topmost_configuration_file(Sources files,
-                                             std::span<const ParentConfigurationKey> keys) {
+const SourceFile& configuration_file_without_child(Sources files,
+                                                   std::span<const ParentConfigurationKey> keys) {
   if (files.size() == 1) return files.front();
   std::vector<std::set<std::string, std::less<>>> parents;
   for (const SourceFile& file : files) parents.push_back(parent_names(file, keys));

@@ -23,7 +23,7 @@ struct ParentConfigurationKey {
 struct MergedConfiguration {
   /// The merged values, with line numbers of the overriding file only. The key that names parents
   /// is removed unless one of them is missing.
-  Tree tree;
+  DocumentTree tree;
   /// Paths of parent files that the user did not give, as the configuration states them.
   std::vector<std::string> absent;
   std::vector<const SourceFile*> together;  ///< The files that were merged, without repetitions.
@@ -35,8 +35,8 @@ const SourceFile* find_file_by_name(std::string_view path, Sources files);
 
 /// Returns the configuration file that no other file names as its parent; if there are several, the
 /// last one.
-const SourceFile& topmost_configuration_file(Sources files,
-                                             std::span<const ParentConfigurationKey> keys);
+const SourceFile& configuration_file_without_child(Sources files,
+                                                   std::span<const ParentConfigurationKey> keys);
 
 /// Merges the configuration `top` with its parents, and recursively with theirs; a file's own
 /// values override its parents'. Parents are found among `files` by name without folders. Fails

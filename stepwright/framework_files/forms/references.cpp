@@ -30,32 +30,32 @@ bool is_variable(std::string_view name) {
 /// Returns the value of a function of NeMo's launcher: `multiply`, `divide_ceil` or `divide_floor`
 /// (launcher_scripts/main.py of NVIDIA/NeMo-Framework-Launcher registers them). nullopt for any
 /// other function, and if an argument is not an integer above zero.
-std::optional<Tree> value_of_launcher(std::string_view function, std::string_view first,
-                                      std::string_view second) {
+std::optional<DocumentTree> value_of_launcher(std::string_view function, std::string_view first,
+                                              std::string_view second) {
   constexpr std::int64_t kMostFactor = std::int64_t{1} << 30U;
   const IntegerParseResult a = read_integer(first);
   const IntegerParseResult b = read_integer(second);
   const auto fits = [](const IntegerParseResult& one) {
-    return one.status == IntegerParseResult::Status::kGood && one.value > 0 &&
+    return one.status == IntegerParseResult::IntegerParseStatus::kGood && one.value > 0 &&
            one.value < kMostFactor;
   };
   if (!fits(a) || !fits(b)) return std::nullopt;
-  if (function == "multiply") return Tree(a.value * b.value);
-  if (function == "divide_ceil") return Tree(ceil_divide(a.value, b.value));
-  if (function == "divide_floor") return Tree(a.value / b.value);
+  if (function == "multiply") return DocumentTree(a.value * b.value);
+  if (function == "divide_ceil") return DocumentTree(ceil_divide(a.value, b.value));
+  if (function == "divide_floor") return DocumentTree(a.value / b.value);
   return std::nullopt;
 }
 
 /// Replaces the references in a tree's texts by their values.
 class Resolver {
  public:
-  Resolver(const Tree& root, std::vector<std::string>& notes,
+  Resolver(const DocumentTree& root, std::vector<std::string>& notes,
            const std::map<std::string, std::string>& environment)
       : root_(root), notes_(notes), environment_(environment) {}
 
-  void resolve(Tree& tree, std::vector<std::string>& path) {
-    if (tree.kind == Tree::Kind::kScalar) replace(tree, path);
-    const bool keyed = tree.kind == Tree::Kind::kMapping;
+  void resolve(DocumentTree& tree, std::vector<std::string>& path) {
+    if (tree.kind == DocumentTree::TreeValueKind::kScalar) replace(tree, path);
+    const bool keyed = tree.kind == DocumentTree::TreeValueKind::kMapping;
     for (std::size_t i = keyed ? 1 : 0; i < tree.items.size(); i += keyed ? 2 : 1) {
       path.push_back(keyed ? tree.items[i - 1].text : std::string());
       resolve(tree.items[i], path);
@@ -64,20 +64,20 @@ class Resolver {
   }
 
  private:
-  void replace(Tree& tree, const std::vector<std::string>& path) {
+  void replace(DocumentTree& tree, const std::vector<std::string>& path) {
     for (int i = 0; i < kLongestChain; ++i) {
       const std::size_t begin = tree.text.rfind("${");
-      if (tree.kind != Tree::Kind::kScalar || begin == std::string::npos) return;
+      if (tree.kind != DocumentTree::TreeValueKind::kScalar || begin == std::string::npos) return;
       const std::size_t end = tree.text.find('}', begin);
       if (end == std::string::npos || ++count_ > kMostReferences) return;
       const std::string inner = tree.text.substr(begin + 2, end - begin - 2);
-      std::optional<Tree> value = meaning(inner, path);
+      std::optional<DocumentTree> value = meaning(inner, path);
       if (!value) return;
       if (begin == 0 && end + 1 == tree.text.size()) {
         value->line = tree.line;
         value->column = tree.column;
         tree = *value;
-      } else if (value->kind == Tree::Kind::kScalar &&
+      } else if (value->kind == DocumentTree::TreeValueKind::kScalar &&
                  tree.text.size() + value->text.size() < kLongestText) {
         tree.text.replace(begin, end - begin + 1, value->text);
       } else {
@@ -86,7 +86,8 @@ class Resolver {
     }
   }
 
-  std::optional<Tree> meaning(std::string_view inner, const std::vector<std::string>& path) {
+  std::optional<DocumentTree> meaning(std::string_view inner,
+                                      const std::vector<std::string>& path) {
     const std::size_t colon = inner.find(':');
     if (colon == std::string_view::npos) {
       const auto set = environment_.find(std::string(inner));
@@ -105,18 +106,19 @@ class Resolver {
     return value ? value : text_as_yaml_scalar(usual);
   }
 
-  Tree variable(std::string_view name, std::string_view usual) {
+  DocumentTree variable(std::string_view name, std::string_view usual) {
     const auto set = environment_.find(std::string(name));
     if (set != environment_.end()) return text_as_yaml_scalar(set->second);
     notes_.push_back(fmt::format("{} of the environment is taken to be {}, the file's default.",
-                                 printable(name), printable(usual)));
+                                 one_line_printable_text(name), one_line_printable_text(usual)));
     return text_as_yaml_scalar(usual);
   }
 
   /// Returns the value under a dotted name, from the root or, with leading dots, relative to the
   /// mapping that contains the reference.
-  std::optional<Tree> at(std::string_view name, const std::vector<std::string>& path) const {
-    const Tree* tree = &root_;
+  std::optional<DocumentTree> at(std::string_view name,
+                                 const std::vector<std::string>& path) const {
+    const DocumentTree* tree = &root_;
     if (name.starts_with('.')) {
       std::size_t up = 0;
       for (; name.starts_with('.'); ++up) name.remove_prefix(1);
@@ -135,7 +137,7 @@ class Resolver {
     return single ? std::optional(*tree) : std::nullopt;
   }
 
-  const Tree& root_;
+  const DocumentTree& root_;
   std::vector<std::string>& notes_;
   const std::map<std::string, std::string>& environment_;
   int count_ = 0;
@@ -143,59 +145,60 @@ class Resolver {
 
 }  // namespace
 
-Tree text_as_yaml_scalar(std::string_view text) {
+DocumentTree text_as_yaml_scalar(std::string_view text) {
   if (is_null_word(text)) return {};
   if (const auto truth = parse_boolean_word(text)) return {*truth};
   std::string plain = without_digit_underscores(std::string(text));
   const bool number = is_number(plain);
-  return Tree::scalar(std::move(plain), !number);
+  return DocumentTree::make_scalar(std::move(plain), !number);
 }
 
-Tree tree_with_positions(Node node) {
-  Tree tree;
+DocumentTree copy_tree_with_file_positions(DocumentNode node) {
+  DocumentTree tree;
   if (node.is_mapping()) {
-    tree = Tree::mapping();
-    for (const auto& [key, value] : node.members()) {
-      tree.items.push_back(Tree::scalar(key, true));
-      tree.items.push_back(tree_with_positions(value));
+    tree = DocumentTree::make_empty_mapping();
+    for (const auto& [key, value] : node.mapping_members()) {
+      tree.items.push_back(DocumentTree::make_scalar(key, true));
+      tree.items.push_back(copy_tree_with_file_positions(value));
     }
   } else if (node.is_sequence()) {
-    tree = Tree::flow_sequence();
-    for (std::size_t i = 0; i < node.size(); ++i) tree.add(tree_with_positions(node.at(i)));
+    tree = DocumentTree::empty_flow_sequence();
+    for (std::size_t i = 0; i < node.size(); ++i)
+      tree.add(copy_tree_with_file_positions(node.at(i)));
   } else {
-    tree = node.tree();
+    tree = node.copy_tree();
   }
-  tree.line = node.line();
+  tree.line = node.source_line();
   tree.column = 1;
   return tree;
 }
 
-void merge_mappings(Tree& under, const Tree& over) {
-  MappingBuilder members(std::move(under));
+void merge_mappings(DocumentTree& under, const DocumentTree& over) {
+  TreeMappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     const std::string& key = over.items[i].text;
-    Tree* below = members.find(key);
-    const bool both = below != nullptr && below->kind == Tree::Kind::kMapping &&
-                      over.items[i + 1].kind == Tree::Kind::kMapping;
+    DocumentTree* below = members.find(key);
+    const bool both = below != nullptr && below->kind == DocumentTree::TreeValueKind::kMapping &&
+                      over.items[i + 1].kind == DocumentTree::TreeValueKind::kMapping;
     if (both) {
       merge_mappings(*below, over.items[i + 1]);
     } else {
       members.set(key, over.items[i + 1]);
     }
   }
-  under = members.take();
+  under = members.finished_mapping();
 }
 
-void replace_mapping_members(Tree& under, const Tree& over) {
-  MappingBuilder members(std::move(under));
+void replace_mapping_members(DocumentTree& under, const DocumentTree& over) {
+  TreeMappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     members.set(over.items[i].text, over.items[i + 1]);
   }
-  under = members.take();
+  under = members.finished_mapping();
 }
 
-Tree without(const Tree& mapping, std::string_view key) {
-  Tree rest = mapping;
+DocumentTree copy_without_key(const DocumentTree& mapping, std::string_view key) {
+  DocumentTree rest = mapping;
   rest.items.clear();
   for (std::size_t i = 0; i + 1 < mapping.items.size(); i += 2) {
     if (mapping.items[i].text == key) continue;
@@ -205,18 +208,19 @@ Tree without(const Tree& mapping, std::string_view key) {
   return rest;
 }
 
-void drop_line_numbers(Tree& tree) {
+void drop_line_numbers(DocumentTree& tree) {
   tree.line = 0;
-  for (Tree& item : tree.items) drop_line_numbers(item);
+  for (DocumentTree& item : tree.items) drop_line_numbers(item);
 }
 
-Document resolve_value_references(const Document& document, std::vector<std::string>& notes,
-                                  const std::map<std::string, std::string>& environment) {
-  const Tree root = tree_with_positions(document.root());
-  Tree resolved = root;
+YamlJsonDocument resolve_configuration_references(
+    const YamlJsonDocument& document, std::vector<std::string>& notes,
+    const std::map<std::string, std::string>& environment) {
+  const DocumentTree root = copy_tree_with_file_positions(document.root());
+  DocumentTree resolved = root;
   std::vector<std::string> path;
   Resolver(root, notes, environment).resolve(resolved, path);
-  return Document::from(std::move(resolved), document.name());
+  return YamlJsonDocument::from_tree(std::move(resolved), document.document_name());
 }
 
 }  // namespace stepwright::framework_files

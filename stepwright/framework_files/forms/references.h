@@ -11,30 +11,31 @@
 namespace stepwright::framework_files {
 
 /// Converts a text to a scalar as YAML does: number, truth value, null or text.
-Tree text_as_yaml_scalar(std::string_view text);
+DocumentTree text_as_yaml_scalar(std::string_view text);
 
 /// Returns a copy of a document's value and everything below it, with line numbers.
-Tree tree_with_positions(Node node);
+DocumentTree copy_tree_with_file_positions(DocumentNode node);
 
 /// Merges `over` into `under`: mappings are merged recursively, any other value is replaced.
-void merge_mappings(Tree& under, const Tree& over);
+void merge_mappings(DocumentTree& under, const DocumentTree& over);
 
 /// Sets the members of mapping `over` in mapping `under`; a member of both is replaced as a whole,
 /// without merging.
-void replace_mapping_members(Tree& under, const Tree& over);
+void replace_mapping_members(DocumentTree& under, const DocumentTree& over);
 
 /// Returns a mapping without one of its members.
-Tree without(const Tree& mapping, std::string_view key);
+DocumentTree copy_without_key(const DocumentTree& mapping, std::string_view key);
 
 /// Removes the line numbers of a parent file's values, so that messages do not take them for lines
 /// of the file that overrides it.
-void drop_line_numbers(Tree& tree);
+void drop_line_numbers(DocumentTree& tree);
 
 /// Returns a document with the `${...}` in its texts replaced by values. OmegaConf: `${a.b}` from
 /// the root, `${.a}` and `${..a}` from the mapping itself or the one around it,
 /// `${oc.select:a.b,default}`. NeMo's launcher: `${multiply:a,b}`. Environment: `${NAME:default}`,
 /// `${oc.env:NAME,default}`; a used default is noted. Any other `${...}` stays as written.
-Document resolve_value_references(const Document& document, std::vector<std::string>& notes,
-                                  const std::map<std::string, std::string>& environment = {});
+YamlJsonDocument resolve_configuration_references(
+    const YamlJsonDocument& document, std::vector<std::string>& notes,
+    const std::map<std::string, std::string>& environment = {});
 
 }  // namespace stepwright::framework_files

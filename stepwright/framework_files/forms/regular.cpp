@@ -210,7 +210,7 @@ std::optional<bool> fullmatch_regex(std::string_view expression, std::string_vie
   return std::nullopt;
 }
 
-bool has_regex_characters(std::string_view text) {
+bool contains_special_regex_character(std::string_view text) {
   return text.find_first_of("\\[](){}*+?|^$") != std::string_view::npos;
 }
 

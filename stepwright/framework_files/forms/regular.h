@@ -12,6 +12,6 @@ std::optional<bool> fullmatch_regex(std::string_view expression, std::string_vie
 
 /// True if a text contains a special character of regular expressions other than `.`, so that it is
 /// not a plain dotted name.
-bool has_regex_characters(std::string_view text);
+bool contains_special_regex_character(std::string_view text);
 
 }  // namespace stepwright::framework_files

@@ -37,7 +37,7 @@ class DottedKeys {
         continue;
       }
       if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
-      if (c == '.' && ++parts > kMaxNesting) return at_;
+      if (c == '.' && ++parts > kMaxDocumentNestingDepth) return at_;
       if (c != '.' && !is_in_key(c)) parts = 1;
       ++at_;
     }
@@ -67,10 +67,10 @@ class DottedKeys {
   std::size_t at_ = 0;
 };
 
-Tree tree_of(const toml::node& node, const std::string& name);
+DocumentTree tree_of(const toml::node& node, const std::string& name);
 
-Tree scalar_of(const toml::node& node, const std::string& name) {
-  if (const auto* text = node.as_string()) return Tree::scalar(text->get(), true);
+DocumentTree scalar_of(const toml::node& node, const std::string& name) {
+  if (const auto* text = node.as_string()) return DocumentTree::make_scalar(text->get(), true);
   if (const auto* number = node.as_integer()) return {number->get()};
   if (const auto* truth = node.as_boolean()) return {truth->get()};
   const auto* number = node.as_floating_point();
@@ -79,14 +79,14 @@ Tree scalar_of(const toml::node& node, const std::string& name) {
   return {number->get()};
 }
 
-Tree tree_of(const toml::node& node, const std::string& name) {
-  Tree tree;
+DocumentTree tree_of(const toml::node& node, const std::string& name) {
+  DocumentTree tree;
   if (const auto* table = node.as_table()) {
-    MappingBuilder members;
+    TreeMappingBuilder members;
     for (const auto& [key, value] : *table) members.set(key.str(), tree_of(value, name));
-    tree = members.take();
+    tree = members.finished_mapping();
   } else if (const auto* array = node.as_array()) {
-    tree = Tree::sequence();
+    tree = DocumentTree::make_empty_sequence();
     for (const toml::node& value : *array) tree.add(tree_of(value, name));
   } else {
     tree = scalar_of(node, name);
@@ -98,13 +98,13 @@ Tree tree_of(const toml::node& node, const std::string& name) {
 
 }  // namespace
 
-Document parse_toml(std::string_view text, const std::string& name) {
+YamlJsonDocument parse_toml(std::string_view text, const std::string& name) {
   check_file_text(text, name);
   if (const auto deep = DottedKeys(text).too_deep_at()) {
     fail_nested_too_deep(name, text_position_at_offset(text, *deep));
   }
   try {
-    return Document::from(tree_of(toml::parse(text, name), name), name);
+    return YamlJsonDocument::from_tree(tree_of(toml::parse(text, name), name), name);
   } catch (const toml::parse_error& error) {
     fail_at(error.source().begin, name, error.description());
   }

@@ -9,6 +9,6 @@ namespace stepwright::framework_files {
 
 /// Parses TOML into a document that keeps line and column of each value. `name` is the file's name
 /// in messages. Fails with `kInput` for malformed TOML, dates, infinities and NaN.
-Document parse_toml(std::string_view text, const std::string& name);
+YamlJsonDocument parse_toml(std::string_view text, const std::string& name);
 
 }  // namespace stepwright::framework_files

@@ -29,24 +29,25 @@ Json plan_of(const plan::PlannedJob& planned) {
   const plan::Plan& plan = planned.plan;
   const plan::Sharding& sharding = plan.sharding;
   const std::int64_t data = plan.parallel.data;
-  const std::int64_t copies =
-      sharding.uses(plan::Spread::kInner) ? data / sharding.group
-      : sharding.gradients == plan::Spread::kNone && sharding.parameters == plan::Spread::kNone
-          ? data
-          : 1;
+  const std::int64_t copies = sharding.uses(plan::StateShardingScope::kInner)
+                                  ? data / sharding.group
+                              : sharding.gradients == plan::StateShardingScope::kNone &&
+                                      sharding.parameters == plan::StateShardingScope::kNone
+                                  ? data
+                                  : 1;
   return {{"model",
            huggingface::huggingface_config_json(
                planned.job.model, huggingface::huggingface_family_of_model(planned.job.model))},
           {"sequences", planned.job.sequences},
           {"length", planned.job.length},
           {"precision", name_of(plan::kPrecisionNames, planned.job.precision)},
-          {"optimizer", name_of(plan::kOptimizerNames, optimizer_to_write(planned.job))},
+          {"optimizer", name_of(plan::kOptimizerNames, optimizer_to_export(planned.job))},
           {"tensor", plan.parallel.tensor},
           {"replicas", copies},
           {"shards", data / copies},
           {"distributed", data > 1},
           {"states", plan::sharding_letters(sharding)},
-          {"host", is_fsdp_offloading(plan)},
+          {"host", needs_fsdp_cpu_offload(plan)},
           {"micro_batch", plan.micro_batch},
           {"recompute", plan.recompute.kind == plan::RecomputeKind::kEvery
                             ? Json{{"every", plan.recompute.every}}
@@ -65,7 +66,7 @@ std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::s
   return shell_comment_lines(header) + text;
 }
 
-Draft read_fsdp(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_fsdp(Sources files, const UserFacts& given, PlanDraft draft, ImportReport& report) {
   if (files.size() != 1) fail_input("fsdp: one file is read at a time");
   const auto& [name, text] = files.front();
   const std::size_t begin = text.find(kBeforePlan);
@@ -74,15 +75,16 @@ Draft read_fsdp(Sources files, const UserFacts& given, Draft draft, ImportReport
     fail_input(fmt::format("{}: is no program that export --to fsdp has written", name));
   }
   const std::size_t first = begin + kBeforePlan.size();
-  const Document document = Document::parse(text.substr(first, end - first), name);
-  const Fields fields(document.root());
-  const Document config = Document::from(fields.section("model").node().tree(), name + " (model)");
+  const YamlJsonDocument document = YamlJsonDocument::parse(text.substr(first, end - first), name);
+  const FrameworkSettingsReader fields(document.root());
+  const YamlJsonDocument config = YamlJsonDocument::from_tree(
+      fields.nested_settings("model").node().copy_tree(), name + " (model)");
   draft.model = model::read_huggingface_config(config, &report.notes);
   plan::Plan& plan = draft.plan;
   plan.parallel.tensor = fields.integer("tensor", 1);
   draft.extent.ranks =
       plan.parallel.tensor * fields.integer("replicas", 1) * fields.integer("shards", 1);
-  resolve_rank_counts(draft.plan, draft.extent, report, given, name);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, name);
   draft.batch.sequences = fields.size("sequences");
   draft.batch.length = fields.size("length");
   draft.precision = fields.choice("precision", plan::kPrecisionNames, DType::kBf16);
@@ -91,14 +93,15 @@ Draft read_fsdp(Sources files, const UserFacts& given, Draft draft, ImportReport
   plan::Notes notes;
   plan.sharding = plan::read_state_sharding(document.root().get("states"),
                                             {plan::PlanFileVersion::kTwo, notes});
-  if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
+  if (plan.sharding.uses(plan::StateShardingScope::kInner))
+    plan.sharding.group = fields.integer("shards", 1);
   if (fields.flag("host", false))
     set_fsdp_host_offload(make_unread_setting(*fields.find("host")), draft, report);
   plan.recompute = plan::read_recompute(document.root().get("recompute"));
   plan.accumulate = document.root().get("accumulate").choice(plan::kAccumulateNames);
   draft.framework_overlap = true;
-  const bool copied = plan.sharding.gradients == plan::Spread::kNone &&
-                      plan.sharding.parameters == plan::Spread::kNone;
+  const bool copied = plan.sharding.gradients == plan::StateShardingScope::kNone &&
+                      plan.sharding.parameters == plan::StateShardingScope::kNone;
   if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
   return draft;
 }

@@ -28,26 +28,27 @@ struct Vocabulary {
 constexpr Vocabulary kVocabularies[] = {{"GPT2BPETokenizer", 50257}, {"HFTokenizer", 50277}};
 
 /// Merges all files into one mapping, whose keys have underscores.
-Tree with_underscores(Sources files) {
-  MappingBuilder all;
+DocumentTree with_underscores(Sources files) {
+  TreeMappingBuilder all;
   for (const SourceFile& file : files) {
     // Comments and trailing commas make the text YAML, even if it begins with a brace.
     const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
     const bool brace = first < file.text.size() && file.text[first] == '{';
-    const Document document =
+    const YamlJsonDocument document =
         parse_like_python_yaml(brace ? fmt::format("--- {}", file.text) : file.text, file.name);
-    for (const auto& [key, value] : document.root().members()) {
+    for (const auto& [key, value] : document.root().mapping_members()) {
       std::string name = key;
       std::ranges::replace(name, '-', '_');
       if (all.find(name) != nullptr) value.fail("is said twice");
-      all.set(name, tree_with_positions(value));
+      all.set(name, copy_tree_with_file_positions(value));
     }
   }
-  return all.take();
+  return all.finished_mapping();
 }
 
 /// Returns the padded vocabulary; nullopt if no setting states the vocabulary.
-std::optional<std::int64_t> vocabulary_of(const Fields& fields, std::int64_t tensor) {
+std::optional<std::int64_t> vocabulary_of(const FrameworkSettingsReader& fields,
+                                          std::int64_t tensor) {
   if (const auto padded = fields.size("padded_vocab_size")) return padded;
   std::optional<std::int64_t> tokens = fields.size("vocab_size");
   const auto* known = std::ranges::find(
@@ -58,14 +59,15 @@ std::optional<std::int64_t> vocabulary_of(const Fields& fields, std::int64_t ten
   return (*tokens + multiple - 1) / multiple * multiple;
 }
 
-void read_neox_mlp(const Fields& fields, model::Architecture& model) {
-  static constexpr Named<model::Activation> kActivations[] = {
-      {model::Activation::kGeluTanh, "gelu"},
-      {model::Activation::kSilu, "swiglu"},
-      {model::Activation::kSilu, "silu"},
-      {model::Activation::kRelu, "relu"},
-      {model::Activation::kGelu, "geglu"}};
-  model.activation = fields.choice("activation", kActivations, model::Activation::kGeluTanh);
+void read_neox_mlp(const FrameworkSettingsReader& fields, model::ModelArchitecture& model) {
+  static constexpr Named<model::ActivationFunction> kActivations[] = {
+      {model::ActivationFunction::kGeluTanh, "gelu"},
+      {model::ActivationFunction::kSilu, "swiglu"},
+      {model::ActivationFunction::kSilu, "silu"},
+      {model::ActivationFunction::kRelu, "relu"},
+      {model::ActivationFunction::kGelu, "geglu"}};
+  model.activation =
+      fields.choice("activation", kActivations, model::ActivationFunction::kGeluTanh);
   const std::string word = fields.word("activation", "gelu");
   const bool llama = fields.word("mlp_type", "regular") == "llama";
   model.gated = word == "swiglu" || word == "geglu" || llama;
@@ -85,7 +87,8 @@ void read_neox_mlp(const Fields& fields, model::Architecture& model) {
 /// Returns the number of ranks among which a batch is divided, if a file states all three of its
 /// sizes, which DeepSpeed requires to agree; else nullopt. megatron/neox_arguments/arguments.py:
 /// calculate_batch_parameters.
-std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const plan::Parallel& degrees) {
+std::optional<std::int64_t> ranks_of_batch(const FrameworkSettingsReader& fields,
+                                           const plan::ParallelismDegrees& degrees) {
   const auto size = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = fields.node().find(key);
     if (!value || value->is_null()) return std::nullopt;
@@ -103,7 +106,7 @@ std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const plan::Par
 }
 
 /// True if layers have experts, under the key of 2023 or that of 2024.
-bool has_experts(const Fields& fields) {
+bool has_experts(const FrameworkSettingsReader& fields) {
   for (const std::string_view key : {"moe_num_experts", "num_experts"}) {
     const auto value = fields.node().find(key);
     if (value && !value->is_null() && value->integer(0, kMaxIntegerSetting) > 1) return true;
@@ -111,7 +114,8 @@ bool has_experts(const Fields& fields) {
   return false;
 }
 
-void read_neox_sizes(const Fields& fields, const plan::Plan& plan, StatedModel& model_words) {
+void read_neox_sizes(const FrameworkSettingsReader& fields, const plan::Plan& plan,
+                     StatedModel& model_words) {
   const auto layers = fields.find("num_layers");
   const auto hidden = fields.size("hidden_size");
   const auto heads = fields.size("num_attention_heads");
@@ -125,9 +129,9 @@ void read_neox_sizes(const Fields& fields, const plan::Plan& plan, StatedModel& 
   if (experts)
     model_words.lacks = "which layers have experts, and how wide, in words that are read";
   if (!layers || !hidden || !heads || !vocabulary || experts) return;
-  model::Architecture model;
+  model::ModelArchitecture model;
   model.name = "imported";
-  model.layers = layers->integer(1, model::kLargestLayerCount);
+  model.layers = layers->integer(1, model::kMaxModelLayers);
   model.hidden = *hidden;
   model.heads = *heads;
   model.kv_heads = fields.integer("num_kv_heads", *heads);
@@ -152,13 +156,14 @@ void read_neox_sizes(const Fields& fields, const plan::Plan& plan, StatedModel& 
   model.dropout = fields.number("hidden_dropout", 0);
   fields.mark_setting_read("attention_dropout");
   read_neox_mlp(fields, model);
-  model::check_model_sizes(model, fields.node().where());
+  model::check_model_sizes(model, fields.node().file_position_text());
   model_words.model = model;
 }
 
-void read_neox_degrees(const Fields& fields, plan::Plan& plan, JobRankCounts& extent,
-                       ImportReport& report, const UserFacts& given, const std::string& file) {
-  plan::Parallel& degrees = plan.parallel;
+void read_neox_degrees(const FrameworkSettingsReader& fields, plan::Plan& plan,
+                       JobRankCounts& extent, ImportReport& report, const UserFacts& given,
+                       const std::string& file) {
+  plan::ParallelismDegrees& degrees = plan.parallel;
   degrees.tensor = fields.integer("model_parallel_size", 1);
   // With 0, DeepSpeed's pipeline engine is not used.
   degrees.pipeline = std::max<std::int64_t>(1, fields.integer("pipe_parallel_size", 0, 0));
@@ -168,26 +173,27 @@ void read_neox_degrees(const Fields& fields, plan::Plan& plan, JobRankCounts& ex
   if (const auto nodes = fields.size("num_nodes")) extent.nodes = nodes;
   if (const auto devices = fields.size("num_gpus")) extent.devices_of_node = devices;
   if (!extent.nodes && !extent.devices_of_node) extent.ranks = ranks_of_batch(fields, degrees);
-  resolve_rank_counts(plan, extent, report, given, file);
+  resolve_cluster_and_data_degree(plan, extent, report, given, file);
   plan.sequence_parallel = degrees.tensor > 1 && fields.flag("sequence_parallel", false);
 }
 
-void read_neox_states(const Fields& zero, plan::Plan& plan, ImportReport& report) {
+void read_neox_states(const FrameworkSettingsReader& zero, plan::Plan& plan, ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = zero.find("stage");
   const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
   plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedDefaultBucketElements);
   plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedDefaultBucketElements);
-  plan.sharding = plan::sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
+  plan.sharding = plan::sharding_named_by_word(kStages[static_cast<std::size_t>(stage)]).value();
   read_deepspeed_offload(zero, stage, plan, report);
 }
 
-void read_neox_precision(const Fields& fields, PartialPlan& settled, ImportReport& report) {
+void read_neox_precision(const FrameworkSettingsReader& fields, PartialPlan& settled,
+                         ImportReport& report) {
   const auto on = [&](std::string_view key) {
     const auto value = fields.node().find(key);
     if (!value || value->is_null()) return false;
     if (!value->is_mapping()) return fields.flag(key, false);
-    return fields.section(key).flag("enabled", false);
+    return fields.nested_settings(key).flag("enabled", false);
   };
   static constexpr Named<DType> kWords[] = {
       {DType::kFp16, "fp16"}, {DType::kBf16, "bfloat16"}, {DType::kFp32, "fp32"}};
@@ -196,7 +202,7 @@ void read_neox_precision(const Fields& fields, PartialPlan& settled, ImportRepor
     // DeeperSpeed, for which files of 2021 and 2022 were written, reads the type from this key:
     // README.md of GPT-NeoX 1 and 2, tests/model/test_model_train.py (BF16_PARAMS_TO_TEST).
     const bool section = fields.node().get("fp16").is_mapping();
-    const bool brain = section && fields.section("fp16").word("type", "fp16") == "bfloat16";
+    const bool brain = section && fields.nested_settings("fp16").word("type", "fp16") == "bfloat16";
     settled.precision = brain ? DType::kBf16 : DType::kFp16;
     if (brain) {
       report.add_assumption(
@@ -207,32 +213,33 @@ void read_neox_precision(const Fields& fields, PartialPlan& settled, ImportRepor
   }
   if (on("bf16")) settled.precision = DType::kBf16;
   const bool wide = fields.flag("fp32_allreduce", false) ||
-                    fields.section("data_types").word("grad_accum_dtype", "") == "fp32";
+                    fields.nested_settings("data_types").word("grad_accum_dtype", "") == "fp32";
   settled.plan.accumulate = wide ? DType::kFp32 : settled.precision;
 }
 
 /// Reads fused kernels, which are off by default (EleutherAI/gpt-neox
 /// megatron/neox_arguments/neox_args.py: NeoXArgsModel). PyTorch's LayerNorm is always fused.
-void read_neox_kernels(const Fields& fields, PartialPlan& settled) {
+void read_neox_kernels(const FrameworkSettingsReader& fields, PartialPlan& settled) {
   const bool softmax = fields.flag("scaled_upper_triang_masked_softmax_fusion", false) ||
                        fields.flag("scaled_masked_softmax_fusion", false);
-  settled.kernels.emplace_back(&plan::Kernels::fused_softmax, softmax);
-  settled.kernels.emplace_back(&plan::Kernels::fused_activation,
+  settled.kernels.emplace_back(&plan::FrameworkKernels::fused_softmax, softmax);
+  settled.kernels.emplace_back(&plan::FrameworkKernels::fused_activation,
                                fields.flag("bias_gelu_fusion", false));
   if (fields.word("norm", "layernorm") == "rmsnorm") {
-    settled.kernels.emplace_back(&plan::Kernels::fused_norm, fields.flag("rmsnorm_fusion", false));
+    settled.kernels.emplace_back(&plan::FrameworkKernels::fused_norm,
+                                 fields.flag("rmsnorm_fusion", false));
   }
 }
 
 /// Returns the attention kernel of `[[["flash"], 32]]` or `[[["global"], "all"]]`, which all layers
 /// share; nullopt for other configurations. megatron/neox_arguments/utils.py:
 /// expand_attention_types.
-std::optional<cluster::AttentionKernel> neox_attention(const Fields& fields) {
+std::optional<cluster::AttentionKernel> neox_attention(const FrameworkSettingsReader& fields) {
   const auto config = fields.node().find("attention_config");
   if (!config || !config->is_sequence()) return {};
   std::set<std::string> kinds;
   for (std::size_t i = 0; i < config->size(); ++i) {
-    const Node group = config->at(i);
+    const DocumentNode group = config->at(i);
     const bool pair = group.is_sequence() && group.size() == 2 && group.at(0).is_sequence();
     if (!pair) config->fail("must be a list of [[kinds], count], as [[[\"flash\"], \"all\"]]");
     for (std::size_t k = 0; k < group.at(0).size(); ++k) kinds.insert(group.at(0).at(k).text());
@@ -244,7 +251,8 @@ std::optional<cluster::AttentionKernel> neox_attention(const Fields& fields) {
                                  : cluster::AttentionKernel::kUnfused;
 }
 
-void read_neox_batch(const Fields& fields, plan::Plan& plan, StatedStepBatch& batch) {
+void read_neox_batch(const FrameworkSettingsReader& fields, plan::Plan& plan,
+                     StatedStepBatch& batch) {
   batch.length = fields.size("seq_length");
   batch.sequences = fields.size("train_batch_size");
   batch.micro_batches = fields.size("gradient_accumulation_steps");
@@ -261,27 +269,29 @@ void read_neox_batch(const Fields& fields, plan::Plan& plan, StatedStepBatch& ba
 
 }  // namespace
 
-Draft read_gpt_neox(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_gpt_neox(Sources files, const UserFacts& given, PlanDraft draft,
+                        ImportReport& report) {
   if (is_shell_script(files.front())) {
-    const ConfiguredRun run = read_configured_run(files, given,
-                                                  {.framework = "GPT-NeoX",
-                                                   .arguments = "deepy.py train.py FILE.yml ...",
-                                                   .target = "gpt-neox",
-                                                   .options = {},
-                                                   .unnamed = true,
-                                                   .starts_processes = true},
-                                                  draft.extent, draft.start, report);
+    const ConfigurationFileRun run =
+        read_run_from_configuration_files(files, given,
+                                          {.framework = "GPT-NeoX",
+                                           .arguments = "deepy.py train.py FILE.yml ...",
+                                           .target = "gpt-neox",
+                                           .options = {},
+                                           .unnamed = true,
+                                           .starts_processes = true},
+                                          draft.extent, draft.start, report);
     return read_gpt_neox(run.files, run.given, std::move(draft), report);
   }
   const std::string& file = files.front().name;
-  const Document document =
-      with_user_settings(Document::from(with_underscores(files), file), given);
-  const Fields fields(document.root());
+  const YamlJsonDocument document =
+      with_user_settings(YamlJsonDocument::from_tree(with_underscores(files), file), given);
+  const FrameworkSettingsReader fields(document.root());
   plan::Plan& plan = draft.plan;
   draft.framework_overlap = true;
   read_neox_degrees(fields, draft.plan, draft.extent, report, given, file);
   read_neox_sizes(fields, draft.plan, draft);
-  const Fields zero = fields.section("zero_optimization");
+  const FrameworkSettingsReader zero = fields.nested_settings("zero_optimization");
   read_neox_states(zero, draft.plan, report);
   if (fields.flag("checkpoint_activations", false)) {
     plan.recompute.kind = plan::RecomputeKind::kFull;
@@ -300,8 +310,10 @@ Draft read_gpt_neox(Sources files, const UserFacts& given, Draft draft, ImportRe
                                                       {plan::Optimizer::kAdamW, "AdamW"},
                                                       {plan::Optimizer::kSgd, "SGD"},
                                                       {plan::Optimizer::kSgd, "sgd"}};
-  draft.optimizer = fields.section("optimizer").choice("type", kWords, plan::Optimizer::kAdam);
-  report_file_settings(fields, file, known_settings("gpt_neox/settings"), report);
+  draft.optimizer =
+      fields.nested_settings("optimizer").choice("type", kWords, plan::Optimizer::kAdam);
+  report_read_and_unread_settings(fields, file, known_program_settings("gpt_neox/settings"),
+                                  report);
   return draft;
 }
 

@@ -29,12 +29,12 @@ constexpr Named<DType> kAcceleratePrecisions[] = {
 bool is_plain_ddp(const plan::Plan& plan) { return plan::sharding_letters(plan.sharding) == "NNN"; }
 bool is_zero_one(const plan::Plan& plan) { return plan::sharding_letters(plan.sharding) == "NNG"; }
 
-Tree parallelism_section(const plan::Plan& plan) {
-  const plan::Parallel& degrees = plan.parallel;
-  const bool inner = plan.sharding.uses(plan::Spread::kInner);
+DocumentTree parallelism_section(const plan::Plan& plan) {
+  const plan::ParallelismDegrees& degrees = plan.parallel;
+  const bool inner = plan.sharding.uses(plan::StateShardingScope::kInner);
   const std::int64_t ranks = degrees.data * degrees.context;
   const std::int64_t copies = inner ? ranks / plan.sharding.group : 1;
-  Tree section = Tree::mapping();
+  DocumentTree section = DocumentTree::make_empty_mapping();
   if (degrees.tensor == 1 && degrees.context == 1 && copies == 1) return section;
   section.set("parallelism_config_dp_replicate_size", copies);
   section.set("parallelism_config_dp_shard_size", degrees.data / copies);
@@ -46,12 +46,13 @@ Tree parallelism_section(const plan::Plan& plan) {
   return section;
 }
 
-Tree deepspeed_section(const plan::PlannedJob& planned) {
-  Tree section = Tree::mapping();
+DocumentTree deepspeed_section(const plan::PlannedJob& planned) {
+  DocumentTree section = DocumentTree::make_empty_mapping();
   section.set("zero_stage", 1);
-  section.set("gradient_accumulation_steps", plan::micro_batches(planned.job, planned.plan));
+  section.set("gradient_accumulation_steps",
+              plan::micro_batches_per_pipeline(planned.job, planned.plan));
   section.set("zero3_init_flag", false);
-  section.set("offload_optimizer_device", is_fsdp_offloading(planned.plan) ? "cpu" : "none");
+  section.set("offload_optimizer_device", needs_fsdp_cpu_offload(planned.plan) ? "cpu" : "none");
   return section;
 }
 
@@ -68,13 +69,14 @@ std::string write_accelerate(const plan::PlannedJob& planned,
                              const std::vector<std::string>& header) {
   const plan::Plan& plan = planned.plan;
   const cluster::Cluster& cluster = planned.job.cluster;
-  Tree file = Tree::mapping();
+  DocumentTree file = DocumentTree::make_empty_mapping();
   file.set("compute_environment", "LOCAL_MACHINE");
   file.set("distributed_type", is_plain_ddp(plan)  ? "MULTI_GPU"
                                : is_zero_one(plan) ? "DEEPSPEED"
                                                    : "FSDP");
   file.set("mixed_precision",
-           Tree::scalar(std::string(name_of(kAcceleratePrecisions, planned.job.precision)), true));
+           DocumentTree::make_scalar(
+               std::string(name_of(kAcceleratePrecisions, planned.job.precision)), true));
   file.set("num_machines", cluster.nodes);
   file.set("num_processes", cluster.devices());
   file.set("machine_rank", 0);
@@ -84,17 +86,18 @@ std::string write_accelerate(const plan::PlannedJob& planned,
   if (is_zero_one(plan)) {
     file.set("deepspeed_config", deepspeed_section(planned));
   } else if (is_fsdp) {
-    file.set("fsdp_config", fsdp_section(plan, recomputes));
+    file.set("fsdp_config", fsdp_config_tree(plan, recomputes));
     // Without degrees, FSDP shards states over all ranks.
-    Tree degrees = parallelism_section(plan);
+    DocumentTree degrees = parallelism_section(plan);
     if (!degrees.items.empty()) file.set("parallelism_config", std::move(degrees));
   }
-  return shell_comment_lines(header) + training_code_comment_text(planned, recomputes && !is_fsdp) +
-         Document::from(file, "accelerate").to_yaml();
+  return shell_comment_lines(header) +
+         training_code_settings_comment(planned, recomputes && !is_fsdp) +
+         YamlJsonDocument::from_tree(file, "accelerate").to_yaml();
 }
 
-void read_accelerate_parallelism(const Fields& section, TrainerDistribution& trainer,
-                                 plan::Plan& plan) {
+void read_accelerate_parallelism(const FrameworkSettingsReader& section,
+                                 TrainerDistribution& trainer, plan::Plan& plan) {
   const auto find = [&](std::string_view key) {
     const auto value = section.find(fmt::format("parallelism_config_{}", key));
     return value ? value : section.find(key);
@@ -103,7 +106,7 @@ void read_accelerate_parallelism(const Fields& section, TrainerDistribution& tra
     const auto value = find(key);
     return value ? std::optional(value->integer(1, kMaxIntegerSetting)) : std::nullopt;
   };
-  plan::Parallel& degrees = plan.parallel;
+  plan::ParallelismDegrees& degrees = plan.parallel;
   degrees.tensor = size("tp_size").value_or(degrees.tensor);
   degrees.context = size("cp_size").value_or(degrees.context);
   if (const auto kind = find("cp_comm_strategy")) {
@@ -130,22 +133,23 @@ void read_accelerate_parallelism(const Fields& section, TrainerDistribution& tra
 namespace {
 
 /// True if a configuration names a separate configuration file of DeepSpeed.
-bool names_deepspeed(const Fields& root) {
-  return root.section("deepspeed_config").has("deepspeed_config_file");
+bool names_deepspeed(const FrameworkSettingsReader& root) {
+  return root.nested_settings("deepspeed_config").has("deepspeed_config_file");
 }
 
 /// Reports that FSDP gathers the whole model at once if no setting says which layers it wraps:
 /// src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin.
-void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
+void list_unwrapped(const FrameworkSettingsReader& section, DocumentNode type,
+                    ImportReport& report) {
   constexpr std::string_view kWhy =
       "that the whole model is gathered at once: the plan gathers each layer for itself";
   for (const std::string_view key : {"fsdp_auto_wrap_policy", "auto_wrap_policy"}) {
     const auto policy = section.find(key);
     if (!policy || policy->is_null()) continue;
-    if (policy->text() == "NO_WRAP") report.leave_out(*policy, std::string(kWhy));
+    if (policy->text() == "NO_WRAP") report.add_unmodelled_setting(*policy, std::string(kWhy));
     return;
   }
-  UnreadSetting setting = make_unread_setting(type);
+  UnexpressedSetting setting = make_unread_setting(type);
   setting.name = "fsdp_config.fsdp_auto_wrap_policy";
   setting.value = "NO_WRAP";
   setting.matters = SettingImpact::kYes;
@@ -154,8 +158,8 @@ void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
 }
 
 /// Reads numbers of nodes and ranks, and which states the ranks shard.
-void read_launch(const Fields& root, TrainerDistribution& trainer, plan::Plan& plan,
-                 JobRankCounts& extent, ImportReport& report) {
+void read_launch(const FrameworkSettingsReader& root, TrainerDistribution& trainer,
+                 plan::Plan& plan, JobRankCounts& extent, ImportReport& report) {
   static constexpr std::array<std::string_view, 5> kTypes = {"FSDP", "DEEPSPEED", "MEGATRON_LM",
                                                              "MULTI_GPU", "NO"};
   if (const auto nodes = root.size("num_machines")) extent.nodes = nodes;
@@ -171,18 +175,19 @@ void read_launch(const Fields& root, TrainerDistribution& trainer, plan::Plan& p
     root.find("distributed_type")
         ->fail_unsupported("is read where it is FSDP, DEEPSPEED, MEGATRON_LM, MULTI_GPU or NO");
   }
-  read_accelerate_parallelism(root.section("parallelism_config"), trainer, plan);
+  read_accelerate_parallelism(root.nested_settings("parallelism_config"), trainer, plan);
   if (type != "FSDP") return;
-  const Fields section = root.section("fsdp_config");
+  const FrameworkSettingsReader section = root.nested_settings("fsdp_config");
   // The default of fsdp_version is 1: src/accelerate/utils/dataclasses.py.
   trainer.fsdp = read_fsdp_section(section, {.states = "GGG", .mesh = false});
   list_unwrapped(section, *root.find("distributed_type"), report);
 }
 
-void read_megatron_section(const Fields& root, plan::Plan& plan, StatedStepBatch& batch) {
+void read_megatron_section(const FrameworkSettingsReader& root, plan::Plan& plan,
+                           StatedStepBatch& batch) {
   static constexpr Named<plan::RecomputeKind> kKinds[] = {
       {plan::RecomputeKind::kSelective, "selective"}, {plan::RecomputeKind::kFull, "full"}};
-  const Fields section = root.section("megatron_lm_config");
+  const FrameworkSettingsReader section = root.nested_settings("megatron_lm_config");
   plan.parallel.tensor = section.integer("megatron_lm_tp_degree", 1);
   plan.parallel.pipeline = section.integer("megatron_lm_pp_degree", 1);
   plan.parallel.context = section.integer("megatron_lm_context_parallel_size", 1);
@@ -196,45 +201,48 @@ void read_megatron_section(const Fields& root, plan::Plan& plan, StatedStepBatch
   plan.recompute.kind =
       section.choice("megatron_lm_recompute_granularity", kKinds, plan.recompute.kind);
   if (section.flag("megatron_lm_use_distributed_optimizer", false)) {
-    plan.sharding = plan::sharding_of("NNG").value();
+    plan.sharding = plan::sharding_named_by_word("NNG").value();
   }
 }
 
 /// Returns the DeepSpeed configuration that Accelerate makes from a section; huggingface/accelerate
 /// src/accelerate/utils/dataclasses.py: DeepSpeedPlugin.__post_init__.
-Document deepspeed_of_section(const Fields& root, const std::string& name) {
-  const Fields section = root.section("deepspeed_config");
+YamlJsonDocument deepspeed_of_section(const FrameworkSettingsReader& root,
+                                      const std::string& name) {
+  const FrameworkSettingsReader section = root.nested_settings("deepspeed_config");
   const auto stage = section.find("zero_stage");
-  Tree zero = Tree::mapping();
-  zero.set("stage", stage ? stage->tree_with_positions() : Tree(kUsualStage));
+  DocumentTree zero = DocumentTree::make_empty_mapping();
+  zero.set("stage", stage ? stage->copy_tree_with_file_positions() : DocumentTree(kUsualStage));
   for (const auto& [key, place] : kOffloadKeys) {
     static constexpr Named<bool> kDevices[] = {{false, "none"}, {true, "cpu"}, {false, "nvme"}};
     const auto device = section.node().find(key);
     if (!device || device->is_null() || !device->choice(kDevices)) continue;
-    zero.set(place, Tree::mapping().set("device", section.find(key)->tree_with_positions()));
+    zero.set(place, DocumentTree::make_empty_mapping().set(
+                        "device", section.find(key)->copy_tree_with_file_positions()));
   }
-  Tree config = Tree::mapping();
+  DocumentTree config = DocumentTree::make_empty_mapping();
   config.set("zero_optimization", zero);
   if (const auto steps = section.find("gradient_accumulation_steps")) {
-    config.set("gradient_accumulation_steps", steps->tree_with_positions());
+    config.set("gradient_accumulation_steps", steps->copy_tree_with_file_positions());
   }
-  return Document::from(std::move(config), name);
+  return YamlJsonDocument::from_tree(std::move(config), name);
 }
 
-void read_zero_section(const Fields& root, const std::string& name, plan::Plan& plan,
-                       StatedStepBatch& batch, ImportReport& report) {
+void read_zero_section(const FrameworkSettingsReader& root, const std::string& name,
+                       plan::Plan& plan, StatedStepBatch& batch, ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
-  const Document made = deepspeed_of_section(root, name);
-  const Fields zero = Fields(made.root()).section("zero_optimization");
+  const YamlJsonDocument made = deepspeed_of_section(root, name);
+  const FrameworkSettingsReader zero =
+      FrameworkSettingsReader(made.root()).nested_settings("zero_optimization");
   const auto stage = static_cast<int>(zero.find("stage")->integer(0, 3));
-  plan.sharding = plan::sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
-  const auto steps = root.section("deepspeed_config").size("gradient_accumulation_steps");
+  plan.sharding = plan::sharding_named_by_word(kStages[static_cast<std::size_t>(stage)]).value();
+  const auto steps = root.nested_settings("deepspeed_config").size("gradient_accumulation_steps");
   if (steps) batch.micro_batches = steps;
   read_deepspeed_offload(zero, stage, plan, report);
 }
 
 /// Reads the precision as the launcher does, without regard to case.
-DType precision_of(Fields root) {
+DType precision_of(FrameworkSettingsReader root) {
   std::string word = root.word("mixed_precision", "no");
   std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
   for (const auto& [precision, name] : kAcceleratePrecisions) {
@@ -249,10 +257,12 @@ void read_accelerate_configuration(const TransformersProgramFiles& files,
                                    TrainerDistribution& trainer, PartialPlan& settled,
                                    JobRankCounts& extent, ImportReport& report) {
   const SourceFile& file = files.accelerate != nullptr ? *files.accelerate : *files.program;
-  Document said = files.accelerate != nullptr ? parse_like_python_yaml(file.text, file.name)
-                                              : Document::from(Tree::mapping(), file.name);
-  const Document document = with_user_settings(std::move(said), {.settings = files.launch});
-  const Fields root(document.root());
+  YamlJsonDocument said =
+      files.accelerate != nullptr
+          ? parse_like_python_yaml(file.text, file.name)
+          : YamlJsonDocument::from_tree(DocumentTree::make_empty_mapping(), file.name);
+  const YamlJsonDocument document = with_user_settings(std::move(said), {.settings = files.launch});
+  const FrameworkSettingsReader root(document.root());
   read_launch(root, trainer, settled.plan, extent, report);
   if (root.has("megatron_lm_config")) {
     root.find("megatron_lm_config")->fail_unsupported("is not read beside transformers' Trainer");
@@ -260,17 +270,19 @@ void read_accelerate_configuration(const TransformersProgramFiles& files,
   const DType precision = precision_of(root);
   if (settled.precision == DType::kFp32) settled.precision = precision;
   if (names_deepspeed(root) && !trainer.deepspeed) {
-    root.section("deepspeed_config")
+    root.nested_settings("deepspeed_config")
         .find("deepspeed_config_file")
         ->fail("names a configuration of DeepSpeed: give its file, too");
   }
   if (root.word("distributed_type", "NO") == "DEEPSPEED" && !trainer.deepspeed) {
     trainer.deepspeed = deepspeed_of_section(root, file.name);
   }
-  report_file_settings(root, file.name, known_settings("huggingface/accelerate"), report);
+  report_read_and_unread_settings(root, file.name, known_program_settings("huggingface/accelerate"),
+                                  report);
 }
 
-Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_accelerate(Sources files, const UserFacts& given, PlanDraft draft,
+                          ImportReport& report) {
   const TransformersProgramFiles sorted = sort_transformers_files(files);
   if (sorted.accelerate == nullptr || sorted.program != nullptr) {
     fail_input(fmt::format("{}: is no configuration of Accelerate (distributed_type: ...){}",
@@ -278,8 +290,9 @@ Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, Import
                            sorted.accelerate != nullptr ? ": --from hf reads both" : ""));
   }
   const SourceFile& file = *sorted.accelerate;
-  const Document document = with_user_settings(parse_like_python_yaml(file.text, file.name), given);
-  const Fields root(document.root());
+  const YamlJsonDocument document =
+      with_user_settings(parse_like_python_yaml(file.text, file.name), given);
+  const FrameworkSettingsReader root(document.root());
   if (sorted.model) draft.model = model::read_huggingface_config(*sorted.model, &report.notes);
   TrainerDistribution trainer;
   draft.precision = precision_of(root);
@@ -291,7 +304,8 @@ Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, Import
           fmt::format("{}: names a file of DeepSpeed: give both, this one first", file.name));
     }
     draft.framework.name = "deepspeed";
-    report_file_settings(root, file.name, known_settings("huggingface/accelerate"), report);
+    report_read_and_unread_settings(root, file.name,
+                                    known_program_settings("huggingface/accelerate"), report);
     TrainerAutoValues values;
     if (root.has("mixed_precision")) values.precision = draft.precision;
     if (given.known_model) values.hidden = given.known_model->hidden;
@@ -305,7 +319,7 @@ Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, Import
     read_megatron_section(root, draft.plan, draft.batch);
   }
   draft.framework_overlap = draft.framework_gradients = true;
-  resolve_rank_counts(draft.plan, draft.extent, report, given, file.name);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, file.name);
   draft = read_training_code_comment(file, std::move(draft), report);
   if (type != "MEGATRON_LM") {
     apply_fsdp_options(trainer.fsdp,
@@ -313,7 +327,8 @@ Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, Import
                        draft, draft.extent, report);
   }
   if (type == "DEEPSPEED") read_zero_section(root, file.name, draft.plan, draft.batch, report);
-  report_file_settings(root, file.name, known_settings("huggingface/accelerate"), report);
+  report_read_and_unread_settings(root, file.name, known_program_settings("huggingface/accelerate"),
+                                  report);
   return draft;
 }
 

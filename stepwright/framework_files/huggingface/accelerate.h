@@ -15,7 +15,7 @@ void read_accelerate_configuration(const TransformersProgramFiles& files,
 /// Reads parallel degrees from Accelerate's ParallelismConfig (`tp_size`, `cp_size`,
 /// `dp_shard_size`), with or without the prefix `parallelism_config_`. Source:
 /// huggingface/accelerate src/accelerate/parallelism_config.py.
-void read_accelerate_parallelism(const Fields& section, TrainerDistribution& trainer,
-                                 plan::Plan& plan);
+void read_accelerate_parallelism(const FrameworkSettingsReader& section,
+                                 TrainerDistribution& trainer, plan::Plan& plan);
 
 }  // namespace stepwright::framework_files

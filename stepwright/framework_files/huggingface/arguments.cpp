@@ -38,7 +38,7 @@ constexpr std::string_view kTrl = "trl";
 constexpr std::array<std::string_view, 4> kMarks = {"per_device_train_batch_size", "output_dir",
                                                     "gradient_accumulation_steps", "deepspeed"};
 
-bool has_mark(const Fields& root) {
+bool has_mark(const FrameworkSettingsReader& root) {
   if (!root.node().is_mapping()) return false;
   return std::ranges::any_of(kMarks, [&](std::string_view mark) { return root.has(mark); });
 }
@@ -47,7 +47,7 @@ bool has_mark(const Fields& root) {
 void read_model_alone(const std::string& name, const UserFacts& given, PartialPlan& settled,
                       JobRankCounts& extent, ImportReport& report) {
   settled.framework_overlap = settled.framework_gradients = true;
-  resolve_rank_counts(settled.plan, extent, report, given, name);
+  resolve_cluster_and_data_degree(settled.plan, extent, report, given, name);
   report.add_assumption("parallel", "plain data parallelism, as only the model is said");
 }
 
@@ -79,12 +79,12 @@ std::optional<ShellWord> settings_among(Words words) {
 
 /// True if a word of a command line is a training method: "dpo" in `lab-cli dpo --bf16`.
 bool names_method(std::string_view word) {
-  return !program_word_meaning("huggingface/trl", "methods", word).empty();
+  return !meaning_of_program_setting_word("huggingface/trl", "methods", word).empty();
 }
 
 /// True if a word is the name of a TRL module that trains.
 bool is_trl_module(std::string_view word) {
-  return std::ranges::any_of(table_section_words("huggingface/trl", "modules"),
+  return std::ranges::any_of(words_of_table_section("huggingface/trl", "modules"),
                              [&](const WordRow& row) { return word.starts_with(row.first); });
 }
 
@@ -112,7 +112,7 @@ TrainerCommand trainer_command(Words words) {
 /// Reports a method of TRL whose loss no plan has, with its line in a file.
 void leave_out_other_loss(const std::string& named, const std::string& file, std::uint32_t line,
                           ImportReport& report) {
-  for (const auto& [method, why] : table_section_words("huggingface/trl", "other_losses")) {
+  for (const auto& [method, why] : words_of_table_section("huggingface/trl", "other_losses")) {
     if (named.find(method) == std::string::npos) continue;
     report.not_read.push_back({named, "", file, line, SettingImpact::kYes, why});
     return;
@@ -120,12 +120,12 @@ void leave_out_other_loss(const std::string& named, const std::string& file, std
 }
 
 /// Returns the plan fields that arguments set, as far as the table of arguments has their names.
-std::vector<std::string_view> said_fields(const Tree& arguments,
+std::vector<std::string_view> said_fields(const DocumentTree& arguments,
                                           std::span<const KnownSetting> known) {
   std::vector<std::string_view> fields;
   for (std::size_t i = 0; i + 1 < arguments.items.size(); i += 2) {
     const KnownSetting* one = find_known_setting(known, arguments.items[i].text);
-    if (one != nullptr && arguments.items[i + 1].kind != Tree::Kind::kNull) {
+    if (one != nullptr && arguments.items[i + 1].kind != DocumentTree::TreeValueKind::kNull) {
       fields.push_back(one->field);
     }
   }
@@ -135,11 +135,11 @@ std::vector<std::string_view> said_fields(const Tree& arguments,
 /// Adds the values that TRL sets in TrainingArguments (trl 1.16.0 trl/trainer/base_config.py,
 /// sft_config.py, dpo_config.py, grpo_config.py). A sequence of GRPO is as long as prompt and
 /// completion may be.
-void add_trl_defaults(std::string_view method, Tree& fields) {
+void add_trl_defaults(std::string_view method, DocumentTree& fields) {
   constexpr int kUsualLength = 1024;
   constexpr std::int64_t kUsualPart = 512;
   const auto says = [&](std::string_view key) { return fields.find(key) != nullptr; };
-  const auto known = known_settings("huggingface/arguments");
+  const auto known = known_program_settings("huggingface/arguments");
   const auto says_field = [&](std::string_view field) {
     return std::ranges::any_of(said_fields(fields, known),
                                [&](std::string_view one) { return one == field; });
@@ -147,9 +147,10 @@ void add_trl_defaults(std::string_view method, Tree& fields) {
   if (!says("gradient_checkpointing")) fields.set("gradient_checkpointing", true);
   if (method == "grpo" && !says("max_length")) {
     const auto part = [&](std::string_view key) {
-      const Tree* said = fields.find(key);
+      const DocumentTree* said = fields.find(key);
       const IntegerParseResult number = read_integer(said == nullptr ? "" : said->text);
-      return number.status == IntegerParseResult::Status::kGood ? number.value : kUsualPart;
+      return number.status == IntegerParseResult::IntegerParseStatus::kGood ? number.value
+                                                                            : kUsualPart;
     };
     fields.set("max_length", part("max_prompt_length") + part("max_completion_length"));
   }
@@ -161,8 +162,8 @@ void add_trl_defaults(std::string_view method, Tree& fields) {
 /// configure adapters without a switch. Fails with `kInput` if no argument mentions adapters: the
 /// program then sets them in its own code, or trains all weights.
 void add_named_adapters(const TrainerCommand& started, const StartedCommand& command,
-                        Tree& fields) {
-  const std::string name = lower_case(started.method);
+                        DocumentTree& fields) {
+  const std::string name = to_lower_case(started.method);
   if (name.find("lora") == std::string::npos) return;
   const std::string_view way = name.find("qlora") != std::string::npos ? "use_qlora" : "use_lora";
   bool speaks = false;
@@ -177,7 +178,7 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
     fail_input(fmt::format(
         "{}:{}: {}: the program's name says LoRA, and no argument speaks of adapters: say them "
         "with --set {}=true --set lora_r=16, or --set use_lora=false where it trains all weights",
-        command.file, command.words.front().line, printable(started.method), way));
+        command.file, command.words.front().line, one_line_printable_text(started.method), way));
   }
   fields.set(std::string(way), true);
 }
@@ -185,7 +186,7 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
 /// True if a program's name has a word of a loss of pairs without a reference: "run_simpo".
 bool learns_from_pairs_alone(std::string_view script) {
   const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  const auto rows = table_section_words("huggingface/trl", "pairs_alone");
+  const auto rows = words_of_table_section("huggingface/trl", "pairs_alone");
   return std::ranges::any_of(rows, [&](const WordRow& row) {
     const std::size_t at = script.find(row.first);
     const std::size_t end = at + row.first.size();
@@ -196,8 +197,8 @@ bool learns_from_pairs_alone(std::string_view script) {
 
 }  // namespace
 
-void read_trl_method(std::string_view script, const Fields& arguments, PartialPlan& settled,
-                     double usual_beta) {
+void read_trl_method(std::string_view script, const FrameworkSettingsReader& arguments,
+                     PartialPlan& settled, double usual_beta) {
   plan::TrainingMethod& method = settled.method;
   if (script.find("sft") != std::string_view::npos) method.kind = plan::TrainingMethodKind::kSft;
   if (script.find("dpo") != std::string_view::npos) {
@@ -221,35 +222,36 @@ void read_trl_method(std::string_view script, const Fields& arguments, PartialPl
   method.old_log_probabilities = method.updates > 1;
   if (arguments.number("beta", usual_beta) > 0)
     method.reference.place = plan::SecondModelPlace::kSame;
-  method.rollout = plan::Rollout{.prompt = arguments.number("max_prompt_length", kUsualPrompt),
-                                 .tensor = arguments.integer("vllm_tensor_parallel_size", 1)};
+  method.rollout =
+      plan::RolloutSettings{.prompt = arguments.number("max_prompt_length", kUsualPrompt),
+                            .tensor = arguments.integer("vllm_tensor_parallel_size", 1)};
 }
 
 namespace {
 
 /// Reads arguments of transformers' Trainer and, if there is one, of a method of TRL.
-Draft read_method_arguments(std::string_view method, const Fields& arguments,
-                            const TransformersProgramFiles& files, const UserFacts& given,
-                            Draft draft, ImportReport& report) {
+PlanDraft read_method_arguments(std::string_view method, const FrameworkSettingsReader& arguments,
+                                const TransformersProgramFiles& files, const UserFacts& given,
+                                PlanDraft draft, ImportReport& report) {
   // Only methods that generate several answers to a prompt have num_generations.
   const bool named = std::ranges::any_of(
-      table_section_words("huggingface/trl", "methods"),
+      words_of_table_section("huggingface/trl", "methods"),
       [&](const WordRow& row) { return method.find(row.first) != std::string_view::npos; });
   if (!named && arguments.has("num_generations")) method = "grpo";
   read_trl_method(method, arguments, draft);
   draft = read_training_arguments(arguments, files, given, std::move(draft), report,
-                                  known_settings("huggingface/arguments"));
+                                  known_program_settings("huggingface/arguments"));
   if (draft.method.kind == plan::TrainingMethodKind::kDpo)
     double_preference_pair_batch(draft.plan, draft.batch, report);
   return draft;
 }
 
 /// Returns the settings file overridden by the command's arguments, or the arguments alone.
-Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& words,
-                 TransformersScriptRun& script) {
+YamlJsonDocument said_by(const TrainerCommand& started, const std::vector<ShellWord>& words,
+                         TransformersScriptRun& script) {
   if (!started.settings) {
-    return Document::from(
-        command_arguments_as_mapping(words, known_settings("huggingface/arguments")),
+    return YamlJsonDocument::from_tree(
+        command_arguments_as_mapping(words, known_program_settings("huggingface/arguments")),
         script.command.file);
   }
   set_program_settings_file(*started.settings, script);
@@ -259,19 +261,19 @@ Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& wo
   const auto config = std::ranges::find(others, "--config", &ShellWord::text);
   if (config != others.end()) others.erase(config, config + 2);
   return with_command_arguments(parse_like_python_yaml(file.text, file.name), others,
-                                known_settings("huggingface/arguments"));
+                                known_program_settings("huggingface/arguments"));
 }
 
 /// Fails for a program of the user's own if its settings file has no argument of transformers'
 /// Trainer.
 void refuse_other_settings(const TrainerCommand& started, const StartedCommand& command,
-                           const Fields& arguments) {
+                           const FrameworkSettingsReader& arguments) {
   if (started.trl || !started.settings || has_mark(arguments)) return;
   fail_unsupported(fmt::format(
       "{}:{}: starts {}, a program of its own: {} has none of the arguments of transformers' "
       "Trainer (per_device_train_batch_size, gradient_accumulation_steps, output_dir)",
-      command.file, command.words.front().line, printable(command.words.front().text),
-      printable(started.settings->text)));
+      command.file, command.words.front().line, one_line_printable_text(command.words.front().text),
+      one_line_printable_text(started.settings->text)));
 }
 
 /// Returns the cluster that a program sees, with as many devices as its launcher states, else those
@@ -280,7 +282,7 @@ cluster::Cluster seen_cluster(JobRankCounts extent, const UserFacts& given,
                               const std::string& file) {
   plan::Plan plan;
   ImportReport report;
-  resolve_rank_counts(plan, extent, report, given, file);
+  resolve_cluster_and_data_degree(plan, extent, report, given, file);
   return extent.cluster;
 }
 
@@ -292,7 +294,7 @@ std::string_view stated_name(std::string_view setting) {
 /// the job's size.
 void take_visible_devices(const ShellWord& visible, const std::string& file, JobRankCounts& extent,
                           ImportReport& report) {
-  const auto count = visible_device_count(visible.text);
+  const auto count = cuda_visible_device_count(visible.text);
   if (!count || extent.ranks || extent.nodes || extent.devices_of_node) return;
   extent.nodes = 1;
   extent.devices_of_node = count;
@@ -301,8 +303,9 @@ void take_visible_devices(const ShellWord& visible, const std::string& file, Job
 
 /// Reads a Python program that makes TrainingArguments from literals, and the files given with it;
 /// `options` are the words of its command.
-Draft read_program(const TransformersProgramFiles& files, const std::vector<std::string>& options,
-                   const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_program(const TransformersProgramFiles& files,
+                       const std::vector<std::string>& options, const UserFacts& given,
+                       PlanDraft draft, ImportReport& report) {
   const SourceFile& file = *files.program;
   launch_scripts::ArgparseOptions of_command(options);
   for (const std::string_view setting : given.settings) {
@@ -325,25 +328,28 @@ Draft read_program(const TransformersProgramFiles& files, const std::vector<std:
     leave_out_other_loss(program.method, file.name, program.config.tree.line, report);
   }
   UserFacts others = given;
-  std::erase_if(others.settings,
-                [&](const std::string& setting) { return of_command.has(stated_name(setting)); });
-  const Document document = with_fsdp_file(
-      with_user_settings(Document::from(std::move(program.config.tree), file.name), others), files);
-  const Fields arguments(document.root());
-  const auto known = known_settings("huggingface/arguments");
+  std::erase_if(others.settings, [&](const std::string& setting) {
+    return of_command.has_program_option(stated_name(setting));
+  });
+  const YamlJsonDocument document = with_fsdp_file_contents(
+      with_user_settings(YamlJsonDocument::from_tree(std::move(program.config.tree), file.name),
+                         others),
+      files);
+  const FrameworkSettingsReader arguments(document.root());
+  const auto known = known_program_settings("huggingface/arguments");
   report_unread_python_values(program.config, document, known, report, known);
   return read_method_arguments(program.method, arguments, files, others, std::move(draft), report);
 }
 
 /// Reads a script that starts a Trainer program, whose file was given.
-Draft read_started_program(TransformersScriptRun& script, const SourceFile& program,
-                           const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_started_program(TransformersScriptRun& script, const SourceFile& program,
+                               const UserFacts& given, PlanDraft draft, ImportReport& report) {
   const StartedCommand& command = script.command;
   script.files.program = &program;
   if (script.files.model)
     draft.model = model::read_huggingface_config(*script.files.model, &report.notes);
   read_launcher_rank_counts(command, draft.extent, report);
-  apply_accelerate_launch_options(command, script.files, report);
+  read_accelerate_launch_options(command, script.files, report);
   std::vector<std::string> options;
   for (const ShellWord& word : command.words) options.push_back(word.text);
   draft = read_program(script.files, options, given, std::move(draft), report);
@@ -352,10 +358,10 @@ Draft read_started_program(TransformersScriptRun& script, const SourceFile& prog
 }
 
 /// True if a mapping turns adapters on by one of the arguments that are a switch.
-bool turns_adapters_on(const Tree& arguments, std::span<const KnownSetting> known) {
+bool turns_adapters_on(const DocumentTree& arguments, std::span<const KnownSetting> known) {
   for (std::size_t i = 0; i + 1 < arguments.items.size(); i += 2) {
     const KnownSetting* one = find_known_setting(known, arguments.items[i].text);
-    const bool on = lower_case(arguments.items[i + 1].text) == "true";
+    const bool on = to_lower_case(arguments.items[i + 1].text) == "true";
     if (on && one != nullptr && one->field == "job.adapters") return true;
   }
   return false;
@@ -365,15 +371,15 @@ bool turns_adapters_on(const Tree& arguments, std::span<const KnownSetting> know
 /// defaults of the classes that its parser fills, and how it loads the model. Returns what the
 /// program states.
 TrainerProgram add_program_values(const SourceFile& file, const cluster::Cluster& cluster,
-                                  Tree& fields, ImportReport& report) try {
-  const auto known = known_settings("huggingface/arguments");
+                                  DocumentTree& fields, ImportReport& report) try {
+  const auto known = known_program_settings("huggingface/arguments");
   launch_scripts::ArgparseOptions options;
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
-    if (fields.items[i + 1].kind != Tree::Kind::kScalar) continue;
+    if (fields.items[i + 1].kind != DocumentTree::TreeValueKind::kScalar) continue;
     options.set(fields.items[i].text, fields.items[i + 1].text);
   }
   const TrainerProgram program = read_trainer_program(file, cluster, options);
-  const Tree& told = program.config.tree;
+  const DocumentTree& told = program.config.tree;
   const std::vector<std::string_view> said = said_fields(fields, known);
   const bool adapted = turns_adapters_on(fields, known) || turns_adapters_on(told, known);
   for (std::size_t i = 0; i + 1 < told.items.size(); i += 2) {
@@ -381,7 +387,8 @@ TrainerProgram add_program_values(const SourceFile& file, const cluster::Cluster
     const KnownSetting* one = find_known_setting(known, name);
     const bool matters =
         one != nullptr && (!one->field.empty() || one->matters != SettingImpact::kNo);
-    if (!matters || told.items[i + 1].kind == Tree::Kind::kNull || fields.find(name) != nullptr)
+    if (!matters || told.items[i + 1].kind == DocumentTree::TreeValueKind::kNull ||
+        fields.find(name) != nullptr)
       continue;
     if (!one->field.empty() && std::ranges::find(said, one->field) != said.end()) continue;
     if (!adapted && one->field.starts_with("job.adapters")) continue;
@@ -398,10 +405,11 @@ TrainerProgram add_program_values(const SourceFile& file, const cluster::Cluster
 
 /// Replaces the file of settings without a line in a report by `file`, if that is where they are
 /// stated.
-void place_settings(const Tree& stated, const std::string& settings, const std::string& file,
-                    ImportReport& report) {
+void place_settings(const DocumentTree& stated, const std::string& settings,
+                    const std::string& file, ImportReport& report) {
   const auto place = [&](auto& one) {
-    const Tree* said = one.line == 0 && one.file == settings ? stated.find(one.name) : nullptr;
+    const DocumentTree* said =
+        one.line == 0 && one.file == settings ? stated.find(one.name) : nullptr;
     if (said == nullptr) return;
     one.file = file;
     one.line = said->line;
@@ -411,21 +419,22 @@ void place_settings(const Tree& stated, const std::string& settings, const std::
 }
 
 /// Reads a script that starts a program built on transformers' Trainer.
-Draft read_trainer_script(Sources files, const SourceFile& file, const UserFacts& given,
-                          Draft draft, ImportReport& report) {
+PlanDraft read_trainer_script(Sources files, const SourceFile& file, const UserFacts& given,
+                              PlanDraft draft, ImportReport& report) {
   const StartedProgramRule program{
       .framework = "transformers' Trainer",
       .arguments = "--per_device_train_batch_size, --config FILE.yaml",
       .starts =
           [&](Words words) {
-            return starts_trainer(words) || started_trainer_program(words, files) != nullptr;
+            return starts_trainer(words) ||
+                   trainer_program_started_by_command(words, files) != nullptr;
           },
-      .has_argument = is_argument_and_value,
-      .matters = important_argument_predicate(known_settings("huggingface/arguments"))};
+      .has_argument = is_name_value_argument,
+      .matters = step_relevant_argument_predicate(known_program_settings("huggingface/arguments"))};
   TransformersScriptRun script =
       read_transformers_script(file, files, given, program, draft.start, report);
   const StartedCommand& command = script.command;
-  const SourceFile* const own = started_trainer_program(command.words, files);
+  const SourceFile* const own = trainer_program_started_by_command(command.words, files);
   if (own != nullptr && makes_own_arguments(*own)) {
     return read_started_program(script, *own, given, std::move(draft), report);
   }
@@ -433,11 +442,11 @@ Draft read_trainer_script(Sources files, const SourceFile& file, const UserFacts
   script.files.program = &file;
   if (script.files.model)
     draft.model = model::read_huggingface_config(*script.files.model, &report.notes);
-  const std::vector<ShellWord> words = command.all_command_words();
-  const Document said = said_by(started, words, script);
+  const std::vector<ShellWord> words = command.command_words_with_overrides();
+  const YamlJsonDocument said = said_by(started, words, script);
   read_launcher_rank_counts(command, draft.extent, report);
-  apply_accelerate_launch_options(command, script.files, report);
-  Tree fields = said.root().tree_with_positions();
+  read_accelerate_launch_options(command, script.files, report);
+  DocumentTree fields = said.root().copy_tree_with_file_positions();
   if (started.trl) {
     add_trl_defaults(started.method, fields);
     draft.framework.variant = kTrl;
@@ -453,17 +462,19 @@ Draft read_trainer_script(Sources files, const SourceFile& file, const UserFacts
   }
   add_named_adapters(started, command, fields);
   leave_out_other_loss(started.method, command.file, command.words.front().line, report);
-  const Document document =
-      with_fsdp_file(Document::from(std::move(fields), said.name()), script.files);
-  const Fields arguments(document.root());
+  const YamlJsonDocument document = with_fsdp_file_contents(
+      YamlJsonDocument::from_tree(std::move(fields), said.document_name()), script.files);
+  const FrameworkSettingsReader arguments(document.root());
   refuse_other_settings(started, command, arguments);
   draft = read_method_arguments(started.method, arguments, script.files, given, std::move(draft),
                                 report);
   if (started.settings) {
-    place_settings(command_arguments_as_mapping(words, known_settings("huggingface/arguments")),
-                   said.name(), command.file, report);
+    place_settings(
+        command_arguments_as_mapping(words, known_program_settings("huggingface/arguments")),
+        said.document_name(), command.file, report);
   }
-  if (own != nullptr) place_settings(program_says.config.tree, said.name(), own->name, report);
+  if (own != nullptr)
+    place_settings(program_says.config.tree, said.document_name(), own->name, report);
   read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }
@@ -478,7 +489,8 @@ bool starts_trainer(Words words) {
   return trl || command.settings.has_value();
 }
 
-Draft read_huggingface(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_huggingface(Sources files, const UserFacts& given, PlanDraft draft,
+                           ImportReport& report) {
   for (const SourceFile& file : files) {
     if (is_shell_script(file) || file_matches_target_rules("hf", file, "arguments")) {
       return read_trainer_script(files, file, given, std::move(draft), report);
@@ -499,8 +511,8 @@ Draft read_huggingface(Sources files, const UserFacts& given, Draft draft, Impor
     return read_program(sorted, {}, given, std::move(draft), report);
   }
   const std::string& name = sorted.program->name;
-  const Document document = program_settings_document(sorted, given);
-  const Fields arguments(document.root());
+  const YamlJsonDocument document = program_settings_document(sorted, given);
+  const FrameworkSettingsReader arguments(document.root());
   if (!has_mark(arguments)) {
     fail_input(
         fmt::format("{}: is neither a config.json (model_type), nor TrainingArguments "

@@ -12,15 +12,15 @@ namespace stepwright::framework_files {
 namespace {
 
 /// Returns a value with the type that YAML would give it.
-Tree typed_value(const std::string& word, std::uint32_t line) {
+DocumentTree typed_value(const std::string& word, std::uint32_t line) {
   const std::string text = without_digit_underscores(word);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  Tree value(text);
+  DocumentTree value(text);
   if (text == "true" || text == "True" || text == "false" || text == "False") {
-    value = Tree(text == "true" || text == "True");
+    value = DocumentTree(text == "true" || text == "True");
   } else if (!text.empty() && error == std::errc() && end == text.data() + text.size()) {
-    value = Tree::scalar(text, false);
+    value = DocumentTree::make_scalar(text, false);
   }
   value.line = line;
   value.column = 1;
@@ -50,7 +50,7 @@ std::string whole_name(std::string name, std::span<const KnownSetting> known) {
 
 }  // namespace
 
-std::function<bool(std::string_view)> important_argument_predicate(
+std::function<bool(std::string_view)> step_relevant_argument_predicate(
     std::span<const KnownSetting> known) {
   return [known](std::string_view argument) {
     if (!argument.starts_with("--")) return false;
@@ -59,14 +59,14 @@ std::function<bool(std::string_view)> important_argument_predicate(
   };
 }
 
-Tree command_arguments_as_mapping(Words words, std::span<const KnownSetting> known) {
-  MappingBuilder fields;
+DocumentTree command_arguments_as_mapping(Words words, std::span<const KnownSetting> known) {
+  TreeMappingBuilder fields;
   for (std::size_t i = 0; i < words.size();) {
     const ShellWord& word = words[i++];
     if (!word.text.starts_with("--") || word.text.size() == 2) continue;
     const std::size_t equals = word.text.find('=');
     const std::string name = whole_name(field_name(word.text), known);
-    std::vector<Tree> values;
+    std::vector<DocumentTree> values;
     if (equals != std::string::npos) {
       values.push_back(typed_value(word.text.substr(equals + 1), word.line));
     }
@@ -74,27 +74,27 @@ Tree command_arguments_as_mapping(Words words, std::span<const KnownSetting> kno
       values.push_back(typed_value(words[i].text, words[i].line));
       ++i;
     }
-    Tree value = values.empty() ? Tree(true) : values.front();
-    if (values.size() > 1) value = Tree::flow_sequence(values);
+    DocumentTree value = values.empty() ? DocumentTree(true) : values.front();
+    if (values.size() > 1) value = DocumentTree::empty_flow_sequence(values);
     value.line = word.line;
     value.column = 1;
     fields.set(name, std::move(value));
   }
-  return fields.take();
+  return fields.finished_mapping();
 }
 
-Document with_command_arguments(const Document& said, Words words,
-                                std::span<const KnownSetting> known) {
+YamlJsonDocument with_command_arguments(const YamlJsonDocument& said, Words words,
+                                        std::span<const KnownSetting> known) {
   if (!said.root().is_mapping()) said.root().fail("must be a mapping (key: value)");
-  Tree all = said.root().tree_with_positions();
-  const Tree over = command_arguments_as_mapping(words, known);
+  DocumentTree all = said.root().copy_tree_with_file_positions();
+  const DocumentTree over = command_arguments_as_mapping(words, known);
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-    Tree value = over.items[i + 1];
+    DocumentTree value = over.items[i + 1];
     // The value comes from another file than the one that messages name.
     value.line = value.column = 0;
     all.set(over.items[i].text, std::move(value));
   }
-  return Document::from(std::move(all), said.name());
+  return YamlJsonDocument::from_tree(std::move(all), said.document_name());
 }
 
 }  // namespace stepwright::framework_files

@@ -13,16 +13,16 @@ namespace stepwright::framework_files {
 /// Returns a command's arguments (`--name 2`, `--name=2`) as a mapping, as transformers' argparse
 /// reads them: dashes become underscores, no value means true, several values are a list, the last
 /// repetition counts. A prefix of exactly one name in `known` means that name.
-Tree command_arguments_as_mapping(Words words, std::span<const KnownSetting> known = {});
+DocumentTree command_arguments_as_mapping(Words words, std::span<const KnownSetting> known = {});
 
 /// Returns the configuration `said` with its values overridden by a command's arguments (`--name
 /// value`).
-Document with_command_arguments(const Document& said, Words words,
-                                std::span<const KnownSetting> known = {});
+YamlJsonDocument with_command_arguments(const YamlJsonDocument& said, Words words,
+                                        std::span<const KnownSetting> known = {});
 
 /// Returns a predicate: true if an argument (`--name`) is unknown or can change time, memory or
 /// communication of a step, by the settings table `known`.
-std::function<bool(std::string_view)> important_argument_predicate(
+std::function<bool(std::string_view)> step_relevant_argument_predicate(
     std::span<const KnownSetting> known);
 
 }  // namespace stepwright::framework_files

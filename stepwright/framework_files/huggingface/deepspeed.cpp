@@ -88,22 +88,22 @@ Json code_json(const plan::PlannedJob& planned, const std::vector<std::string>& 
   Json json = Json::object();
   if (!header.empty()) json["about"] = header;
   json["length"] = planned.job.length;
-  json["optimizer"] = name_of(plan::kOptimizerNames, optimizer_to_write(planned.job));
+  json["optimizer"] = name_of(plan::kOptimizerNames, optimizer_to_export(planned.job));
   if (planned.job.optimizer == plan::Optimizer::kMuon) {
     json["muon"] = name_of(plan::kMuonFormNames, planned.job.muon);
   }
   if (planned.plan.recompute.kind == plan::RecomputeKind::kFull) json["recompute"] = "full";
-  if (planned.plan.offload.offloads_layer_inputs()) json[kOffloadInputsKey] = true;
+  if (planned.plan.offload.offloads_layer_inputs()) json[kActivationOffloadingKey] = true;
   if (!planned.plan.layers.empty()) json["layers"] = planned.plan.layers;
   plan::write_adapters_and_frozen_parts(json, planned.job);
   return json;
 }
 
-void read_precision_keys(const Fields& fields, PartialPlan& settled, ImportReport& report,
-                         int stage) {
-  const bool half = fields.section("fp16").flag("enabled", false);
-  const bool brain = fields.section("bf16").flag("enabled", false) ||
-                     fields.section("bfloat16").flag("enabled", false);
+void read_precision_keys(const FrameworkSettingsReader& fields, PartialPlan& settled,
+                         ImportReport& report, int stage) {
+  const bool half = fields.nested_settings("fp16").flag("enabled", false);
+  const bool brain = fields.nested_settings("bf16").flag("enabled", false) ||
+                     fields.nested_settings("bfloat16").flag("enabled", false);
   if (half && brain) fields.find("fp16")->fail("bf16 and fp16 are both enabled; only one can be");
   settled.precision = half ? DType::kFp16 : brain ? DType::kBf16 : DType::kFp32;
   const DType own = settled.precision;
@@ -111,7 +111,7 @@ void read_precision_keys(const Fields& fields, PartialPlan& settled, ImportRepor
   const DType usual = brain && stage < 2 ? DType::kFp32 : own;
   const DType reduced = fields.choice("communication_data_type", kDeepspeedTypes, usual);
   const DType summed =
-      fields.section("data_types").choice("grad_accum_dtype", kDeepspeedTypes, reduced);
+      fields.nested_settings("data_types").choice("grad_accum_dtype", kDeepspeedTypes, reduced);
   settled.plan.accumulate = own == DType::kFp32 ? DType::kFp32 : summed;
   if (reduced != settled.plan.accumulate) {
     report.notes.push_back(fmt::format("Gradients are summed in {}; there they are reduced in {}.",
@@ -120,11 +120,12 @@ void read_precision_keys(const Fields& fields, PartialPlan& settled, ImportRepor
   }
 }
 
-void read_optimizer_keys(const Fields& fields, PartialPlan& settled, ImportReport& report) {
-  const Fields section = fields.section("optimizer");
+void read_optimizer_keys(const FrameworkSettingsReader& fields, PartialPlan& settled,
+                         ImportReport& report) {
+  const FrameworkSettingsReader section = fields.nested_settings("optimizer");
   const auto type = section.node().find("type");
   if (!type || type->is_null()) return;
-  const std::string word = lower_case(type->text());
+  const std::string word = to_lower_case(type->text());
   set_optimizer_by_name(section, "type",
                         find_optimizer_name(word, "huggingface/deepspeed_optimizers"), settled,
                         report);
@@ -132,7 +133,7 @@ void read_optimizer_keys(const Fields& fields, PartialPlan& settled, ImportRepor
 
 /// Returns the number of ranks in a sharding group from the setting `key` of `zero_optimization`;
 /// nullopt if it is absent or not above 1.
-std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
+std::optional<std::int64_t> group_of(const FrameworkSettingsReader& zero, std::string_view key) {
   const auto value = zero.find(key);
   if (!value) return std::nullopt;
   const std::int64_t size = value->integer(-1, kMaxIntegerSetting);
@@ -141,26 +142,29 @@ std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
 
 /// True if a DeepSpeed section (`offload_optimizer`) offloads states to host memory; offload to
 /// disk is reported as not expressed.
-bool involves_host(const Fields& section, ImportReport& report) {
+bool involves_host(const FrameworkSettingsReader& section, ImportReport& report) {
   static constexpr Named<int> kDevices[] = {{0, "none"}, {1, "cpu"}, {2, "nvme"}};
   const auto device = section.find("device");
   if (!device) return false;
   const int place = device->choice(kDevices);
-  if (place == 2) report.leave_out(*device, "states on disks: they are counted on the devices");
+  if (place == 2)
+    report.add_unmodelled_setting(*device, "states on disks: they are counted on the devices");
   return place == 1;
 }
 
 /// Returns the setting that offloads states to the host: the section's `device`, or `cpu_offload:
 /// true` of releases before ZeRO-Infinity; nullopt if none does.
-std::optional<Node> host_setting(const Fields& zero, std::string_view section,
-                                 std::string_view older, ImportReport& report) {
-  if (involves_host(zero.section(section), report)) return zero.section(section).find("device");
+std::optional<DocumentNode> host_setting(const FrameworkSettingsReader& zero,
+                                         std::string_view section, std::string_view older,
+                                         ImportReport& report) {
+  if (involves_host(zero.nested_settings(section), report))
+    return zero.nested_settings(section).find("device");
   const auto flag = zero.has(section) ? std::nullopt : zero.find(older);
   return flag && flag->boolean() ? flag : std::nullopt;
 }
 
 /// Returns how many elements of parameters ZeRO-3 gathers ahead of their use.
-std::int64_t prefetched_elements(const Fields& zero) {
+std::int64_t prefetched_elements(const FrameworkSettingsReader& zero) {
   return zero.integer(
       zero.has("prefetch_bucket_size") ? "prefetch_bucket_size" : "stage3_prefetch_bucket_size",
       kUsualPrefetch, 0);
@@ -168,7 +172,7 @@ std::int64_t prefetched_elements(const Fields& zero) {
 
 }  // namespace
 
-void read_deepspeed_overlap(const Fields& zero, int stage, plan::Plan& plan) {
+void read_deepspeed_overlap(const FrameworkSettingsReader& zero, int stage, plan::Plan& plan) {
   const bool piped = plan.parallel.pipeline > 1;
   plan.overlap = plan::all_overlap_flags(false);
   const bool overlaps = zero.flag("overlap_comm", stage == 3);
@@ -176,10 +180,11 @@ void read_deepspeed_overlap(const Fields& zero, int stage, plan::Plan& plan) {
   plan.overlap.parameters = stage == 3 && prefetched_elements(zero) > 0 && !piped;
 }
 
-void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, ImportReport& report) {
+void read_deepspeed_offload(const FrameworkSettingsReader& zero, int stage, plan::Plan& plan,
+                            ImportReport& report) {
   if (stage == 0) return;
   if (host_setting(zero, "offload_optimizer", "cpu_offload", report)) {
-    const auto ratio = zero.section("offload_optimizer").find("ratio");
+    const auto ratio = zero.nested_settings("offload_optimizer").find("ratio");
     const double share = ratio ? ratio->number(0, 1) : 1;
     plan.offload.optimizer = stage == 3 ? share : 1;
   }
@@ -193,7 +198,7 @@ void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, Imp
   plan.offload.parameters =
       alike && plan.offload.optimizer == 1 && (alone || shards_optimizer_states(plan));
   if (plan.offload.parameters) return;
-  report.leave_out(
+  report.add_unmodelled_setting(
       *setting,
       "parameters on the host, which no plan has without all of the optimizer and ranks "
       "that share both: they are counted on the devices");
@@ -201,8 +206,8 @@ void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, Imp
 
 namespace {
 
-void read_zero(const Fields& fields, PartialPlan& settled, ImportReport& report) {
-  const Fields zero = fields.section("zero_optimization");
+void read_zero(const FrameworkSettingsReader& fields, PartialPlan& settled, ImportReport& report) {
+  const FrameworkSettingsReader zero = fields.nested_settings("zero_optimization");
   plan::Plan& plan = settled.plan;
   const auto given = zero.find("stage");
   const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
@@ -220,7 +225,7 @@ void read_zero(const Fields& fields, PartialPlan& settled, ImportReport& report)
   if (!key.empty() && stage != 3) zero.find(key)->fail("needs stage 3");
   for (const ZeroStage& known : kZeroStages) {
     if (known.stage != stage || known.group != key) continue;
-    plan.sharding = plan::sharding_of(known.states).value();
+    plan.sharding = plan::sharding_named_by_word(known.states).value();
   }
   plan.sharding.group = mics.value_or(hpz.value_or(1));
   read_deepspeed_overlap(zero, stage, plan);
@@ -232,8 +237,8 @@ void read_zero(const Fields& fields, PartialPlan& settled, ImportReport& report)
   read_precision_keys(fields, settled, report, stage);
 }
 
-Draft read_code(const Fields& fields, Draft draft, ImportReport& report) {
-  const Fields code = fields.section("stepwright");
+PlanDraft read_code(const FrameworkSettingsReader& fields, PlanDraft draft, ImportReport& report) {
+  const FrameworkSettingsReader code = fields.nested_settings("stepwright");
   if (const auto length = code.size("length")) draft.batch.length = length;
   if (const auto recompute = code.find("recompute"))
     draft.plan.recompute = plan::read_recompute(*recompute);
@@ -241,15 +246,16 @@ Draft read_code(const Fields& fields, Draft draft, ImportReport& report) {
   draft.optimizer = code.choice("optimizer", plan::kOptimizerNames, draft.optimizer);
   draft.muon = code.choice("muon", plan::kMuonFormNames, draft.muon);
   if (code.has("adapters") || code.has("frozen")) {
-    draft.trained = Document::from(code.node().tree_with_positions(), code.node().where());
+    draft.trained = YamlJsonDocument::from_tree(code.node().copy_tree_with_file_positions(),
+                                                code.node().file_position_text());
   }
-  if (code.flag(kOffloadInputsKey, false)) draft.plan.offload.move_inputs();
+  if (code.flag(kActivationOffloadingKey, false)) draft.plan.offload.move_inputs();
   const auto checkpointing = fields.find("activation_checkpointing");
   if (!code.has("recompute") && checkpointing) {
     draft.plan.recompute.kind = plan::RecomputeKind::kFull;
     report.notes.push_back(
         "Recomputation is taken to be full, as activation_checkpointing is configured.");
-    if (fields.section("activation_checkpointing").flag("cpu_checkpointing", false)) {
+    if (fields.nested_settings("activation_checkpointing").flag("cpu_checkpointing", false)) {
       draft.plan.offload.move_inputs();
     }
   } else if (!code.has("recompute") && !fields.has("stepwright")) {
@@ -265,11 +271,11 @@ std::string write_deepspeed(const plan::PlannedJob& planned,
                             const std::vector<std::string>& header) {
   const plan::Job& job = planned.job;
   const plan::Plan& plan = planned.plan;
-  const plan::Parallel& degrees = plan.parallel;
+  const plan::ParallelismDegrees& degrees = plan.parallel;
   Json json{{"stepwright", code_json(planned, header)},
             {"train_batch_size", job.sequences},
             {"train_micro_batch_size_per_gpu", plan.micro_batch},
-            {"gradient_accumulation_steps", plan::micro_batches(job, plan)}};
+            {"gradient_accumulation_steps", plan::micro_batches_per_pipeline(job, plan)}};
   if (plan::parameter_storage_type(job.precision) == DType::kBf16)
     json["bf16"] = {{"enabled", true}};
   if (job.precision == DType::kFp16) json["fp16"] = {{"enabled", true}};
@@ -288,11 +294,11 @@ std::string write_deepspeed(const plan::PlannedJob& planned,
   return terminal_safe_text(json.dump(2)) + "\n";
 }
 
-bool runs_on_deepspeed(const plan::Job& job) {
+bool trains_with_deepspeed(const plan::Job& job) {
   return job.framework.name == launch_target_description("deepspeed").framework;
 }
 
-Tree deepspeed_configuration(const plan::PlannedJob& planned) {
+DocumentTree deepspeed_configuration(const plan::PlannedJob& planned) {
   constexpr const char* kAuto = "auto";
   const plan::Job& job = planned.job;
   Json json{{"train_batch_size", kAuto},
@@ -308,29 +314,32 @@ Tree deepspeed_configuration(const plan::PlannedJob& planned) {
   json["zero_optimization"] = zero_json(planned);
   const std::int64_t tensor = planned.plan.parallel.tensor;
   if (tensor > 1) json["tensor_parallel"] = {{"autotp_size", tensor}};
-  const Document document = Document::parse(json.dump(), "deepspeed");
-  return document.root().tree_with_positions();
+  const YamlJsonDocument document = YamlJsonDocument::parse(json.dump(), "deepspeed");
+  return document.root().copy_tree_with_file_positions();
 }
 
 namespace {
 
-void read_deepspeed_degrees(const Fields& fields, plan::Plan& plan) {
-  plan::Parallel& degrees = plan.parallel;
-  const std::int64_t tensor = fields.section("tensor_parallel").integer("autotp_size", 0, 0);
+void read_deepspeed_degrees(const FrameworkSettingsReader& fields, plan::Plan& plan) {
+  plan::ParallelismDegrees& degrees = plan.parallel;
+  const std::int64_t tensor =
+      fields.nested_settings("tensor_parallel").integer("autotp_size", 0, 0);
   if (tensor > 0) degrees.tensor = tensor;
   if (const auto context = fields.size("sequence_parallel_size")) {
     degrees.context = *context;
     plan.context_kind = plan::ContextKind::kUlysses;
   }
-  if (const auto stages = fields.section("pipeline").size("stages")) degrees.pipeline = *stages;
-  const Fields experts = fields.section("expert_parallel");
+  if (const auto stages = fields.nested_settings("pipeline").size("stages"))
+    degrees.pipeline = *stages;
+  const FrameworkSettingsReader experts = fields.nested_settings("expert_parallel");
   if (experts.flag("enabled", false)) degrees.expert = experts.integer("autoep_size", 1);
 }
 
-Draft read_deepspeed_fields(const Fields& fields, Draft draft, ImportReport& report,
-                            const UserFacts& given, const std::string& file, bool has_trainer) {
+PlanDraft read_deepspeed_fields(const FrameworkSettingsReader& fields, PlanDraft draft,
+                                ImportReport& report, const UserFacts& given,
+                                const std::string& file, bool has_trainer) {
   read_deepspeed_degrees(fields, draft.plan);
-  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, file);
   if (const auto size = fields.size("train_micro_batch_size_per_gpu")) {
     draft.plan.micro_batch = *size;
   }
@@ -340,44 +349,47 @@ Draft read_deepspeed_fields(const Fields& fields, Draft draft, ImportReport& rep
   read_zero(fields, draft, report);
   if (!has_trainer) draft = read_code(fields, std::move(draft), report);
   read_optimizer_keys(fields, draft, report);
-  const Fields zero = fields.section("zero_optimization");
+  const FrameworkSettingsReader zero = fields.nested_settings("zero_optimization");
   const auto scatters = zero.node().find("reduce_scatter");
   if (scatters && !scatters->is_null() && scatters->text() == "false") {
-    zero.leave_out("reduce_scatter", *scatters, "all-reduces in the place of reduce-scatters");
+    zero.record_unmodelled_setting("reduce_scatter", *scatters,
+                                   "all-reduces in the place of reduce-scatters");
   }
-  report_file_settings(fields, file, known_settings("huggingface/deepspeed"), report);
+  report_read_and_unread_settings(fields, file, known_program_settings("huggingface/deepspeed"),
+                                  report);
   return draft;
 }
 
 /// Returns the plan field that a setting of DeepSpeed sets; empty: none.
 std::string_view field_of(std::string_view path) {
-  const auto all = known_settings("huggingface/deepspeed");
+  const auto all = known_program_settings("huggingface/deepspeed");
   const auto known = std::ranges::find(all, path, &KnownSetting::name);
   return known == all.end() ? "" : known->field;
 }
 
 /// Dotted paths of the settings that are "auto", with their lines in the file.
 using Autos = std::map<std::string, std::uint32_t>;
-Tree without_autos(const Tree& tree, const std::string& path, Autos& autos) {
-  if (tree.kind != Tree::Kind::kMapping) return tree;
-  MappingBuilder members;
+DocumentTree without_autos(const DocumentTree& tree, const std::string& path, Autos& autos) {
+  if (tree.kind != DocumentTree::TreeValueKind::kMapping) return tree;
+  TreeMappingBuilder members;
   for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
     const std::string key = path + tree.items[i].text;
-    const Tree& value = tree.items[i + 1];
-    if (value.kind == Tree::Kind::kScalar && value.text == "auto" && !field_of(key).empty()) {
+    const DocumentTree& value = tree.items[i + 1];
+    if (value.kind == DocumentTree::TreeValueKind::kScalar && value.text == "auto" &&
+        !field_of(key).empty()) {
       autos[key] = value.line;
     } else {
       members.set(tree.items[i].text, without_autos(value, key + ".", autos));
     }
   }
-  Tree kept = members.take();
+  DocumentTree kept = members.finished_mapping();
   kept.line = tree.line;
   kept.column = tree.column;
   return kept;
 }
 
-Tree& section_of(Tree& tree, std::string_view key) {
-  if (tree.find(key) == nullptr) tree.set(key, Tree::mapping());
+DocumentTree& section_of(DocumentTree& tree, std::string_view key) {
+  if (tree.find(key) == nullptr) tree.set(key, DocumentTree::make_empty_mapping());
   return *tree.find(key);
 }
 
@@ -385,7 +397,7 @@ Tree& section_of(Tree& tree, std::string_view key) {
 /// from the ones that are still "auto".
 class Filler {
  public:
-  Filler(const TrainerAutoValues& trainer, std::string file, Tree& tree, Autos& open,
+  Filler(const TrainerAutoValues& trainer, std::string file, DocumentTree& tree, Autos& open,
          ImportReport& report)
       : trainer_(trainer), file_(std::move(file)), tree_(tree), open_(open), report_(report) {}
 
@@ -404,19 +416,19 @@ class Filler {
 
  private:
   /// Sets a value to the Trainer's; fails with `kInput` if the configuration states another one.
-  void match(std::string_view key, const Tree& value, std::string_view argument) {
+  void match(std::string_view key, const DocumentTree& value, std::string_view argument) {
     match_in(tree_, key, std::string(key), value, argument);
   }
 
-  void match_in(Tree& section, std::string_view key, const std::string& path, const Tree& value,
-                std::string_view argument) {
+  void match_in(DocumentTree& section, std::string_view key, const std::string& path,
+                const DocumentTree& value, std::string_view argument) {
     open_.erase(path);
-    const Tree* said = section.find(key);
-    if (said == nullptr || said->kind == Tree::Kind::kNull) {
+    const DocumentTree* said = section.find(key);
+    if (said == nullptr || said->kind == DocumentTree::TreeValueKind::kNull) {
       section.set(key, value);
     } else if (said->text != value.text) {
       fail_input(fmt::format("{}:{}: {} is {}, the trainer's {} says {}", file_, said->line, path,
-                             printable(said->text), argument, value.text));
+                             one_line_printable_text(said->text), argument, value.text));
     }
   }
 
@@ -427,9 +439,9 @@ class Filler {
     for (const auto& [name, precision] : kSections) {
       const bool on = trainer_.precision == precision;
       if (!on && tree_.find(name) == nullptr) continue;
-      Tree& section = section_of(tree_, name);
+      DocumentTree& section = section_of(tree_, name);
       const std::string path = fmt::format("{}.enabled", name);
-      if (section.kind != Tree::Kind::kMapping) continue;
+      if (section.kind != DocumentTree::TreeValueKind::kMapping) continue;
       if (!on && section.find("enabled") == nullptr && !open_.contains(path)) continue;
       match_in(section, "enabled", path, on, name);
     }
@@ -451,23 +463,24 @@ class Filler {
 
   const TrainerAutoValues& trainer_;
   std::string file_;
-  Tree& tree_;
+  DocumentTree& tree_;
   Autos& open_;
   ImportReport& report_;
 };
 
 /// Assumes a value for each remaining "auto": bf16 for the precision, DeepSpeed's defaults for
 /// others.
-void note_open_autos(const Autos& open, const std::string& file, Tree& tree, ImportReport& report) {
+void note_open_autos(const Autos& open, const std::string& file, DocumentTree& tree,
+                     ImportReport& report) {
   for (const auto& [path, line] : open) {
     report.add_assumption(std::string(field_of(path)),
                           fmt::format("auto ({}:{}), which no given file fills", file, line));
   }
   if (!open.contains("bf16.enabled")) return;
-  const Tree* half = tree.find("fp16");
-  const Tree* enabled = half == nullptr ? nullptr : half->find("enabled");
+  const DocumentTree* half = tree.find("fp16");
+  const DocumentTree* enabled = half == nullptr ? nullptr : half->find("enabled");
   if (enabled != nullptr && enabled->text != "false") return;
-  tree.set("bf16", Tree::mapping().set("enabled", true));
+  tree.set("bf16", DocumentTree::make_empty_mapping().set("enabled", true));
   report.add_assumption("job.precision",
                         fmt::format("auto ({}:{}): taken as bf16", file, open.at("bf16.enabled")));
 }
@@ -500,23 +513,26 @@ std::optional<std::string> printed_configuration(std::string_view text) {
 
 }  // namespace
 
-Draft read_deepspeed_configuration(const Document& document, const UserFacts& given, Draft draft,
-                                   ImportReport& report, const TrainerAutoValues* trainer) {
-  const std::string& name = document.name();
+PlanDraft read_deepspeed_configuration(const YamlJsonDocument& document, const UserFacts& given,
+                                       PlanDraft draft, ImportReport& report,
+                                       const TrainerAutoValues* trainer) {
+  const std::string& name = document.document_name();
   Autos autos;
-  Tree tree = without_autos(document.root().tree_with_positions(), "", autos);
-  if (tree.kind != Tree::Kind::kMapping) document.root().fail("must be a mapping (key: value)");
+  DocumentTree tree = without_autos(document.root().copy_tree_with_file_positions(), "", autos);
+  if (tree.kind != DocumentTree::TreeValueKind::kMapping)
+    document.root().fail("must be a mapping (key: value)");
   Autos open = autos;
   if (trainer != nullptr) Filler(*trainer, name, tree, open, report).fill();
   note_open_autos(open, name, tree, report);
-  const Document filled = Document::from(std::move(tree), name);
-  draft = read_deepspeed_fields(Fields(filled.root()), std::move(draft), report, given, name,
-                                trainer != nullptr);
-  std::erase_if(report.read, [&](const ReadSetting& one) { return autos.contains(one.name); });
+  const YamlJsonDocument filled = YamlJsonDocument::from_tree(std::move(tree), name);
+  draft = read_deepspeed_fields(FrameworkSettingsReader(filled.root()), std::move(draft), report,
+                                given, name, trainer != nullptr);
+  std::erase_if(report.read, [&](const ImportedSetting& one) { return autos.contains(one.name); });
   return draft;
 }
 
-Draft read_deepspeed(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_deepspeed(Sources files, const UserFacts& given, PlanDraft draft,
+                         ImportReport& report) {
   if (std::ranges::any_of(files, is_shell_script)) {
     return read_deepspeed_script(files, given, std::move(draft), report);
   }

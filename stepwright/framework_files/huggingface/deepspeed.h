@@ -27,25 +27,26 @@ struct TrainerAutoValues {
 /// Sources: huggingface/transformers src/transformers/integrations/deepspeed.py:
 /// HfTrainerDeepSpeedConfig; huggingface/accelerate src/accelerate/utils/dataclasses.py:
 /// DeepSpeedPlugin (precision).
-Draft read_deepspeed_configuration(const Document& document, const UserFacts& given, Draft draft,
-                                   ImportReport& report,
-                                   const TrainerAutoValues* trainer = nullptr);
+PlanDraft read_deepspeed_configuration(const YamlJsonDocument& document, const UserFacts& given,
+                                       PlanDraft draft, ImportReport& report,
+                                       const TrainerAutoValues* trainer = nullptr);
 
 /// True if a job trains with DeepSpeed, directly or through a program that is built on DeepSpeed.
-bool runs_on_deepspeed(const plan::Job& job);
+bool trains_with_deepspeed(const plan::Job& job);
 
 /// Returns a plan's DeepSpeed configuration for a program that uses transformers' Trainer; batch
 /// and precision are `auto`, because the Trainer fills them in.
-Tree deepspeed_configuration(const plan::PlannedJob& planned);
+DocumentTree deepspeed_configuration(const plan::PlannedJob& planned);
 
 /// Reads from DeepSpeed's `zero_optimization` which messages overlap at a ZeRO stage. The plan must
 /// have degrees.
-void read_deepspeed_overlap(const Fields& zero, int stage, plan::Plan& plan);
+void read_deepspeed_overlap(const FrameworkSettingsReader& zero, int stage, plan::Plan& plan);
 
 /// Reads from DeepSpeed's `zero_optimization` what is offloaded to host memory at a ZeRO stage:
 /// optimizer states (at stage 3 all or a share of them) and, at stage 3, parameters. The plan must
 /// have degrees and sharding. Source: deepspeedai/DeepSpeed
 /// deepspeed/runtime/zero/offload_config.py.
-void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, ImportReport& report);
+void read_deepspeed_offload(const FrameworkSettingsReader& zero, int stage, plan::Plan& plan,
+                            ImportReport& report);
 
 }  // namespace stepwright::framework_files

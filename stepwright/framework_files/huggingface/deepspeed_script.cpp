@@ -43,7 +43,8 @@ std::optional<ShellWord> configuration_named(Words words) {
 }
 
 /// Returns the first of these arguments that is set; nullopt: none is.
-std::optional<Node> first_of(const Fields& arguments, std::span<const std::string_view> names) {
+std::optional<DocumentNode> first_of(const FrameworkSettingsReader& arguments,
+                                     std::span<const std::string_view> names) {
   for (const std::string_view name : names) {
     const auto value = arguments.node().find(name);
     if (value && value->is_scalar() && !value->is_null()) return arguments.find(name);
@@ -56,10 +57,11 @@ constexpr std::string_view kMicroBatches[] = {"train_micro_batch_size_per_gpu", 
 
 /// Adds the batch that a program puts into a configuration without one, as DeepSpeed requires. Many
 /// programs do; one is microsoft/LMOps minillm/utils.py: initialize.
-Document with_batch(Document said, const Fields& arguments, ImportReport& report) {
-  Tree all = said.root().tree_with_positions();
+YamlJsonDocument with_batch(YamlJsonDocument said, const FrameworkSettingsReader& arguments,
+                            ImportReport& report) {
+  DocumentTree all = said.root().copy_tree_with_file_positions();
   const auto lacks = [&](std::string_view key) {
-    const Tree* value = all.find(key);
+    const DocumentTree* value = all.find(key);
     return value == nullptr || value->text == "auto";
   };
   if (!lacks("train_micro_batch_size_per_gpu") || !lacks("train_batch_size")) return said;
@@ -70,11 +72,11 @@ Document with_batch(Document said, const Fields& arguments, ImportReport& report
   if (lacks("gradient_accumulation_steps")) {
     all.set("gradient_accumulation_steps", arguments.integer("gradient_accumulation_steps", 1));
   }
-  return Document::from(std::move(all), said.name());
+  return YamlJsonDocument::from_tree(std::move(all), said.document_name());
 }
 
-Draft read_arguments(const Fields& arguments, const UserFacts& given, Draft draft,
-                     ImportReport& report) {
+PlanDraft read_arguments(const FrameworkSettingsReader& arguments, const UserFacts& given,
+                         PlanDraft draft, ImportReport& report) {
   if (const auto model = first_of(arguments, kModels))
     set_model_by_hub_id(*model, given, draft, report);
   for (const std::string_view name : kLengths) {
@@ -88,23 +90,24 @@ Draft read_arguments(const Fields& arguments, const UserFacts& given, Draft draf
 
 }  // namespace
 
-Draft read_deepspeed_script(Sources files, const UserFacts& given, Draft draft,
-                            ImportReport& report) {
+PlanDraft read_deepspeed_script(Sources files, const UserFacts& given, PlanDraft draft,
+                                ImportReport& report) {
   const StartedProgramRule program{.framework = "DeepSpeed",
                                    .arguments = "--deepspeed_config FILE.json",
                                    .starts = starts_with_deepspeed,
-                                   .has_argument = is_argument_and_value};
+                                   .has_argument = is_name_value_argument};
   const SourceFile& first = *std::ranges::find_if(files, is_shell_script);
   const TransformersScriptRun script =
       read_transformers_script(first, files, given, program, draft.start, report);
   const StartedCommand& command = script.command;
-  const std::vector<ShellWord> words = command.all_command_words();
+  const std::vector<ShellWord> words = command.command_words_with_overrides();
   const ShellWord path = configuration_named(words).value();
   if (script.files.deepspeed == nullptr) fail_for_missing_file(path, command);
   if (script.files.model)
     draft.model = model::read_huggingface_config(*script.files.model, &report.notes);
-  const Document said = Document::from(command_arguments_as_mapping(words), command.file);
-  const Fields arguments(said.root());
+  const YamlJsonDocument said =
+      YamlJsonDocument::from_tree(command_arguments_as_mapping(words), command.file);
+  const FrameworkSettingsReader arguments(said.root());
   for (const std::string_view name : kPlaces) arguments.mark_setting_read(name);
   check_is_training(arguments);
   draft = read_arguments(arguments, given, std::move(draft), report);
@@ -117,11 +120,11 @@ Draft read_deepspeed_script(Sources files, const UserFacts& given, Draft draft,
       std::move(draft), report);
   const ShellWord& started = command.words.front();
   report.not_read.push_back(
-      {printable(started.text), "", command.file, started.line, SettingImpact::kMaybe,
+      {one_line_printable_text(started.text), "", command.file, started.line, SettingImpact::kMaybe,
        "a program of its own: recomputation, kernels and what it trains of the model are known as "
        "far as its arguments say them"});
-  report_file_settings(arguments, command.file, known_settings("huggingface/deepspeed_script"),
-                       report);
+  report_read_and_unread_settings(arguments, command.file,
+                                  known_program_settings("huggingface/deepspeed_script"), report);
   read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }

@@ -23,15 +23,16 @@ constexpr Strategy kStrategies[] = {{"true", "", "GGG"},
                                     {"hybrid_shard", "4", "III", true},
                                     {"hybrid_shard_zero2", "5", "NII", true}};
 
-std::optional<Node> with_or_without_prefix(const Fields& section, std::string_view key) {
+std::optional<DocumentNode> with_or_without_prefix(const FrameworkSettingsReader& section,
+                                                   std::string_view key) {
   if (const auto value = section.find(key)) return value;
   return section.find(fmt::format("fsdp_{}", key));
 }
 
 }  // namespace
 
-FsdpOptions sharding_of_fsdp_setting(std::string text, Node place) {
-  text = lower_case(text);
+FsdpOptions sharding_of_fsdp_setting(std::string text, DocumentNode place) {
+  text = to_lower_case(text);
   for (const Strategy& known : kStrategies) {
     if (text != known.word && text != known.number) continue;
     return {.states = std::string(known.states), .by_node = known.by_node};
@@ -41,16 +42,16 @@ FsdpOptions sharding_of_fsdp_setting(std::string text, Node place) {
       "hybrid_shard_zero2");
 }
 
-bool selects_fsdp2(const std::optional<Node>& version, bool usual) {
+bool selects_fsdp2(const std::optional<DocumentNode>& version, bool usual) {
   return version && version->is_scalar() && !version->is_null() ? version->text() == "2" : usual;
 }
 
-FsdpOptions read_fsdp_section(const Fields& section, FsdpOptions usual) {
+FsdpOptions read_fsdp_section(const FrameworkSettingsReader& section, FsdpOptions usual) {
   FsdpOptions choice = std::move(usual);
   for (const std::string_view key : {"version", "fsdp_version"}) {
     choice.mesh = selects_fsdp2(section.node().find(key), choice.mesh);
   }
-  const auto take = [&choice](Node word) {
+  const auto take = [&choice](DocumentNode word) {
     const FsdpOptions said = sharding_of_fsdp_setting(word.text(), word);
     choice.states = said.states;
     choice.by_node = said.by_node;
@@ -75,39 +76,40 @@ FsdpOptions read_fsdp_section(const Fields& section, FsdpOptions usual) {
   return choice;
 }
 
-Tree fsdp_section(const plan::Plan& plan, bool checkpointing) {
-  Tree section = Tree::mapping();
+DocumentTree fsdp_config_tree(const plan::Plan& plan, bool checkpointing) {
+  DocumentTree section = DocumentTree::make_empty_mapping();
   section.set("fsdp_version", 2);
-  section.set("fsdp_reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
+  section.set("fsdp_reshard_after_forward",
+              plan.sharding.parameters != plan::StateShardingScope::kNone);
   section.set("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
   section.set("fsdp_activation_checkpointing", checkpointing);
-  section.set("fsdp_offload_params", is_fsdp_offloading(plan));
+  section.set("fsdp_offload_params", needs_fsdp_cpu_offload(plan));
   section.set("fsdp_state_dict_type", "SHARDED_STATE_DICT");
   return section;
 }
 
 bool shards_optimizer_states(const plan::Plan& plan) {
   const plan::Sharding& sharding = plan.sharding;
-  if (sharding.optimizer == plan::Spread::kNone) return false;
-  if (sharding.uses(plan::Spread::kInner)) return sharding.group > 1;
+  if (sharding.optimizer == plan::StateShardingScope::kNone) return false;
+  if (sharding.uses(plan::StateShardingScope::kInner)) return sharding.group > 1;
   return plan.parallel.data * plan.parallel.context > 1;
 }
 
-bool is_fsdp_offloading(const plan::Plan& plan) { return plan.offload.optimizer > 0; }
+bool needs_fsdp_cpu_offload(const plan::Plan& plan) { return plan.offload.optimizer > 0; }
 
-void set_fsdp_host_offload(const UnreadSetting& setting, PartialPlan& settled,
+void set_fsdp_host_offload(const UnexpressedSetting& setting, PartialPlan& settled,
                            ImportReport& report) {
   plan::Plan& plan = settled.plan;
   if (!plan::traits_of(settled.optimizer).can_offload) {
-    return report.leave_out(
+    return report.add_unmodelled_setting(
         setting, fmt::format("states on the host: those of {} are counted on the devices",
                              name_of(plan::kOptimizerNames, settled.optimizer)));
   }
   plan.offload.optimizer = 1;
   const bool shared = shards_optimizer_states(plan);
-  plan.offload.parameters = shared && plan.sharding.parameters != plan::Spread::kNone;
+  plan.offload.parameters = shared && plan.sharding.parameters != plan::StateShardingScope::kNone;
   if (shared) return;
-  report.leave_out(
+  report.add_unmodelled_setting(
       setting,
       "parameters and gradients on the host, which no plan has of states that ranks do "
       "not share: they are counted on the devices");
@@ -126,8 +128,8 @@ void apply_fsdp_options(const FsdpOptions& choice, std::int64_t copies, PartialP
     std::ranges::replace(states, 'G', 'I');
   }
   if (group == 1) states = "NNN";
-  plan.sharding = plan::sharding_of(states).value();
-  if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = group;
+  plan.sharding = plan::sharding_named_by_word(states).value();
+  if (plan.sharding.uses(plan::StateShardingScope::kInner)) plan.sharding.group = group;
   if (!choice.mesh) {
     settled.space.tensor = {plan.parallel.tensor};
     settled.space.context = {plan.parallel.context};

@@ -21,8 +21,8 @@ namespace {
 bool is_model(const SourceFile& file) {
   if (file.text.find_first_not_of(" \t\r\n") == std::string::npos) return false;
   if (file.text[file.text.find_first_not_of(" \t\r\n")] != '{') return false;
-  return holds(file, "\"model_type\"") &&
-         (holds(file, "\"hidden_size\"") || holds(file, "\"n_embd\""));
+  return file_contains_text(file, "\"model_type\"") &&
+         (file_contains_text(file, "\"hidden_size\"") || file_contains_text(file, "\"n_embd\""));
 }
 
 /// True if a file can be the one that `fsdp_config` of TrainingArguments names: JSON with only its
@@ -33,15 +33,17 @@ bool is_fsdp_config(const SourceFile& file) {
                                                "backward_prefetch\"",     "\"xla\""};
   const std::size_t first = file.text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || file.text[first] != '{') return false;
-  return !holds(file, "output_dir\"") && !holds(file, "per_device_train_batch_size\"") &&
-         std::ranges::any_of(kKeys, [&](std::string_view key) { return holds(file, key); });
+  return !file_contains_text(file, "output_dir\"") &&
+         !file_contains_text(file, "per_device_train_batch_size\"") &&
+         std::ranges::any_of(kKeys,
+                             [&](std::string_view key) { return file_contains_text(file, key); });
 }
 
 }  // namespace
 
-Tree without_lines(Tree tree) {
+DocumentTree without_lines(DocumentTree tree) {
   tree.line = tree.column = 0;
-  for (Tree& item : tree.items) item = without_lines(std::move(item));
+  for (DocumentTree& item : tree.items) item = without_lines(std::move(item));
   return tree;
 }
 
@@ -79,29 +81,31 @@ TransformersProgramFiles sort_transformers_files(Sources files) {
   fail_input(sorted.programs[1]->name + ": is a second file of the program");
 }
 
-Document with_fsdp_file(Document said, const TransformersProgramFiles& files) {
+YamlJsonDocument with_fsdp_file_contents(YamlJsonDocument said,
+                                         const TransformersProgramFiles& files) {
   const auto path = said.root().is_mapping() ? said.root().find("fsdp_config") : std::nullopt;
   if (!path || !path->is_scalar()) return said;
   if (files.fsdp == nullptr) path->fail("names a file: give it, too");
-  const Document content = parse_like_python_yaml(files.fsdp->text, files.fsdp->name);
+  const YamlJsonDocument content = parse_like_python_yaml(files.fsdp->text, files.fsdp->name);
   if (!content.root().is_mapping()) content.root().fail("must be a mapping (key: value)");
-  Tree tree = said.root().tree_with_positions();
-  *tree.find("fsdp_config") = without_lines(content.root().tree_with_positions());
-  return Document::from(std::move(tree), said.name());
+  DocumentTree tree = said.root().copy_tree_with_file_positions();
+  *tree.find("fsdp_config") = without_lines(content.root().copy_tree_with_file_positions());
+  return YamlJsonDocument::from_tree(std::move(tree), said.document_name());
 }
 
-void set_model_by_hub_id(Node id, const UserFacts& given, StatedModel& model_words,
+void set_model_by_hub_id(DocumentNode id, const UserFacts& given, StatedModel& model_words,
                          ImportReport& report) {
   if (set_built_in_model(id.text(), given, model_words, report)) return;
   id.fail(
       fmt::format("no built-in model has the name {}: --model CONFIG.JSON says its sizes (or give "
                   "its config.json beside this file)",
-                  printable(id.text())));
+                  one_line_printable_text(id.text())));
 }
 
-Document program_settings_document(const TransformersProgramFiles& files, const UserFacts& given) {
+YamlJsonDocument program_settings_document(const TransformersProgramFiles& files,
+                                           const UserFacts& given) {
   const SourceFile& program = *files.program;
-  return with_fsdp_file(
+  return with_fsdp_file_contents(
       with_user_settings(parse_like_python_yaml(program.text, program.name), given), files);
 }
 

@@ -19,7 +19,7 @@ struct TransformersProgramFiles {
   /// JSON file with FSDP's options, which `fsdp_config` names; null: none.
   const SourceFile* fsdp = nullptr;
   /// The config.json of the program's model; nullopt: none.
-  std::optional<Document> model;
+  std::optional<YamlJsonDocument> model;
   /// Options of `accelerate launch` as NAME=VALUE texts, which override the file `accelerate`.
   std::vector<std::string> launch;
   std::string name;  ///< Name of the first file, for messages.
@@ -37,20 +37,22 @@ TransformersProgramFiles sort_transformers_files(Sources files);
 TransformersProgramFiles sort_transformers_files(std::span<const SourceFile* const> files);
 
 /// Returns a value without line numbers, for a document that is named after another file.
-Tree without_lines(Tree tree);
+DocumentTree without_lines(DocumentTree tree);
 
 /// Returns the settings `said` with the path under `fsdp_config` replaced by the contents of that
 /// file. Fails with `kInput` if the user did not give the file.
-Document with_fsdp_file(Document said, const TransformersProgramFiles& files);
+YamlJsonDocument with_fsdp_file_contents(YamlJsonDocument said,
+                                         const TransformersProgramFiles& files);
 
 /// Sets the model to the built-in one that a Hugging Face id or a path names, unless `--model` or a
 /// config.json has set one. Fails with `kInput`, suggesting `--model`, if no built-in model has
 /// that id.
-void set_model_by_hub_id(Node id, const UserFacts& given, StatedModel& model_words,
+void set_model_by_hub_id(DocumentNode id, const UserFacts& given, StatedModel& model_words,
                          ImportReport& report);
 
 /// Returns the program's settings from `files.program` (must not be null), overridden by the user's
 /// settings, and with the FSDP file that they name.
-Document program_settings_document(const TransformersProgramFiles& files, const UserFacts& given);
+YamlJsonDocument program_settings_document(const TransformersProgramFiles& files,
+                                           const UserFacts& given);
 
 }  // namespace stepwright::framework_files

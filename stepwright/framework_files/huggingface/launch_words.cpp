@@ -50,8 +50,8 @@ constexpr Preset kPresets[] = {{"zero1", "DEEPSPEED", "deepspeed_config.zero_sta
 /// Adds the settings of a configuration that comes with TRL, named by `trl ... --accelerate_config
 /// zero3`; trl/cli/accelerate_config.py.
 void take_preset(const StartedCommand& command, TransformersProgramFiles& files) {
-  const Tree said = command_arguments_as_mapping(command.all_command_words());
-  const Tree* named = said.find("accelerate_config");
+  const DocumentTree said = command_arguments_as_mapping(command.command_words_with_overrides());
+  const DocumentTree* named = said.find("accelerate_config");
   if (named == nullptr || files.accelerate != nullptr) return;
   const auto* preset = std::ranges::find(kPresets, named->text, &Preset::name);
   if (preset == std::end(kPresets)) {
@@ -81,10 +81,10 @@ void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& c
     }
     const std::string name = words[i].text.substr(2);
     if (std::ranges::none_of(kOfLaunchers, [&](auto known) { return name.starts_with(known); })) {
-      report.not_read.push_back({words[i].text, printable(value.text), command.file, value.line,
-                                 SettingImpact::kMaybe,
+      report.not_read.push_back({words[i].text, one_line_printable_text(value.text), command.file,
+                                 value.line, SettingImpact::kMaybe,
                                  fmt::format("the script does not say it: --set {}=VALUE does",
-                                             printable(value.open.front()))});
+                                             one_line_printable_text(value.open.front()))});
     } else if (name.starts_with("config_file")) {
       ++i;
       continue;
@@ -95,7 +95,7 @@ void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& c
 }
 
 std::string path_of(const std::string& name) {
-  const auto sections = table_section_words("huggingface/launch_words", "sections");
+  const auto sections = words_of_table_section("huggingface/launch_words", "sections");
   const auto found = std::ranges::find_if(
       sections, [&](const auto& section) { return name.starts_with(section.first); });
   return found == sections.end() ? name : fmt::format("{}.{}", found->second, name);
@@ -103,20 +103,22 @@ std::string path_of(const std::string& name) {
 
 }  // namespace
 
-void apply_accelerate_launch_options(const StartedCommand& command, TransformersProgramFiles& files,
-                                     ImportReport& report) {
+void read_accelerate_launch_options(const StartedCommand& command, TransformersProgramFiles& files,
+                                    ImportReport& report) {
   take_preset(command, files);
   std::vector<ShellWord> words = words_of_launch(command);
   take_out_open_values(words, command, report);
-  const Document said = Document::from(command_arguments_as_mapping(words), command.file);
+  const YamlJsonDocument said =
+      YamlJsonDocument::from_tree(command_arguments_as_mapping(words), command.file);
   const auto path = said.root().find("config_file");
   if (path && path->text() != "/dev/null" && files.accelerate == nullptr) {
     path->fail("names a configuration of Accelerate: give its file, too");
   }
   std::string_view type;
-  for (const auto& [name, value] : said.root().members()) {
+  for (const auto& [name, value] : said.root().mapping_members()) {
     if (name == "config_file" || value.is_sequence()) continue;
-    const std::string_view known = program_word_meaning("huggingface/launch_words", "types", name);
+    const std::string_view known =
+        meaning_of_program_setting_word("huggingface/launch_words", "types", name);
     if (known.empty()) {
       files.launch.push_back(fmt::format("{}={}", path_of(name), value.text()));
     } else if (type.empty() || type == "MULTI_GPU") {

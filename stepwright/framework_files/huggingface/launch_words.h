@@ -9,7 +9,7 @@ namespace stepwright::framework_files {
 /// Accelerate's configuration file. Fails with `kInput` if that file was not given. Sources:
 /// huggingface/accelerate src/accelerate/commands/launch.py: launch_command_parser, and
 /// _validate_launch_command, which decides which options override the file.
-void apply_accelerate_launch_options(const StartedCommand& command, TransformersProgramFiles& files,
-                                     ImportReport& report);
+void read_accelerate_launch_options(const StartedCommand& command, TransformersProgramFiles& files,
+                                    ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -23,7 +23,7 @@ class OptimizerNameTable {
   /// Reads rows `{word, optimizer, leaves_out}` under `optimizers` of a YAML table; `words` lists
   /// several names. Fails with `kInput` if a group has no source, a row has no name, or no plan has
   /// the optimizer.
-  explicit OptimizerNameTable(const Document& document);
+  explicit OptimizerNameTable(const YamlJsonDocument& document);
   OptimizerNameTable(OptimizerNameTable&&) = default;
   OptimizerNameTable& operator=(OptimizerNameTable&&) = default;
 
@@ -37,7 +37,7 @@ class OptimizerNameTable {
 
 /// Returns the name of an optimizer to write for programs built on transformers, as
 /// TrainingArguments' `optim` has it.
-constexpr std::string_view optimizer_name_to_write(plan::Optimizer optimizer) {
+constexpr std::string_view transformers_optimizer_name(plan::Optimizer optimizer) {
   switch (optimizer) {
     case plan::Optimizer::kSgd: return "sgd";
     case plan::Optimizer::kAdam8bit: return "adamw_8bit";

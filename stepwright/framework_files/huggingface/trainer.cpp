@@ -16,15 +16,16 @@
 
 namespace stepwright::framework_files {
 
-OptimizerNameTable::OptimizerNameTable(const Document& document) {
-  visit_table_rows(document, "optimizers", [&](Node row, const std::string& /*source*/) {
-    row.allow_only({"word", "words", "optimizer", "leaves_out"});
-    for (std::string& word : one_or_several_texts(row, "word", "words")) {
-      words_.push_back({.word = texts_.keep(std::move(word)),
-                        .optimizer = row.get("optimizer").choice(plan::kOptimizerNames),
-                        .leaves_out = texts_.keep(row, "leaves_out")});
-    }
-  });
+OptimizerNameTable::OptimizerNameTable(const YamlJsonDocument& document) {
+  visit_rows_of_yaml_table(
+      document, "optimizers", [&](DocumentNode row, const std::string& /*source*/) {
+        row.allow_only_keys({"word", "words", "optimizer", "leaves_out"});
+        for (std::string& word : single_text_or_text_list(row, "word", "words")) {
+          words_.push_back({.word = texts_.store_table_row_text(std::move(word)),
+                            .optimizer = row.get("optimizer").choice(plan::kOptimizerNames),
+                            .leaves_out = texts_.store_table_row_text(row, "leaves_out")});
+        }
+      });
 }
 
 const OptimizerNameMeaning* OptimizerNameTable::find(std::string_view word) const {
@@ -47,12 +48,12 @@ void apply_trainer_defaults(PartialPlan& settled, StatedStepBatch& batch) {
   settled.optimizer = plan::Optimizer::kAdamW;
 }
 
-void set_optimizer_by_name(const Fields& fields, std::string_view key,
+void set_optimizer_by_name(const FrameworkSettingsReader& fields, std::string_view key,
                            const OptimizerNameMeaning* known, PartialPlan& settled,
                            ImportReport& report) {
   static constexpr OptimizerNameMeaning kUnknown{
       .word = "", .leaves_out = "its states and its update: AdamW's are counted"};
-  const Node given = fields.node().get(key);
+  const DocumentNode given = fields.node().get(key);
   if (known == nullptr) known = &kUnknown;
   settled.optimizer = known->optimizer;
   if (known->leaves_out.empty()) {
@@ -60,24 +61,25 @@ void set_optimizer_by_name(const Fields& fields, std::string_view key,
     return;
   }
   report.add_assumption("job.optimizer",
-                        fmt::format("in the place of {}", printable(given.text())));
-  fields.leave_out(key, given, std::string(known->leaves_out));
+                        fmt::format("in the place of {}", one_line_printable_text(given.text())));
+  fields.record_unmodelled_setting(key, given, std::string(known->leaves_out));
 }
 
-void read_optimizer_name(const Fields& fields, std::string_view key, PartialPlan& settled,
-                         ImportReport& report) {
+void read_optimizer_name(const FrameworkSettingsReader& fields, std::string_view key,
+                         PartialPlan& settled, ImportReport& report) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
   set_optimizer_by_name(fields, key, find_optimizer_name(given->text()), settled, report);
 }
 
-void apply_attention_kernel(const Fields& fields, std::string_view key, PartialPlan& settled) {
+void apply_attention_kernel(const FrameworkSettingsReader& fields, std::string_view key,
+                            PartialPlan& settled) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
   const std::string_view known =
-      program_word_meaning("huggingface/attention", "kernels", given->text());
+      meaning_of_program_setting_word("huggingface/attention", "kernels", given->text());
   if (known.empty()) {
-    fields.leave_out(key, *given, "this kernel of attention");
+    fields.record_unmodelled_setting(key, *given, "this kernel of attention");
     return;
   }
   for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
@@ -92,7 +94,7 @@ void leave_attention_to_pytorch(PartialPlan& settled) {
   settled.pytorch_attention = true;
 }
 
-void check_is_training(const Fields& fields) {
+void check_is_training(const FrameworkSettingsReader& fields) {
   const auto on = [&](std::string_view key) {
     const auto value = fields.node().find(key);
     return value && !value->is_null() && value->is_scalar() && value->text() == "true";
@@ -102,11 +104,12 @@ void check_is_training(const Fields& fields) {
   }
 }
 
-std::optional<Document> deepspeed_config_of_setting(const Fields& fields, std::string_view key,
-                                                    const TransformersProgramFiles& files) {
+std::optional<YamlJsonDocument> deepspeed_config_of_setting(const FrameworkSettingsReader& fields,
+                                                            std::string_view key,
+                                                            const TransformersProgramFiles& files) {
   const auto named = fields.find(key);
   if (named && named->is_mapping()) {
-    return Document::from(named->tree_with_positions(), files.name);
+    return YamlJsonDocument::from_tree(named->copy_tree_with_file_positions(), files.name);
   }
   if (named && files.program != nullptr && named->text() == files.program->name) {
     named->fail("names this file itself");
@@ -132,8 +135,8 @@ std::int64_t data_parallel_replica_count(const TrainerDistribution& trainer, con
       name, copies, share, data, extent.cluster.devices()));
 }
 
-Draft complete_trainer_draft(const TrainerDistribution& trainer, const UserFacts& given,
-                             Draft draft, ImportReport& report, const std::string& name) {
+PlanDraft complete_trainer_draft(const TrainerDistribution& trainer, const UserFacts& given,
+                                 PlanDraft draft, ImportReport& report, const std::string& name) {
   if (trainer.deepspeed) {
     draft.framework.name = "deepspeed";
     std::optional<std::int64_t> hidden;
@@ -151,7 +154,7 @@ Draft complete_trainer_draft(const TrainerDistribution& trainer, const UserFacts
     return draft;
   }
   draft.framework_overlap = draft.framework_gradients = true;
-  resolve_rank_counts(draft.plan, draft.extent, report, given, name);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, name);
   apply_fsdp_options(trainer.fsdp,
                      data_parallel_replica_count(trainer, draft.plan, draft.extent, name), draft,
                      draft.extent, report);

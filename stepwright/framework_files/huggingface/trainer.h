@@ -21,7 +21,7 @@ enum class LoadedWeightType : std::uint8_t { kUnsaid, kNarrow, kPure };
 
 /// How a program that uses transformers' Trainer distributes the training: FSDP or DeepSpeed,
 /// replicas, type of the weights. The program's other settings (batch, precision, degrees) are in
-/// `Draft`.
+/// `PlanDraft`.
 struct TrainerDistribution {
   FsdpOptions fsdp;  ///< Options of FSDP; unused if `deepspeed` is set.
   /// Number of data-parallel replicas, groups of ranks that each hold all model states; nullopt:
@@ -30,7 +30,7 @@ struct TrainerDistribution {
   /// Data-parallel ranks among which each replica is sharded; nullopt: not stated.
   std::optional<std::int64_t> share;
   /// Configuration of DeepSpeed; nullopt: the program does not use it.
-  std::optional<Document> deepspeed;
+  std::optional<YamlJsonDocument> deepspeed;
   LoadedWeightType weights = LoadedWeightType::kUnsaid;
 };
 
@@ -40,7 +40,8 @@ void apply_trainer_defaults(PartialPlan& settled, StatedStepBatch& batch);
 
 /// Sets the attention kernel from the setting `key` (`flash_attention_2`, `sdpa`, ...; table
 /// huggingface/attention). A kernel that no plan has is reported as not expressed.
-void apply_attention_kernel(const Fields& fields, std::string_view key, PartialPlan& settled);
+void apply_attention_kernel(const FrameworkSettingsReader& fields, std::string_view key,
+                            PartialPlan& settled);
 
 /// Leaves the choice of the attention kernel to PyTorch's scaled_dot_product_attention, and
 /// discards a kernel that was set before.
@@ -48,26 +49,27 @@ void leave_attention_to_pytorch(PartialPlan& settled);
 
 /// Fails with `kUnsupported` if a program's arguments only evaluate or predict (`do_eval` without
 /// `do_train`), so that nothing is trained.
-void check_is_training(const Fields& fields);
+void check_is_training(const FrameworkSettingsReader& fields);
 
 /// Sets the optimizer from the setting `key`, which must be set. `known` is the meaning of its
 /// name; null: unknown. If plans express the optimizer only in part, the nearest one is assumed,
 /// AdamW for an unknown name, and the difference is reported.
-void set_optimizer_by_name(const Fields& fields, std::string_view key,
+void set_optimizer_by_name(const FrameworkSettingsReader& fields, std::string_view key,
                            const OptimizerNameMeaning* known,
 
                            PartialPlan& settled, ImportReport& report);
 
 /// Sets the optimizer from the setting `key` if it is set, with the names in the table
 /// huggingface/optimizers. For an unknown name, AdamW is assumed and the difference is reported.
-void read_optimizer_name(const Fields& fields, std::string_view key, PartialPlan& settled,
-                         ImportReport& report);
+void read_optimizer_name(const FrameworkSettingsReader& fields, std::string_view key,
+                         PartialPlan& settled, ImportReport& report);
 
 /// Returns the DeepSpeed configuration that the setting `key` contains as a mapping or names by
 /// path; nullopt if there is none. Fails with `kInput` if the user did not give the file with this
 /// path, or if the path is the settings file's own.
-std::optional<Document> deepspeed_config_of_setting(const Fields& fields, std::string_view key,
-                                                    const TransformersProgramFiles& files);
+std::optional<YamlJsonDocument> deepspeed_config_of_setting(const FrameworkSettingsReader& fields,
+                                                            std::string_view key,
+                                                            const TransformersProgramFiles& files);
 
 /// Returns the number of data-parallel replicas, groups of ranks that each hold all states. Fails
 /// with `kInput` if replicas x ranks per replica differ from the plan's data-parallel degree, which
@@ -78,7 +80,7 @@ std::int64_t data_parallel_replica_count(const TrainerDistribution& trainer, con
 /// Adds the distribution over the ranks to a draft, a plan that is being read: by the DeepSpeed
 /// configuration if there is one (`auto` values are the Trainer's), else by FSDP or plain data
 /// parallelism. `name` is the files' name in messages.
-Draft complete_trainer_draft(const TrainerDistribution& trainer, const UserFacts& given,
-                             Draft draft, ImportReport& report, const std::string& name);
+PlanDraft complete_trainer_draft(const TrainerDistribution& trainer, const UserFacts& given,
+                                 PlanDraft draft, ImportReport& report, const std::string& name);
 
 }  // namespace stepwright::framework_files

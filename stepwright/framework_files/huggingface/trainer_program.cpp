@@ -82,7 +82,7 @@ std::optional<std::string_view> bracketed_after(std::string_view text, std::stri
   const std::size_t at = text.find(head);
   if (at == std::string_view::npos) return std::nullopt;
   const std::size_t open = at + head.size() - 1;
-  const std::size_t close = launch_scripts::closing_python_bracket(text, open);
+  const std::size_t close = launch_scripts::closing_python_bracket_position(text, open);
   return text.substr(open + 1, close - open - 1);
 }
 
@@ -130,16 +130,16 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
     program.begin(0);
   }
 
-  PythonObject named(const std::string& path, const std::string& full,
-                     std::uint32_t line) override {
+  PythonObject value_of_undefined_name(const std::string& path, const std::string& full,
+                                       std::uint32_t line) override {
     if (full == "os.environ") return environment_;
     return is_arguments_class(full) ? PythonObject::string(full, line)
-                                    : LiteralPythonHost::named(path, full, line);
+                                    : LiteralPythonHost::value_of_undefined_name(path, full, line);
   }
 
   std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) override {
     const std::string_view name = launch_scripts::last_python_name(call.full);
-    if (!program_word_meaning(kTable, "brain_floats", name).empty()) {
+    if (!meaning_of_program_setting_word(kTable, "brain_floats", name).empty()) {
       return PythonObject::boolean(brain_floats_);
     }
     if (call.full == "os.getenv") return variable(call.given);
@@ -147,7 +147,7 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
     if (name == "add_argument") options_.add(call.given);
     if (call.full == "fire.Fire") return called_by_fire(call.given);
     if (is_class_parser(name)) keep_classes(call.given);
-    const std::string_view parses = program_word_meaning(kTable, "parses", name);
+    const std::string_view parses = meaning_of_program_setting_word(kTable, "parses", name);
     if (!parses.empty() && !classes_.empty()) return filled(parses == "one");
     if (const auto kind = kind_of(call, name)) return kept(*kind, call);
     return LiteralPythonHost::result_of_undefined_call(call);
@@ -155,7 +155,8 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
 
  private:
   static bool is_arguments_class(std::string_view full) {
-    return !program_word_meaning(kTable, "arguments", launch_scripts::last_python_name(full))
+    return !meaning_of_program_setting_word(kTable, "arguments",
+                                            launch_scripts::last_python_name(full))
                 .empty();
   }
 
@@ -223,8 +224,8 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
 
   static std::optional<CallKind> kind_of(const PythonCall& call, std::string_view name) {
     using enum CallKind;
-    if (!program_word_meaning(kTable, "arguments", name).empty()) return kArguments;
-    if (!program_word_meaning(kTable, "trainers", name).empty()) return kTrainer;
+    if (!meaning_of_program_setting_word(kTable, "arguments", name).empty()) return kArguments;
+    if (!meaning_of_program_setting_word(kTable, "trainers", name).empty()) return kTrainer;
     if (name == "from_pretrained") return loaded_kind(call.full);
     if (name == "LoraConfig") return kAdapters;
     const bool words =
@@ -259,15 +260,15 @@ class Told {
   explicit Told(const std::string& file) : file_(file) {}
 
   /// Sets a value unless an earlier call has set it.
-  void add(std::string_view name, Tree value) {
+  void add(std::string_view name, DocumentTree value) {
     if (fields_.find(name) != nullptr) return;
     names_.emplace_back(name);
     fields_.set(name, std::move(value));
   }
   void add(std::string_view name, const PythonObject& value) {
-    Tree tree = launch_scripts::tree_of_python_value(value, file_);
+    DocumentTree tree = launch_scripts::yaml_tree_of_python_value(value, file_);
     constexpr std::string_view kModule = "torch.";
-    if (tree.kind == Tree::Kind::kScalar && tree.text.starts_with(kModule)) {
+    if (tree.kind == DocumentTree::TreeValueKind::kScalar && tree.text.starts_with(kModule)) {
       tree.text.erase(0, kModule.size());
     }
     add(name, std::move(tree));
@@ -276,7 +277,7 @@ class Told {
   /// lists.
   void add_named(const PythonObject& call, std::string_view section) {
     for (const auto& [name, value] : call.body->members) {
-      const std::string_view known = program_word_meaning(kTable, section, name);
+      const std::string_view known = meaning_of_program_setting_word(kTable, section, name);
       if (!known.empty()) add(known, value);
     }
   }
@@ -290,11 +291,11 @@ class Told {
   [[nodiscard]] bool any(const Condition& condition) const {
     return std::ranges::any_of(names_, condition);
   }
-  Tree take() { return fields_.take(); }
+  DocumentTree finished_mapping() { return fields_.finished_mapping(); }
 
  private:
   const std::string& file_;
-  MappingBuilder fields_;
+  TreeMappingBuilder fields_;
   std::vector<std::string> names_;
 };
 
@@ -341,13 +342,15 @@ void add_beside(const PythonObject& call, Told& told) {
   told.add("lora_alpha", kRank);
   told.add("lora_dropout", 0);
   told.add("lora_target_modules",
-           Tree::flow_sequence(std::vector<std::string>{"q_proj", "k_proj", "v_proj", "o_proj",
-                                                        "gate_proj", "up_proj", "down_proj"}));
+           DocumentTree::empty_flow_sequence(std::vector<std::string>{
+               "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}));
   const PythonObject* recompute = call.body->find("use_gradient_checkpointing");
   const bool own = recompute == nullptr || recompute->text == "unsloth";
   if (!own && !recompute->truth) return;
   told.add("gradient_checkpointing", true);
-  if (own) told.add("gradient_checkpointing_kwargs", Tree::flow_mapping().set("offload", true));
+  if (own)
+    told.add("gradient_checkpointing_kwargs",
+             DocumentTree::empty_flow_mapping().set("offload", true));
 }
 
 /// True if a call of `prepare_model_for_kbit_training` turns recomputation on: huggingface/peft
@@ -358,8 +361,8 @@ bool recomputes_for_kbit(const PythonObject& call) {
 }
 
 std::string method_of(std::string_view section, const PythonObject& call) {
-  const std::string_view method =
-      program_word_meaning(kTable, section, launch_scripts::last_python_name(call.body->made_by));
+  const std::string_view method = meaning_of_program_setting_word(
+      kTable, section, launch_scripts::last_python_name(call.body->made_by));
   return method == kPlain ? "" : std::string(method);
 }
 
@@ -367,7 +370,7 @@ std::string method_of(std::string_view section, const PythonObject& call) {
 /// reached none; nullopt if no such call can be read.
 std::optional<PythonObject> standing_call(const SourceFile& file,
                                           launch_scripts::PythonProgram& program) {
-  for (const auto& [name, method] : table_section_words(kTable, "arguments")) {
+  for (const auto& [name, method] : words_of_table_section(kTable, "arguments")) {
     if (launch_scripts::find_python_call(file.text, name) == std::string_view::npos) continue;
     PythonObject made = launch_scripts::first_python_call_arguments(file.text, name, program);
     if (!made.is(ObjectKind::kRecord)) continue;
@@ -381,7 +384,8 @@ std::optional<PythonObject> standing_call(const SourceFile& file,
 /// argument says it.
 void add_length_of_options(const launch_scripts::ArgparseOptions& options, Told& told) {
   const auto says_length = [](std::string_view name) {
-    const KnownSetting* known = find_known_setting(known_settings("huggingface/arguments"), name);
+    const KnownSetting* known =
+        find_known_setting(known_program_settings("huggingface/arguments"), name);
     return known != nullptr && known->field == "job.batch.length";
   };
   if (told.any(says_length)) return;
@@ -394,7 +398,7 @@ void add_length_of_options(const launch_scripts::ArgparseOptions& options, Told&
 /// Adds arguments that classes of the program's own state, as far as a Trainer's arguments or those
 /// of known scripts have their names.
 void add_of_own_classes(const std::vector<PythonObject>& objects, bool adapted, Told& told) {
-  const auto known = known_settings("huggingface/arguments");
+  const auto known = known_program_settings("huggingface/arguments");
   for (const PythonObject& object : objects) {
     for (const auto& [name, value] : object.body->members) {
       const KnownSetting* one = find_known_setting(known, name);
@@ -415,7 +419,7 @@ std::optional<PythonObject> cut_length(const SourceFile& file,
   const std::size_t call = launch_scripts::find_python_call(text, "tokenizer");
   if (call == std::string_view::npos) return std::nullopt;
   const std::size_t open = text.find('(', call);
-  const std::size_t close = launch_scripts::closing_python_bracket(text, open);
+  const std::size_t close = launch_scripts::closing_python_bracket_position(text, open);
   if (close == text.size()) return std::nullopt;
   for (std::string_view part :
        launch_scripts::split_at_python_commas(text.substr(open + 1, close - open - 1))) {
@@ -425,7 +429,7 @@ std::optional<PythonObject> cut_length(const SourceFile& file,
     if (equals == std::string_view::npos) continue;
     if (launch_scripts::python_trimmed(part.substr(0, equals)) != "max_length") continue;
     const auto line = static_cast<std::uint32_t>(1 + std::ranges::count(text.substr(0, at), '\n'));
-    const PythonObject length = program.evaluate(part.substr(equals + 1), line);
+    const PythonObject length = program.evaluate_program_expression(part.substr(equals + 1), line);
     if (!length.open()) return length;
     // A function that has ended knew the name.
     const std::string_view name =
@@ -443,17 +447,18 @@ bool is_trainer_program(const SourceFile& file) {
   if (!file.name.ends_with(".py")) return false;
   if (makes_own_arguments(file)) return true;
   return calls_class_parser(file.text) &&
-         std::ranges::any_of(table_section_words(kTable, "arguments"),
-                             [&](const WordRow& row) { return holds(file, row.first); });
+         std::ranges::any_of(words_of_table_section(kTable, "arguments"), [&](const WordRow& row) {
+           return file_contains_text(file, row.first);
+         });
 }
 
 bool makes_own_arguments(const SourceFile& file) {
-  return std::ranges::any_of(table_section_words(kTable, "arguments"), [&](const WordRow& row) {
+  return std::ranges::any_of(words_of_table_section(kTable, "arguments"), [&](const WordRow& row) {
     return launch_scripts::find_python_call(file.text, row.first) != std::string_view::npos;
   });
 }
 
-const SourceFile* started_trainer_program(Words words, Sources files) {
+const SourceFile* trainer_program_started_by_command(Words words, Sources files) {
   for (const ShellWord& word : words) {
     if (!word.text.ends_with(".py")) continue;
     const auto found = std::ranges::find_if(files, [&](const SourceFile& file) {
@@ -508,7 +513,7 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
   if (visible != nullptr && visible->is(ObjectKind::kText)) {
     told_by.visible_devices = {.text = visible->text, .line = visible->line};
   }
-  told_by.config.tree = told.take();
+  told_by.config.tree = told.finished_mapping();
   told_by.config.unread = launch_scripts::unknown_python_values(told_by.config.tree);
   return told_by;
 }

@@ -41,6 +41,6 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
 
 /// Returns the file of the Python program that a command starts, if the program configures
 /// transformers' Trainer in its code; null otherwise.
-const SourceFile* started_trainer_program(Words words, Sources files);
+const SourceFile* trainer_program_started_by_command(Words words, Sources files);
 
 }  // namespace stepwright::framework_files

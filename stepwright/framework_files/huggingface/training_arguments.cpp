@@ -19,7 +19,7 @@ namespace {
 
 /// Reads the words of `fsdp`; true if they turn FSDP on. huggingface/transformers
 /// src/transformers/training_args.py: _process_fsdp_args.
-bool read_fsdp_words(Node given, TrainerDistribution& trainer) {
+bool read_fsdp_words(DocumentNode given, TrainerDistribution& trainer) {
   static constexpr std::string_view kOthers[] = {"auto_wrap", "offload"};
   bool on = false;
   for (const std::string& word : split_word_list(given)) {
@@ -34,7 +34,7 @@ bool read_fsdp_words(Node given, TrainerDistribution& trainer) {
   return on;
 }
 
-DType trained_precision(const Fields& arguments) {
+DType trained_precision(const FrameworkSettingsReader& arguments) {
   const bool brain = arguments.flag("bf16", false);
   const bool half = arguments.flag("fp16", false);
   if (brain && half) arguments.find("fp16")->fail("bf16 and fp16 are both true; only one can be");
@@ -43,7 +43,8 @@ DType trained_precision(const Fields& arguments) {
 
 /// Reads the type in which weights are loaded: `dtype`, in older releases torch_dtype;
 /// huggingface/transformers src/transformers/modeling_utils.py, from_pretrained.
-void read_loaded_type(const Fields& arguments, TrainerDistribution& trainer, PartialPlan& settled) {
+void read_loaded_type(const FrameworkSettingsReader& arguments, TrainerDistribution& trainer,
+                      PartialPlan& settled) {
   for (const std::string_view key : {"torch_dtype", "dtype"}) {
     const auto said = arguments.node().find(key);
     if (!said || !said->is_scalar()) continue;
@@ -57,7 +58,7 @@ void read_loaded_type(const Fields& arguments, TrainerDistribution& trainer, Par
   }
 }
 
-void read_length(const Fields& arguments, StatedStepBatch& batch) {
+void read_length(const FrameworkSettingsReader& arguments, StatedStepBatch& batch) {
   for (const std::string_view key : {"max_length", "max_seq_length", "max_seq_len", "block_size",
                                      "model_max_length", "cutoff_len", "pack_length"}) {
     if (!batch.length) batch.length = arguments.size(key);
@@ -72,9 +73,10 @@ void read_length(const Fields& arguments, StatedStepBatch& batch) {
 
 /// Reads adapters of TRL (`use_peft`) and of other scripts (`lora_enable`, `use_lora`). Keys that
 /// no supported program defines are matched by a table of synonyms, which the report says.
-std::optional<StatedLoraAdapters> script_adapters(const Fields& arguments, ImportReport& report) {
+std::optional<StatedLoraAdapters> script_adapters(const FrameworkSettingsReader& arguments,
+                                                  ImportReport& report) {
   constexpr std::string_view kTable = "huggingface/adapters";
-  if (const auto on = adapter_switch_key(arguments, kTable, "own"); !on.empty()) {
+  if (const auto on = lora_enabling_key(arguments, kTable, "own"); !on.empty()) {
     report.add_assumption("job.adapters",
                           fmt::format("{} is taken for LoRA by the names of the program's "
                                       "arguments, with what peft's examples/sft has where "
@@ -83,7 +85,7 @@ std::optional<StatedLoraAdapters> script_adapters(const Fields& arguments, Impor
     return read_lora_adapter_settings(arguments, kTable, "own");
   }
   const bool peft = arguments.flag("use_peft", false);
-  const Node said = arguments.node();
+  const DocumentNode said = arguments.node();
   if (peft && said.find("lora_rank") && !said.find("lora_r")) {
     report.add_assumption("job.adapters",
                           "use_peft beside lora_rank is taken for LoRA by the names of the "
@@ -105,18 +107,18 @@ std::optional<StatedLoraAdapters> script_adapters(const Fields& arguments, Impor
 /// `bfd_split` splits documents whose end `bfd` would cut off, and `wrapped` joins documents and
 /// cuts them; each works on one batch of `Dataset.map`. The first two do not pad
 /// (trl/trainer/sft_trainer.py).
-void read_trl_packing(const Fields& arguments, const UserFacts& given, StatedStepBatch& batch,
-                      ImportReport& report) {
+void read_trl_packing(const FrameworkSettingsReader& arguments, const UserFacts& given,
+                      StatedStepBatch& batch, ImportReport& report) {
   const auto packs = arguments.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && arguments.node().find("max_length")) {
-    report_example_length_limit(arguments, "max_length", given, batch, report);
+    report_max_example_length_as_unread(arguments, "max_length", given, batch, report);
   }
   // Examples in one batch of Dataset.map (huggingface/datasets src/datasets/arrow_dataset.py).
   constexpr std::int64_t kMapBatch = 1000;
   StatedDocumentPacking words = {.packing = {.pad_to = packing::PaddingTarget::kNone,
                                              .too_long = packing::LongDocumentPolicy::kTruncate}};
-  apply_document_packing(arguments, "padding_free", words, given, batch);
+  set_user_document_packing(arguments, "padding_free", words, given, batch);
   if (!packs_documents(arguments, "packing", given)) return;
   const std::string strategy = arguments.word("packing_strategy", "bfd");
   words.packing.kind = packing::PackingKind::kFirstFit;
@@ -125,22 +127,23 @@ void read_trl_packing(const Fields& arguments, const UserFacts& given, StatedSte
   if (strategy == "bfd_split" || strategy == "bfd-requeue") {
     words.packing.too_long = packing::LongDocumentPolicy::kSplit;
   }
-  apply_document_packing(arguments, "packing", words, given, batch);
+  set_user_document_packing(arguments, "packing", words, given, batch);
 }
 
 /// Reads adapters of DeepSpeed-Chat (deepspeedai/DeepSpeedExamples
 /// applications/DeepSpeed-Chat/dschat/utils/module/lora.py): alpha is 1, and products of modules
 /// whose names contain a text get adapters. Without `--only_optimize_lora`, weights without an
 /// adapter are trained, too.
-void read_chat_adapters(const Fields& arguments, StatedModel& model_words) {
+void read_chat_adapters(const FrameworkSettingsReader& arguments, StatedModel& model_words) {
   const auto rank = arguments.node().find("lora_dim");
   if (!rank || rank->integer(0) == 0) return;
   const std::string part = arguments.word("lora_module_name", "decoder.layers.");
   if (part.find("decoder.") != std::string::npos) {
-    arguments.leave_out("lora_dim", *rank,
-                        fmt::format("adapters, if the model has modules that are called {}: a "
-                                    "Llama has none",
-                                    printable(part)));
+    arguments.record_unmodelled_setting(
+        "lora_dim", *rank,
+        fmt::format("adapters, if the model has modules that are called {}: a "
+                    "Llama has none",
+                    one_line_printable_text(part)));
     return;
   }
   StatedLoraAdapters words{.rank = arguments.find("lora_dim")->integer(1),
@@ -150,24 +153,25 @@ void read_chat_adapters(const Fields& arguments, StatedModel& model_words) {
   if (part.find("layers") == std::string::npos) words.modules = {part};
   model_words.adapters = std::move(words);
   if (!arguments.flag("only_optimize_lora", false)) {
-    arguments.leave_out("only_optimize_lora", *rank,
-                        "its absence: embeddings, norms and head are trained beside the adapters");
+    arguments.record_unmodelled_setting(
+        "only_optimize_lora", *rank,
+        "its absence: embeddings, norms and head are trained beside the adapters");
   }
 }
 
 /// Returns the learners on each node of a trainer of policies on Ray; empty if it has none.
 /// allenai/open-instruct open_instruct/grpo_fast.py: num_learners_per_node.
-std::vector<std::int64_t> learners_of_nodes(const Fields& arguments) {
+std::vector<std::int64_t> learners_of_nodes(const FrameworkSettingsReader& arguments) {
   constexpr std::int64_t kMostLearners = 1 << 16;
   std::vector<std::int64_t> learners;
   const auto said = arguments.find("num_learners_per_node");
   if (!said) return learners;
   for (const std::string& word : split_word_list(*said)) {
     const IntegerParseResult number = read_integer(word);
-    if (number.status != IntegerParseResult::Status::kGood || number.value < 1 ||
+    if (number.status != IntegerParseResult::IntegerParseStatus::kGood || number.value < 1 ||
         number.value > kMostLearners) {
       said->fail(fmt::format("must be integers from 1 to {}; one is '{}'", kMostLearners,
-                             printable(word)));
+                             one_line_printable_text(word)));
     }
     learners.push_back(number.value);
   }
@@ -176,7 +180,7 @@ std::vector<std::int64_t> learners_of_nodes(const Fields& arguments) {
 
 /// Reads devices, batch and updates of a trainer of policies whose learners train together and
 /// whose engines generate on other devices: allenai/open-instruct open_instruct/grpo_fast.py.
-void read_learners(const Fields& arguments, Draft& draft) {
+void read_learners(const FrameworkSettingsReader& arguments, PlanDraft& draft) {
   const std::vector<std::int64_t> learners = learners_of_nodes(arguments);
   if (learners.empty()) return;
   const std::int64_t ranks = std::accumulate(learners.begin(), learners.end(), std::int64_t{0});
@@ -210,14 +214,15 @@ void read_learners(const Fields& arguments, Draft& draft) {
 /// argument of the Trainer states one. deepspeedai/DeepSpeedExamples
 /// applications/DeepSpeed-Chat/dschat/utils/ds_utils.py: get_train_ds_config;
 /// training/step1_supervised_finetuning/main.py: parse_args.
-std::optional<DType> read_switched_deepspeed(const Fields& arguments,
+std::optional<DType> read_switched_deepspeed(const FrameworkSettingsReader& arguments,
                                              const TransformersProgramFiles& files,
                                              TrainerDistribution& trainer,
                                              StatedModel& model_words) {
   if (!learners_of_nodes(arguments).empty()) {
-    const Tree zero = Tree::mapping().set("stage", arguments.integer("deepspeed_stage", 0, 0));
-    trainer.deepspeed =
-        Document::from(Tree::mapping().set("zero_optimization", zero), "get_train_ds_config");
+    const DocumentTree zero =
+        DocumentTree::make_empty_mapping().set("stage", arguments.integer("deepspeed_stage", 0, 0));
+    trainer.deepspeed = YamlJsonDocument::from_tree(
+        DocumentTree::make_empty_mapping().set("zero_optimization", zero), "get_train_ds_config");
     return DType::kBf16;
   }
   const auto on = arguments.node().find("deepspeed");
@@ -231,15 +236,16 @@ std::optional<DType> read_switched_deepspeed(const Fields& arguments,
   arguments.mark_setting_read("deepspeed");
   constexpr std::int64_t kPrefetched = 30'000'000;
   const std::int64_t stage = arguments.find("zero_stage")->integer(0, 3);
-  Tree zero = Tree::mapping();
+  DocumentTree zero = DocumentTree::make_empty_mapping();
   zero.set("stage", stage).set("overlap_comm", true);
   if (arguments.flag("offload", false)) {
-    zero.set("offload_optimizer", Tree::mapping().set("device", "cpu"));
-    if (stage == 3) zero.set("offload_param", Tree::mapping().set("device", "cpu"));
+    zero.set("offload_optimizer", DocumentTree::make_empty_mapping().set("device", "cpu"));
+    if (stage == 3)
+      zero.set("offload_param", DocumentTree::make_empty_mapping().set("device", "cpu"));
   }
   if (stage == 3) zero.set("stage3_prefetch_bucket_size", kPrefetched);
-  trainer.deepspeed =
-      Document::from(Tree::mapping().set("zero_optimization", zero), "get_train_ds_config");
+  trainer.deepspeed = YamlJsonDocument::from_tree(
+      DocumentTree::make_empty_mapping().set("zero_optimization", zero), "get_train_ds_config");
   read_chat_adapters(arguments, model_words);
   if (arguments.has("bf16") || arguments.has("fp16")) return std::nullopt;
   static constexpr Named<DType> kTypes[] = {{DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
@@ -248,7 +254,8 @@ std::optional<DType> read_switched_deepspeed(const Fields& arguments,
 
 }  // namespace
 
-bool read_fsdp_settings(const Fields& fields, bool section_alone, TrainerDistribution& trainer) {
+bool read_fsdp_settings(const FrameworkSettingsReader& fields, bool section_alone,
+                        TrainerDistribution& trainer) {
   const auto given = fields.find("fsdp");
   const auto section = fields.node().find("fsdp_config");
   const bool has_section =
@@ -261,13 +268,13 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, TrainerDistrib
   trainer.fsdp.mesh = selects_fsdp2(fields.node().find("fsdp_version"), false);
   if (!has_section) return true;
   const FsdpOptions words = trainer.fsdp;
-  trainer.fsdp = read_fsdp_section(fields.section("fsdp_config"), words);
+  trainer.fsdp = read_fsdp_section(fields.nested_settings("fsdp_config"), words);
   return true;
 }
 
-void read_trainer_settings(const Fields& arguments, const TransformersProgramFiles& files,
-                           TrainerDistribution& trainer, PartialPlan& settled,
-                           StatedStepBatch& batch, ImportReport& report) {
+void read_trainer_settings(const FrameworkSettingsReader& arguments,
+                           const TransformersProgramFiles& files, TrainerDistribution& trainer,
+                           PartialPlan& settled, StatedStepBatch& batch, ImportReport& report) {
   settled.precision = trained_precision(arguments);
   read_loaded_type(arguments, trainer, settled);
   settled.plan.micro_batch =
@@ -278,8 +285,8 @@ void read_trainer_settings(const Fields& arguments, const TransformersProgramFil
         "fsdp_activation_checkpointing"}) {
     if (arguments.flag(key, false)) settled.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
-  if (arguments.flag(kOffloadInputsKey, false)) {
-    apply_layer_input_offload(arguments, kOffloadInputsKey, settled.plan);
+  if (arguments.flag(kActivationOffloadingKey, false)) {
+    apply_layer_input_offload(arguments, kActivationOffloadingKey, settled.plan);
   }
   apply_checkpointed_input_offload(arguments, settled.plan);
   settled.apply_liger_loss(arguments.flag("use_liger_kernel", false));
@@ -291,42 +298,48 @@ void read_trainer_settings(const Fields& arguments, const TransformersProgramFil
   if (arguments.flag("use_flash_attention_2", arguments.flag("use_flash_attn", false)))
     settled.attention = cluster::AttentionKernel::kFlash2;
   apply_attention_kernel(arguments, "attn_implementation", settled);
-  read_accelerate_parallelism(arguments.section("parallelism_config"), trainer, settled.plan);
+  read_accelerate_parallelism(arguments.nested_settings("parallelism_config"), trainer,
+                              settled.plan);
 }
 
-void apply_checkpointed_input_offload(const Fields& arguments, plan::Plan& plan) {
+void apply_checkpointed_input_offload(const FrameworkSettingsReader& arguments, plan::Plan& plan) {
   for (const std::string_view key :
        {"gradient_checkpointing_kwargs", "activation_checkpointing_kwargs"}) {
     const auto words = arguments.node().find(key);
-    if (!words || !words->is_mapping() || !arguments.section(key).flag("offload", false)) continue;
-    apply_layer_input_offload(arguments.section(key), "offload", plan);
+    if (!words || !words->is_mapping() || !arguments.nested_settings(key).flag("offload", false))
+      continue;
+    apply_layer_input_offload(arguments.nested_settings(key), "offload", plan);
   }
 }
 
-void apply_layer_input_offload(const Fields& fields, std::string_view key, plan::Plan& plan) {
+void apply_layer_input_offload(const FrameworkSettingsReader& fields, std::string_view key,
+                               plan::Plan& plan) {
   if (plan.recompute.kind == plan::RecomputeKind::kFull) return plan.offload.move_inputs();
-  fields.leave_out(key, fields.node().get(key),
-                   "offload of all that is kept: its messages and what it frees");
+  fields.record_unmodelled_setting(key, fields.node().get(key),
+                                   "offload of all that is kept: its messages and what it frees");
 }
 
-Draft complete_transformers_plan(const Fields& fields, const TransformersProgramFiles& files,
-                                 TrainerDistribution& trainer, const UserFacts& given, Draft draft,
-                                 ImportReport& report, std::span<const KnownSetting> known) {
+PlanDraft complete_transformers_plan(const FrameworkSettingsReader& fields,
+                                     const TransformersProgramFiles& files,
+                                     TrainerDistribution& trainer, const UserFacts& given,
+                                     PlanDraft draft, ImportReport& report,
+                                     std::span<const KnownSetting> known) {
   const std::string& name = files.program->name;
   if (files.accelerate != nullptr || !files.launch.empty()) {
     read_accelerate_configuration(files, trainer, draft, draft.extent, report);
   }
   draft = complete_trainer_draft(trainer, given, std::move(draft), report, name);
-  report_file_settings(fields, name, known, report);
-  for (UnreadSetting& one : report.not_read) {
+  report_read_and_unread_settings(fields, name, known, report);
+  for (UnexpressedSetting& one : report.not_read) {
     if (one.name == "tf32" && draft.precision != DType::kFp32) one.matters = SettingImpact::kNo;
   }
   return draft;
 }
 
-Draft read_training_arguments(const Fields& arguments, const TransformersProgramFiles& files,
-                              const UserFacts& given, Draft draft, ImportReport& report,
-                              std::span<const KnownSetting> known) {
+PlanDraft read_training_arguments(const FrameworkSettingsReader& arguments,
+                                  const TransformersProgramFiles& files, const UserFacts& given,
+                                  PlanDraft draft, ImportReport& report,
+                                  std::span<const KnownSetting> known) {
   if (draft.framework.variant.empty()) draft.framework.variant = "transformers";
   apply_trainer_defaults(draft, draft.batch);
   TrainerDistribution trainer;

@@ -30,19 +30,20 @@ std::string_view trl_precision(DType precision) {
 /// parallelism: src/accelerate/commands/launch.py.
 std::string launch_lines(const plan::PlannedJob& planned) {
   const plan::Plan& plan = planned.plan;
-  const plan::Parallel& degrees = plan.parallel;
+  const plan::ParallelismDegrees& degrees = plan.parallel;
   std::string text =
       "accelerate launch --num_machines \"$NODES\" --machine_rank \"$NODE_RANK\" \\\n";
   text += "  --main_process_ip \"$MASTER_ADDR\" --main_process_port \"$MASTER_PORT\" \\\n";
   text += trl_option("num_processes", planned.job.cluster.devices());
   text += trl_option("mixed_precision", trl_precision(planned.job.precision));
   if (plan::sharding_letters(plan.sharding) == "NNN") return text + "  --multi_gpu \\\n";
-  const bool inner = plan.sharding.uses(plan::Spread::kInner);
+  const bool inner = plan.sharding.uses(plan::StateShardingScope::kInner);
   const std::int64_t copies = inner ? degrees.data * degrees.context / plan.sharding.group : 1;
   text += "  --use_fsdp \\\n" + trl_option("fsdp_version", 2);
-  text += trl_option("fsdp_reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
+  text += trl_option("fsdp_reshard_after_forward",
+                     plan.sharding.parameters != plan::StateShardingScope::kNone);
   text += trl_option("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
-  text += trl_option("fsdp_offload_params", is_fsdp_offloading(plan));
+  text += trl_option("fsdp_offload_params", needs_fsdp_cpu_offload(plan));
   text += trl_option("fsdp_state_dict_type", "SHARDED_STATE_DICT");
   text += "  --use_parallelism_config \\\n";
   text += trl_option("parallelism_config_dp_replicate_size", copies);
@@ -54,7 +55,7 @@ std::string launch_lines(const plan::PlannedJob& planned) {
 }
 
 /// Returns the arguments that configure adapters: trl 1.16.0 trl/trainer/model_config.py.
-std::string trl_adapters(const model::Architecture& model) {
+std::string trl_adapters(const model::ModelArchitecture& model) {
   if (!model.adapters) return "";
   const model::LoraAdapters& adapters = *model.adapters;
   const std::vector<std::string> modules =
@@ -85,12 +86,12 @@ std::string training_lines(const plan::PlannedJob& planned, bool pairs) {
   text += trl_option("max_length", job.length);
   text += trl_option("per_device_train_batch_size",
                      std::max<std::int64_t>(1, plan.micro_batch / of_each));
-  text += trl_option("gradient_accumulation_steps", plan::micro_batches(job, plan));
+  text += trl_option("gradient_accumulation_steps", plan::micro_batches_per_pipeline(job, plan));
   text += trl_option("bf16", job.precision == DType::kBf16);
   text += trl_option("fp16", job.precision == DType::kFp16);
   text += trl_option("gradient_checkpointing", plan.recompute.kind == plan::RecomputeKind::kFull);
   if (plan.offload.offloads_layer_inputs()) text += trl_option("activation_offloading", true);
-  text += trl_option("optim", optimizer_name_to_write(job.optimizer));
+  text += trl_option("optim", transformers_optimizer_name(job.optimizer));
   text += trl_option("attn_implementation", trl_attention(planned));
   if (job.kernels.loss_keeps == plan::LossSavedTensors::kGradients) {
     text += trl_option("use_liger_kernel", true);

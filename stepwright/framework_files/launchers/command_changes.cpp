@@ -48,12 +48,14 @@ std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
 }
 
 std::string change_text(const CommandDifference& change) {
-  const std::string name = printable(change.name.empty() ? "the words in front" : change.name);
+  const std::string name =
+      one_line_printable_text(change.name.empty() ? "the words in front" : change.name);
   if (!change.after) return "no " + name;
   std::string text = name;
-  if (!change.after->empty()) text += " " + printable(*change.after);
+  if (!change.after->empty()) text += " " + one_line_printable_text(*change.after);
   if (!change.before) return text;
-  return text + " instead of " + (change.before->empty() ? "none" : printable(*change.before));
+  return text + " instead of " +
+         (change.before->empty() ? "none" : one_line_printable_text(*change.before));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ void check_hydra_words(const StartedCommand& command) {
         fmt::format("{}:{}: Hydra cannot read the word {} (missing EQUAL), so the job does not "
                     "start: settings are "
                     "NAME=VALUE without blanks",
-                    command.file, words[i].line, printable(text)));
+                    command.file, words[i].line, one_line_printable_text(text)));
   }
 }
 
@@ -56,7 +56,7 @@ const SourceFile* find_command_file(std::string_view name, Sources files,
   const std::string_view source = copy == command.copies.end() ? name : copy->second.source;
   for (const std::string_view one : {name, source}) {
     for (const SourceFile& file : files) {
-      if (launch_scripts::base_name(file.name) == one) return &file;
+      if (launch_scripts::path_base_name(file.name) == one) return &file;
     }
   }
   const auto written = command.written.find(std::string(name));
@@ -71,10 +71,10 @@ void fail_for_missing_file(const ShellWord& path, const StartedCommand& command)
     const bool argument =
         path.text.size() == 2 && path.text[0] == '$' && path.text[1] > '0' && path.text[1] <= '9';
     open += fmt::format("; the script leaves it open: --set {}=VALUE",
-                        printable(argument ? path.text.substr(1) : name));
+                        one_line_printable_text(argument ? path.text.substr(1) : name));
   }
   fail_input(fmt::format("{}:{}: names {}: give this file, too{}", command.file, path.line,
-                         printable(path.text), open));
+                         one_line_printable_text(path.text), open));
 }
 
 SplitScriptFiles split_script_files(Sources files) {

@@ -42,7 +42,7 @@ class Configurations {
 
   /// Adds the file that a word names; false if there is none. `must`: fails if there is none.
   bool add_named(const ShellWord& word, bool must) {
-    const std::string name = launch_scripts::base_name(word.text);
+    const std::string name = launch_scripts::path_base_name(word.text);
     for (const std::string& one : {name, name + ".yml", name + ".yaml"}) {
       if (const auto* file = find_command_file(one, files_, command_)) return add(*file);
     }
@@ -82,24 +82,26 @@ bool names_option(std::string_view name, std::span<const std::string_view> optio
 
 }  // namespace
 
-ConfiguredRun read_configured_run(Sources files, const UserFacts& given,
-                                  const ConfiguredProgram& program, JobRankCounts& extent,
-                                  StartedTrainingProgram& start, ImportReport& report) {
+ConfigurationFileRun read_run_from_configuration_files(Sources files, const UserFacts& given,
+                                                       const ConfigurationFileProgram& program,
+                                                       JobRankCounts& extent,
+                                                       StartedTrainingProgram& start,
+                                                       ImportReport& report) {
   const SplitScriptFiles parted = split_script_files(files);
   const StartedProgramRule started{.framework = program.framework,
                                    .arguments = program.arguments,
                                    .starts = target_command_predicate(program.target),
-                                   .has_argument = is_argument_and_value};
+                                   .has_argument = is_name_value_argument};
   const StartedCommand command = find_started_command(parted.scripts, given, started, report);
   start = started_program_of_command(command);
   start.environment = command.environment;
   start.launchers = command.launchers;
   const auto read_ranks =
-      program.starts_processes ? read_self_started_ranks : read_launcher_rank_counts;
+      program.starts_processes ? read_rank_counts_without_launcher : read_launcher_rank_counts;
   read_ranks(command, extent, report);
   if (program.hydra) check_hydra_words(command);
   Configurations found(parted.others, command);
-  ConfiguredRun run{.files = {}, .given = given, .words = {}};
+  ConfigurationFileRun run{.files = {}, .given = given, .words = {}};
   run.given.settings.clear();
   const std::vector<ShellWord>& words = command.words;
   for (std::size_t i = 1; i < words.size(); ++i) {

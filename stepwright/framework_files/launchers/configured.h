@@ -11,7 +11,7 @@ namespace stepwright::framework_files {
 
 /// How a training program is started with configuration files: its options for files, and whether
 /// NAME=VALUE words override them.
-struct ConfiguredProgram {
+struct ConfigurationFileProgram {
   std::string_view framework;  ///< Framework name for messages.
   /// Example of the program's arguments, for messages: "--config FILE.yaml".
   std::string_view arguments;
@@ -34,7 +34,7 @@ struct ConfiguredProgram {
 /// A training program's run as a script starts it. `files`: the configuration files that the
 /// command names, then the other given files. `given.settings`: the NAME=VALUE overrides of command
 /// and user.
-struct ConfiguredRun {
+struct ConfigurationFileRun {
   std::vector<SourceFile> files;
   UserFacts given;
   /// Override words of the command, as written, if the program has any: NAME=VALUE, ~NAME.
@@ -44,8 +44,10 @@ struct ConfiguredRun {
 /// Reads a shell script that starts a training program with configuration files; numbers of nodes
 /// and devices come from the launcher (torchrun, srun). Fails with `kInput` if no command starts
 /// the program, or if a file that it names is neither given nor written by the script.
-ConfiguredRun read_configured_run(Sources files, const UserFacts& given,
-                                  const ConfiguredProgram& program, JobRankCounts& extent,
-                                  StartedTrainingProgram& start, ImportReport& report);
+ConfigurationFileRun read_run_from_configuration_files(Sources files, const UserFacts& given,
+                                                       const ConfigurationFileProgram& program,
+                                                       JobRankCounts& extent,
+                                                       StartedTrainingProgram& start,
+                                                       ImportReport& report);
 
 }  // namespace stepwright::framework_files

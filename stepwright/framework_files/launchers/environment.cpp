@@ -16,10 +16,10 @@ namespace stepwright::framework_files {
 
 std::vector<EnvironmentSetting> nccl_algorithm_settings(const plan::PlannedJob& planned) {
   const plan::Plan& plan = planned.plan;
-  std::set<collective::Algorithm> asked;
+  std::set<collective::CollectiveAlgorithm> asked;
   for (const auto scheme : plan::active_parallelism_schemes(plan))
     asked.insert(plan.collectives.*scheme);
-  if (asked.empty() || asked == std::set{collective::Algorithm::kLibrary}) return {};
+  if (asked.empty() || asked == std::set{collective::CollectiveAlgorithm::kLibrary}) return {};
   const std::string_view value = collective::definition_of(*asked.begin()).nccl.environment;
   if (asked.size() > 1 || value.empty()) {
     fail_unsupported(fmt::format(
@@ -33,7 +33,7 @@ std::vector<EnvironmentSetting> nccl_algorithm_settings(const plan::PlannedJob& 
 
 std::vector<EnvironmentSetting> needed_environment_settings(const plan::PlannedJob& planned) {
   const auto here = [&](plan::FrameworkDefaultCondition it) {
-    return plan::holds(it, planned.job, planned.plan);
+    return plan::default_condition_applies(it, planned.job, planned.plan);
   };
   std::vector<EnvironmentSetting> settings;
   for (const plan::FrameworkEnvironmentVariable& one :

@@ -11,12 +11,12 @@ namespace {
 
 /// Returns a plan's collective algorithms for a value of NCCL_ALGO; nullopt if no algorithm here
 /// has this value.
-std::optional<plan::Collectives> collectives_of(std::string_view nccl_algo,
-                                                const plan::Plan& plan) {
+std::optional<plan::CollectiveAlgorithmChoices> collectives_of(std::string_view nccl_algo,
+                                                               const plan::Plan& plan) {
   for (const auto& [algorithm, word, definition] : collective::kAlgorithmRows) {
     const std::string_view text = definition->nccl.environment;
     if (text.empty() || text != nccl_algo) continue;
-    plan::Collectives collectives;
+    plan::CollectiveAlgorithmChoices collectives;
     for (const auto scheme : plan::active_parallelism_schemes(plan))
       collectives.*scheme = algorithm;
     return collectives;
@@ -56,7 +56,7 @@ bool asks_for_equal_bits(std::string_view name, std::string_view value) {
 }  // namespace
 
 const KnownSetting* find_known_environment_variable(std::string_view name) {
-  return find_known_setting(known_settings("launchers/environment"), name);
+  return find_known_setting(known_program_settings("launchers/environment"), name);
 }
 
 void read_environment_settings(const StartedCommand& command, PartialPlan& settled,
@@ -67,7 +67,7 @@ void read_environment_settings(const StartedCommand& command, PartialPlan& settl
   for (const auto& [name, word] : command.environment) {
     const KnownSetting* known = find_known_environment_variable(name);
     if (known == nullptr) continue;
-    const std::string value = printable(word.text);
+    const std::string value = one_line_printable_text(word.text);
     std::string field(known->field == "job.kernels.attention" && !attention ? "" : known->field);
     if (const auto collectives =
             name == "NCCL_ALGO" ? collectives_of(word.text, settled.plan) : std::nullopt) {
@@ -79,11 +79,11 @@ void read_environment_settings(const StartedCommand& command, PartialPlan& settl
       if (!settled.host_threads) field.clear();
     }
     if (asks_for_equal_bits(name, word.text)) {
-      settled.kernels.emplace_back(&plan::Kernels::deterministic, true);
+      settled.kernels.emplace_back(&plan::FrameworkKernels::deterministic, true);
       field = "job.kernels.deterministic";
     }
     if (name == "CUDA_LAUNCH_BLOCKING" && value == "1") {
-      settled.kernels.emplace_back(&plan::Kernels::blocking_launches, true);
+      settled.kernels.emplace_back(&plan::FrameworkKernels::blocking_launches, true);
       field = "job.kernels.blocking_launches";
     }
     if (field.empty()) {

@@ -33,19 +33,19 @@ std::string_view name_of_setting(std::string_view word) {
 bool can_matter(std::string_view table, std::string_view name) {
   while (name.starts_with('+')) name.remove_prefix(1);
   const KnownSetting* known =
-      table.empty() ? nullptr : find_known_setting(known_settings(table), name);
+      table.empty() ? nullptr : find_known_setting(known_program_settings(table), name);
   return known == nullptr || !known->field.empty() || known->matters != SettingImpact::kNo;
 }
 
-Tree value_of_setting(std::string_view text, std::uint32_t line) {
-  Tree tree = text_as_yaml_scalar(text);
+DocumentTree value_of_setting(std::string_view text, std::uint32_t line) {
+  DocumentTree tree = text_as_yaml_scalar(text);
   tree.line = line;
   tree.column = 1;
   return tree;
 }
 
-void set_path(Tree& root, std::string_view path, Tree value) {
-  Tree* tree = &root;
+void set_path(DocumentTree& root, std::string_view path, DocumentTree value) {
+  DocumentTree* tree = &root;
   while (true) {
     const std::size_t dot = path.find('.');
     const std::string_view key = path.substr(0, dot);
@@ -53,8 +53,9 @@ void set_path(Tree& root, std::string_view path, Tree value) {
       tree->set(key, std::move(value));
       return;
     }
-    const Tree* below = tree->find(key);
-    if (below == nullptr || below->kind != Tree::Kind::kMapping) tree->set(key, Tree::mapping());
+    const DocumentTree* below = tree->find(key);
+    if (below == nullptr || below->kind != DocumentTree::TreeValueKind::kMapping)
+      tree->set(key, DocumentTree::make_empty_mapping());
     tree = tree->find(key);
     path.remove_prefix(dot + 1);
   }
@@ -62,10 +63,10 @@ void set_path(Tree& root, std::string_view path, Tree value) {
 
 }  // namespace
 
-Document read_key_value_command(Sources files, const KeyValueProgram& program,
-                                const UserFacts& given, JobRankCounts& extent,
-                                StartedTrainingProgram& start, ImportReport& report,
-                                std::optional<SourceFile>* configuration) {
+YamlJsonDocument read_key_value_command(Sources files, const KeyValueProgram& program,
+                                        const UserFacts& given, JobRankCounts& extent,
+                                        StartedTrainingProgram& start, ImportReport& report,
+                                        std::optional<SourceFile>* configuration) {
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };
@@ -76,7 +77,8 @@ Document read_key_value_command(Sources files, const KeyValueProgram& program,
       {.framework = program.framework,
        .arguments = "NAME=VALUE",
        .starts = target_command_predicate(program.target),
-       .has_argument = is_setting},
+       .has_argument = is_setting,
+       .matters = [&](std::string_view name) { return can_matter(program.settings, name); }},
       report);
   start = started_program_of_command(command);
   start.environment = command.environment;
@@ -84,9 +86,9 @@ Document read_key_value_command(Sources files, const KeyValueProgram& program,
     read_launcher_rank_counts(command, extent, report);
     report_unknown_rank_counts(command, extent, report);
   }
-  if (program.whole_nodes) read_self_started_ranks(command, extent, report);
+  if (program.whole_nodes) read_rank_counts_without_launcher(command, extent, report);
   if (program.hydra) check_hydra_words(command);
-  Tree settings = Tree::mapping();
+  DocumentTree settings = DocumentTree::make_empty_mapping();
   bool configured = configuration == nullptr;
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const ShellWord& word = command.words[i];
@@ -103,7 +105,7 @@ Document read_key_value_command(Sources files, const KeyValueProgram& program,
     const bool yaml = word.text.ends_with(".yml") || word.text.ends_with(".yaml");
     if (!configured && equals == word.text.size() && (yaml || (i > 0 && !word.open.empty()))) {
       configured = true;
-      const std::string file = launch_scripts::base_name(word.text);
+      const std::string file = launch_scripts::path_base_name(word.text);
       if (const SourceFile* found = find_command_file(file, parted.others, command)) {
         *configuration = *found;
       } else if (file != program.built_in_file) {
@@ -116,7 +118,7 @@ Document read_key_value_command(Sources files, const KeyValueProgram& program,
   }
   UserFacts own = given;
   std::erase_if(own.settings, [&](const std::string& setting) { return !is_setting(setting); });
-  return with_user_settings(Document::from(std::move(settings), command.file), own);
+  return with_user_settings(YamlJsonDocument::from_tree(std::move(settings), command.file), own);
 }
 
 }  // namespace stepwright::framework_files

@@ -38,9 +38,9 @@ struct KeyValueProgram {
 /// overridden by the user's settings. Sets `extent` and `start`, and `configuration` (unless null)
 /// to the YAML file that the command names, given or written by a script. Fails with `kInput` if no
 /// command starts the program, or if that file is neither given nor the program's own.
-Document read_key_value_command(Sources files, const KeyValueProgram& program,
-                                const UserFacts& given, JobRankCounts& extent,
-                                StartedTrainingProgram& start, ImportReport& report,
-                                std::optional<SourceFile>* configuration = nullptr);
+YamlJsonDocument read_key_value_command(Sources files, const KeyValueProgram& program,
+                                        const UserFacts& given, JobRankCounts& extent,
+                                        StartedTrainingProgram& start, ImportReport& report,
+                                        std::optional<SourceFile>* configuration = nullptr);
 
 }  // namespace stepwright::framework_files

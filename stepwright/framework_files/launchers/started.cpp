@@ -66,7 +66,7 @@ std::map<std::string, std::string> variables_given(Sources files, const UserFact
       fail_input(
           fmt::format("--set: '{}' is no NAME=VALUE of a variable that {} has, nor of an "
                       "argument of {}",
-                      printable(setting), files.front().name, program.framework));
+                      one_line_printable_text(setting), files.front().name, program.framework));
     }
   }
   if (!given.nodes) return variables;
@@ -98,7 +98,8 @@ bool holds_arguments(const ShellWord& word, const std::vector<ShellWord>& kept,
 std::size_t place_of_submitted(Words words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const bool parted = words[i].text == "--" && i > 0;
-    if (parted && launch_scripts::is_launcher(launch_scripts::base_name(words[i + 1].text))) {
+    if (parted && launch_scripts::is_training_launcher_program(
+                      launch_scripts::path_base_name(words[i + 1].text))) {
       return i + 1;
     }
   }
@@ -118,7 +119,7 @@ std::size_t place_of_program(Words words) {
       "deepspeed.launcher.runner"};
   static constexpr std::array<std::string_view, 4> kRunners = {"torchrun", "accelerate",
                                                                "deepspeed", "mpirun"};
-  if (const std::size_t recipe = torchtune_recipe_index(words)) return recipe;
+  if (const std::size_t recipe = torchtune_recipe_word_index(words)) return recipe;
   bool runs = false;
   bool launches = false;
   bool has_options = false;
@@ -130,10 +131,10 @@ std::size_t place_of_program(Words words) {
     if (other && i + 1 < words.size() && !words[i + 1].text.starts_with('-')) return i + 1;
     const bool module = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
     if (runs && module && !launch_scripts::is_one_of(text, kLaunchers)) return i;
-    const std::string name = launch_scripts::base_name(text);
+    const std::string name = launch_scripts::path_base_name(text);
     runs = runs || name.starts_with("python") || launch_scripts::is_one_of(name, kRunners);
     launches = launches || runs || name.ends_with(".sh") ||
-               !program_word_meaning("launchers/programs", "programs", name).empty();
+               !meaning_of_program_setting_word("launchers/programs", "programs", name).empty();
     has_options = has_options || text.starts_with("--");
   }
   return 0;
@@ -243,7 +244,8 @@ std::string open_programs(const ShellScriptResult& script) {
   for (const ShellCommand& command : script.commands) {
     const std::vector<ShellWord>& words = command.words;
     const bool launches = std::ranges::any_of(words, [](const ShellWord& word) {
-      return launch_scripts::is_launcher(launch_scripts::base_name(word.text));
+      return launch_scripts::is_training_launcher_program(
+          launch_scripts::path_base_name(word.text));
     });
     if (!launches || place_of_program(words) > 0) continue;
     const auto open = std::ranges::find_if(words, [](const ShellWord& word) {
@@ -252,7 +254,7 @@ std::string open_programs(const ShellScriptResult& script) {
     });
     if (open == words.end() || text.size() > 500) continue;
     text += fmt::format("; line {} starts {}, whose name is open: {}", command.line,
-                        printable(open->text), remedy(open->open, script));
+                        one_line_printable_text(open->text), remedy(open->open, script));
   }
   return text;
 }
@@ -271,7 +273,7 @@ std::string open_programs(const ShellScriptResult& script) {
     if (!missing.insert(one.path).second) continue;
     advise(one.path, one.line);
     why += fmt::format("; line {} goes on with {}, which is not among the files: give it, too",
-                       one.line, printable(one.path));
+                       one.line, one_line_printable_text(one.path));
   }
   if (script.ended > 0) {
     advise("the end", script.ended);
@@ -283,8 +285,8 @@ std::string open_programs(const ShellScriptResult& script) {
   for (const auto& [place, choice] : script.choices) {
     const std::string how = remedy(choice.open, script);
     advise(choice.condition, choice.line);
-    why += fmt::format("; line {} is open: {}{}{}", choice.line, printable(choice.condition),
-                       how.empty() ? "" : ", ", how);
+    why += fmt::format("; line {} is open: {}{}{}", choice.line,
+                       one_line_printable_text(choice.condition), how.empty() ? "" : ", ", how);
     if (why.size() > 1000) break;
   }
   for (const ShellCommand& command : script.commands) {
@@ -293,7 +295,7 @@ std::string open_programs(const ShellScriptResult& script) {
     const bool python = started.ends_with(".py") || started.find('.') < started.find('/');
     if ((python || place > 0) && why.size() < 1000) {
       why += fmt::format("; line {} starts {}, which is none of its programs", command.line,
-                         printable(started));
+                         one_line_printable_text(started));
     }
     for (const auto* words : {&command.open_arguments, &command.words}) {
       for (const ShellWord& word : *words) {
@@ -323,7 +325,8 @@ std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScr
 
 std::string named(const ShellScriptResult& script, const ShellCommand& command) {
   const ShellWord& word = command.words[place_of_program(command.words)];
-  return fmt::format("{} ({}:{})", printable(word.text), script.files[command.file], command.line);
+  return fmt::format("{} ({}:{})", one_line_printable_text(word.text), script.files[command.file],
+                     command.line);
 }
 
 /// Returns the names of changed arguments: "--lr, --output_dir".
@@ -400,15 +403,17 @@ class OpenConditions {
       if (way == choice.taken || !scripts_.tries()) continue;
       ways[place] = way;
       const std::string text = other_way(ways);
-      if (!text.empty()) others.push_back(fmt::format("{}: {}", printable(choice.ways[way]), text));
+      if (!text.empty())
+        others.push_back(fmt::format("{}: {}", one_line_printable_text(choice.ways[way]), text));
     }
     if (others.empty()) return;
     std::string open;
-    for (const std::string& one : choice.open) open += (open.empty() ? "" : ", ") + printable(one);
+    for (const std::string& one : choice.open)
+      open += (open.empty() ? "" : ", ") + one_line_printable_text(one);
     const std::string how = remedy(choice.open, script);
     report_.not_read.push_back(
-        {printable(choice.condition), choice.ways[choice.taken], script.files[choice.file],
-         choice.line, matters_,
+        {one_line_printable_text(choice.condition), choice.ways[choice.taken],
+         script.files[choice.file], choice.line, matters_,
          fmt::format("the script does not say{}{}; {}{}{}", open.empty() ? " it" : " ", open,
                      fmt::join(others, "; "), how.empty() ? "" : "; ", how),
          arguments_});
@@ -451,14 +456,15 @@ void leave_out(const ShellWord& word, const StartedCommand& made, const ShellScr
   const std::string how = remedy(word.open, script);
   if (!word.text.starts_with("$(")) {
     report.not_read.push_back(
-        {printable(word.text), "", file, word.line, SettingImpact::kMaybe,
+        {one_line_printable_text(word.text), "", file, word.line, SettingImpact::kMaybe,
          fmt::format("the script does not set it; what arguments it holds is not known; {}", how)});
     return;
   }
-  const std::string whose = made.words.empty() ? "the program" : printable(made.words.front().text);
+  const std::string whose =
+      made.words.empty() ? "the program" : one_line_printable_text(made.words.front().text);
   fail_input(fmt::format(
       "{}:{}: what {} prints are arguments of {}; nothing is run to learn them{}{}{}", file,
-      word.line, printable(word.text), whose, how.empty() ? "" : ": ", how,
+      word.line, one_line_printable_text(word.text), whose, how.empty() ? "" : ": ", how,
       launch_scripts::script_capture_advice(word.text, word.line, script.files.front())));
 }
 
@@ -515,14 +521,14 @@ void note_array(const StartedCommand& command, Sources files, const UserFacts& g
   report.notes.push_back(fmt::format(
       "The job is an array ({}), of which the first task was read: --set {}=INDEX reads "
       "another.",
-      printable(command.job->array), variable));
+      one_line_printable_text(command.job->array), variable));
 }
 
 /// Returns the options that set all unknown parts of a word: "--set MODEL=VALUE --set SIZE=VALUE".
 std::string settings_of(const std::vector<std::string>& open) {
   std::vector<std::string> settings;
   for (const std::string& name : open) {
-    std::string one = fmt::format("--set {}=VALUE", printable(name));
+    std::string one = fmt::format("--set {}=VALUE", one_line_printable_text(name));
     if (std::ranges::count(settings, one) == 0) settings.push_back(std::move(one));
   }
   return fmt::format("{}", fmt::join(settings, " "));
@@ -548,7 +554,7 @@ std::string others_printed(const std::vector<std::string>& names, const std::str
   if (std::ranges::count(names, but) == 0) return "";
   for (const std::string& name : names) {
     if (name != but && others.size() < kMost) {
-      others.push_back(fmt::format("--set {}=VALUE", printable(name)));
+      others.push_back(fmt::format("--set {}=VALUE", one_line_printable_text(name)));
     }
   }
   if (others.empty()) return "";
@@ -558,12 +564,12 @@ std::string others_printed(const std::vector<std::string>& names, const std::str
 
 }  // namespace
 
-std::size_t torchtune_recipe_index(Words words) {
+std::size_t torchtune_recipe_word_index(Words words) {
   static constexpr std::string_view kFlags[] = {"--standalone", "--no-python", "--no_python", "-m",
                                                 "--module",     "--run-path",  "--run_path"};
   std::size_t at = 0;
-  while (at + 1 < words.size() &&
-         (launch_scripts::base_name(words[at].text) != "tune" || words[at + 1].text != "run")) {
+  while (at + 1 < words.size() && (launch_scripts::path_base_name(words[at].text) != "tune" ||
+                                   words[at + 1].text != "run")) {
     ++at;
   }
   for (at += 2; at < words.size() && words[at].text.starts_with('-'); ++at) {
@@ -576,12 +582,12 @@ std::size_t torchtune_recipe_index(Words words) {
 bool is_data_preparation_program(std::string_view program) {
   static constexpr std::string_view kParts[] = {"prepare", "preprocess", "tokeniz", "download",
                                                 "convert", "export_",    "merge_"};
-  const std::string name = launch_scripts::base_name(program);
+  const std::string name = launch_scripts::path_base_name(program);
   return std::ranges::any_of(
       kParts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
-bool is_argument_and_value(const std::string& setting) {
+bool is_name_value_argument(const std::string& setting) {
   const std::size_t equals = setting.find('=');
   return equals != std::string::npos && setting.find_first_not_of('-') < equals;
 }
@@ -599,10 +605,10 @@ StartedCommand find_started_command(Sources files, const UserFacts& given,
   const std::vector<const ShellCommand*> jobs = scripts.jobs(script);
   const ShellCommand& taken = picked(jobs, script, given, program, report);
   if (script.commands.size() > 1 && taken.words.front().text.starts_with("--")) {
-    fail_input(
-        fmt::format("{}:{}: a command begins with {}, as the line above it ends before its "
-                    "backslash: that must be the last character of the line",
-                    script.files[taken.file], taken.line, printable(taken.words.front().text)));
+    fail_input(fmt::format(
+        "{}:{}: a command begins with {}, as the line above it ends before its "
+        "backslash: that must be the last character of the line",
+        script.files[taken.file], taken.line, one_line_printable_text(taken.words.front().text)));
   }
   const auto number = static_cast<std::size_t>(std::ranges::find(jobs, &taken) - jobs.begin());
   OpenConditions open(scripts, program, taken, number, report);
@@ -610,25 +616,28 @@ StartedCommand find_started_command(Sources files, const UserFacts& given,
     open.add(script, place, choice, ways);
   }
   std::set<std::string> listed;
-  for (const UnreadSetting& one : report.not_read) listed.insert(one.name);
+  for (const UnexpressedSetting& one : report.not_read) listed.insert(one.name);
   for (const launch_scripts::MissingScript& one : script.missing) {
-    report.missing.emplace_back(printable(one.path),
+    report.missing.emplace_back(one_line_printable_text(one.path),
                                 fmt::format("{}:{}", script.files[one.file], one.line));
-    if (!listed.insert(printable(one.path)).second) continue;
-    report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
-                               SettingImpact::kMaybe, "it is not among the files: give it, too"});
+    if (!listed.insert(one_line_printable_text(one.path)).second) continue;
+    report.not_read.push_back({one_line_printable_text(one.path), "", script.files[one.file],
+                               one.line, SettingImpact::kMaybe,
+                               "it is not among the files: give it, too"});
   }
   for (const auto& [made, copy] : script.copies) {
     const bool data = made.ends_with(".json") || made.ends_with(".yaml") || made.ends_with(".yml");
     if (!data || copy.program == "cp" || copy.program == "mv" || copy.program == "ln") continue;
-    report.not_read.push_back({fmt::format("{} {}", copy.program, printable(copy.source)), "",
-                               script.files[copy.file], copy.line, SettingImpact::kMaybe,
-                               fmt::format("what it changes in {}", printable(made))});
+    report.not_read.push_back(
+        {fmt::format("{} {}", copy.program, one_line_printable_text(copy.source)), "",
+         script.files[copy.file], copy.line, SettingImpact::kMaybe,
+         fmt::format("what it changes in {}", one_line_printable_text(made))});
   }
   StartedCommand command = parted(script, taken, report);
   note_array(command, files, given, report);
   for (const auto& [place, variable] : command.open_written) {
-    report.open_values.emplace_back(place, fmt::format("--set {}=VALUE", printable(variable)));
+    report.open_values.emplace_back(
+        place, fmt::format("--set {}=VALUE", one_line_printable_text(variable)));
   }
   const std::vector<std::string> printed = printed_values(command.words);
   for (const ShellWord& word : command.words) {
@@ -671,7 +680,7 @@ std::vector<TrainingCommandCandidate> find_training_commands(Sources files,
   return {};
 }
 
-std::vector<ShellWord> StartedCommand::all_command_words() const {
+std::vector<ShellWord> StartedCommand::command_words_with_overrides() const {
   std::vector<ShellWord> all = words;
   for (const std::string& setting : arguments_given) {
     const std::size_t equals = setting.find('=');
@@ -682,14 +691,14 @@ std::vector<ShellWord> StartedCommand::all_command_words() const {
   return all;
 }
 
-void rethrow_with_value_option(const Error& error, const StartedCommand& command,
-                               const ImportReport& report) {
+void rethrow_naming_option_for_value(const Error& error, const StartedCommand& command,
+                                     const ImportReport& report) {
   for (std::size_t i = 1; i < command.words.size(); ++i) {
     const ShellWord& word = command.words[i];
     if (word.open.empty() || word.text != error.place().value) continue;
     std::string how = fmt::format("{}{}", settings_of(word.open),
                                   others_printed(printed_values(command.words), word.open.front()));
-    for (const UnreadSetting& one : report.not_read) {
+    for (const UnexpressedSetting& one : report.not_read) {
       if (std::ranges::count(one.arguments, command.words[i - 1].text) == 0) continue;
       how += fmt::format(", or decide {} in line {}: {}", one.name, one.line, one.why);
     }

@@ -17,7 +17,7 @@ namespace stepwright::framework_files {
 
 /// Returns the index of the recipe's name among the words of a torchtune command `tune run
 /// [torchrun options] RECIPE` (meta-pytorch/torchtune torchtune/_cli/run.py); 0 for other commands.
-std::size_t torchtune_recipe_index(Words words);
+std::size_t torchtune_recipe_word_index(Words words);
 
 /// How to recognise a framework's training programs among the commands of shell scripts, and how to
 /// split their arguments.
@@ -40,7 +40,7 @@ struct StartedProgramRule {
 
 /// True if a user's setting has the form NAME=VALUE or --NAME=VALUE, for programs that accept any
 /// argument (`StartedProgramRule::has_argument`).
-bool is_argument_and_value(const std::string& setting);
+bool is_name_value_argument(const std::string& setting);
 
 /// The command in a shell script that starts a training job: launchers, program, arguments,
 /// environment, and files that the script writes.
@@ -54,7 +54,7 @@ struct StartedCommand {
   std::vector<ShellWord> words;
   /// Allocation of the batch job (Slurm, PBS) that runs the command; null if the script states
   /// none.
-  std::shared_ptr<const launch_scripts::BatchAllocation> job;
+  std::shared_ptr<const launch_scripts::BatchJobAllocation> job;
   std::map<std::string, ShellWord> environment;
   /// The user's settings `NAME=VALUE` that override arguments of the command.
   std::vector<std::string> arguments_given;
@@ -71,7 +71,7 @@ struct StartedCommand {
   std::vector<std::pair<std::string, std::string>> open_written;
 
   /// Returns program and arguments, followed by the arguments with which the user overrides them.
-  [[nodiscard]] std::vector<ShellWord> all_command_words() const;
+  [[nodiscard]] std::vector<ShellWord> command_words_with_overrides() const;
 };
 
 /// Interprets shell scripts, of which the first is run, and returns the command that starts the
@@ -109,7 +109,7 @@ struct UnsetValueError : Error {
 /// Rethrows an error; if it is about a value that the command's script does not set, throws an
 /// `UnsetValueError` that names the option to set it. `report` lists the conditions of unknown
 /// outcome.
-[[noreturn]] void rethrow_with_value_option(const Error& error, const StartedCommand& command,
-                                            const ImportReport& report);
+[[noreturn]] void rethrow_naming_option_for_value(const Error& error, const StartedCommand& command,
+                                                  const ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -38,7 +38,8 @@ constexpr std::string_view kPrograms = "launchers/programs";
 /// Returns the kind of a launcher, a program that starts another one; empty for any other word. The
 /// words after a launcher are its own options.
 std::string_view launcher_kind(const ShellWord& word) {
-  return program_word_meaning(kPrograms, "programs", launch_scripts::base_name(word.text));
+  return meaning_of_program_setting_word(kPrograms, "programs",
+                                         launch_scripts::path_base_name(word.text));
 }
 
 using LauncherKinds = std::initializer_list<std::string_view>;
@@ -49,7 +50,7 @@ bool is_launcher_of(const ShellWord& word, LauncherKinds kinds) {
 
 /// True if a section of the table launchers/programs lists a word, such as an option's name.
 bool is_listed(std::string_view section, std::string_view word) {
-  return !program_word_meaning(kPrograms, section, word).empty();
+  return !meaning_of_program_setting_word(kPrograms, section, word).empty();
 }
 
 /// Returns, for each launcher of some kinds before the training program, the words after it.
@@ -68,7 +69,7 @@ std::vector<LauncherWords> words_behind(const StartedCommand& command, LauncherK
 /// Returns the value of a section's first option that is set among the words before the program;
 /// nullopt: none is.
 std::optional<std::int64_t> launched(const StartedCommand& command, std::string_view section) {
-  for (const auto& [name, brief] : table_section_words(kPrograms, section)) {
+  for (const auto& [name, brief] : words_of_table_section(kPrograms, section)) {
     if (const auto value = launch_scripts::launcher_option_number(command.launchers, name))
       return value;
     if (!brief.starts_with('-')) continue;
@@ -129,7 +130,8 @@ std::optional<std::int64_t> placed_on_node(std::string_view policy) {
   const std::vector<std::string_view> parts = parts_between(policy.substr(at), ':');
   if (parts.size() < 3 || !parts[2].starts_with("node")) return std::nullopt;
   const IntegerParseResult count = read_integer(std::string(parts[1]));
-  const bool sound = count.status == IntegerParseResult::Status::kGood && count.value > 0;
+  const bool sound =
+      count.status == IntegerParseResult::IntegerParseStatus::kGood && count.value > 0;
   return sound ? std::optional(count.value) : std::nullopt;
 }
 
@@ -152,7 +154,8 @@ HostLines hosts_of(std::string_view text, char between) {
         at == std::string_view::npos
             ? IntegerParseResult()
             : read_integer(line.substr(at + 1, line.find_first_of(" \t\r", at + 1) - at - 1));
-    const bool good = count.status == IntegerParseResult::Status::kGood && count.value > 0;
+    const bool good =
+        count.status == IntegerParseResult::IntegerParseStatus::kGood && count.value > 0;
     hosts.slots += good ? count.value : 1;
     hosts.said = hosts.said && good;
   }
@@ -175,7 +178,7 @@ std::optional<HostLines> given_hosts(const StartedCommand& command) {
       const bool known = !apart || words[i + 1].open.empty();
       return known ? std::optional(hosts_of(value, ',')) : std::nullopt;
     }
-    const auto written = command.written.find(launch_scripts::base_name(value));
+    const auto written = command.written.find(launch_scripts::path_base_name(value));
     if (written == command.written.end()) continue;
     const HostLines hosts = hosts_of(written->second.text, '\n');
     return hosts.nodes > 0 ? std::optional(hosts) : std::nullopt;
@@ -218,7 +221,7 @@ MpiExtent mpi_extent(const StartedCommand& command) {
     if (slots) extent.ranks = hosts->slots;
   }
   if (command.job == nullptr) return extent;
-  const launch_scripts::BatchAllocation& job = *command.job;
+  const launch_scripts::BatchJobAllocation& job = *command.job;
   if (!extent.nodes) extent.nodes = job.nodes;
   if (extent.ranks || extent.open_ranks) return extent;
   const std::int64_t tasks = launch_scripts::tasks_on_each_node(job);
@@ -285,7 +288,7 @@ OpenExtent open_extent(std::string_view name, const ShellWord& value, bool nodes
   const bool settable = launch_scripts::is_shell_name(place) ||
                         place.find_first_not_of("0123456789") == std::string::npos;
   return {.name = std::string(name),
-          .value = printable(value.text),
+          .value = one_line_printable_text(value.text),
           .variable = settable ? place : "",
           .line = value.line,
           .nodes = nodes};
@@ -311,7 +314,7 @@ std::vector<OpenExtent> open_extents(const StartedCommand& command) {
   const bool silent = mpi && !extent.ranks && !extent.open_ranks;
   if (silent && !extent.nodes) {
     const ShellWord& program = words_behind(command, {"mpi"}).front().front();
-    found.push_back({.name = printable(program.text),
+    found.push_back({.name = one_line_printable_text(program.text),
                      .value = "",
                      .variable = "",
                      .line = program.line,
@@ -323,7 +326,7 @@ std::vector<OpenExtent> open_extents(const StartedCommand& command) {
 /// Fails if a node has fewer visible devices than processes; adds a note if it has more.
 void check_visible_devices(const StartedCommand& command, const JobRankCounts& extent,
                            ImportReport& report) {
-  const auto visible = visible_device_count(command);
+  const auto visible = cuda_visible_device_count(command);
   std::optional<std::int64_t> processes = extent.devices_of_node;
   if (extent.ranks && *extent.ranks % extent.nodes.value_or(1) == 0) {
     processes = *extent.ranks / extent.nodes.value_or(1);
@@ -434,7 +437,7 @@ void read_launcher_rank_counts(const StartedCommand& command, JobRankCounts& ext
   if (deepspeed && extent.devices_of_node && !extent.nodes && !elsewhere) extent.nodes = 1;
   take_devices_of_job(command, extent);
   if (!extent.ranks && !extent.devices_of_node && !elsewhere) {
-    extent.devices_of_node = visible_device_count(command);
+    extent.devices_of_node = cuda_visible_device_count(command);
     if (extent.devices_of_node && !extent.nodes) extent.nodes = 1;
   }
   if (starter && !(deepspeed && has_option(command, "--include"))) {
@@ -454,13 +457,13 @@ void read_launcher_rank_counts(const StartedCommand& command, JobRankCounts& ext
   if (tasks) extent.devices_of_node = tasks;
 }
 
-std::optional<std::int64_t> visible_device_count(const StartedCommand& command) {
+std::optional<std::int64_t> cuda_visible_device_count(const StartedCommand& command) {
   const auto found = command.environment.find("CUDA_VISIBLE_DEVICES");
   if (found == command.environment.end()) return std::nullopt;
-  return visible_device_count(found->second.text);
+  return cuda_visible_device_count(found->second.text);
 }
 
-std::optional<std::int64_t> visible_device_count(std::string_view list) {
+std::optional<std::int64_t> cuda_visible_device_count(std::string_view list) {
   std::int64_t count = 0;
   for (const std::string_view one : parts_between(list, ',')) {
     const bool number = !one.empty() && one.find_first_not_of("0123456789") == one.npos;
@@ -475,12 +478,13 @@ std::optional<std::int64_t> positive_environment_number(const StartedCommand& co
   const auto found = command.environment.find(name);
   if (found == command.environment.end()) return std::nullopt;
   const IntegerParseResult reading = read_integer(found->second.text);
-  const bool good = reading.status == IntegerParseResult::Status::kGood && reading.value > 0;
+  const bool good =
+      reading.status == IntegerParseResult::IntegerParseStatus::kGood && reading.value > 0;
   return good ? std::optional(reading.value) : std::nullopt;
 }
 
-void read_self_started_ranks(const StartedCommand& command, JobRankCounts& extent,
-                             ImportReport& report) {
+void read_rank_counts_without_launcher(const StartedCommand& command, JobRankCounts& extent,
+                                       ImportReport& report) {
   read_launcher_rank_counts(command, extent, report);
   // Each task of the batch system starts the processes of one node.
   if (!has_starter(command)) {
@@ -488,7 +492,7 @@ void read_self_started_ranks(const StartedCommand& command, JobRankCounts& exten
     extent.devices_of_node = launched(command, "own_devices");
     if (!extent.devices_of_node) extent.devices_of_node = launched(command, "allocated_devices");
     take_job(command, extent);
-    if (!extent.devices_of_node) extent.devices_of_node = visible_device_count(command);
+    if (!extent.devices_of_node) extent.devices_of_node = cuda_visible_device_count(command);
   }
   if (const auto nodes = positive_environment_number(command, "NNODES")) extent.nodes = nodes;
   if (const auto devices = positive_environment_number(command, "NPROC_PER_NODE")) {
@@ -504,7 +508,9 @@ void report_unknown_rank_counts(const StartedCommand& command, const JobRankCoun
   if (extent.given_extent) return;
   const auto list = [&](const OpenExtent& one) {
     const std::string set =
-        one.variable.empty() ? "" : fmt::format(", or --set {}=VALUE", printable(one.variable));
+        one.variable.empty()
+            ? ""
+            : fmt::format(", or --set {}=VALUE", one_line_printable_text(one.variable));
     report.not_read.push_back(
         {one.name, one.value, command.file, one.line, SettingImpact::kYes,
          fmt::format("{}: --{} says it{}",

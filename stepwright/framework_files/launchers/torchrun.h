@@ -45,15 +45,15 @@ std::optional<std::int64_t> positive_environment_number(const StartedCommand& co
 
 /// Returns the number of devices in a value of `CUDA_VISIBLE_DEVICES`; nullopt if it is not a list
 /// of devices.
-std::optional<std::int64_t> visible_device_count(std::string_view list);
+std::optional<std::int64_t> cuda_visible_device_count(std::string_view list);
 /// Returns the number of devices in a command's `CUDA_VISIBLE_DEVICES`; nullopt if the variable is
 /// not set or not a list of devices.
-std::optional<std::int64_t> visible_device_count(const StartedCommand& command);
+std::optional<std::int64_t> cuda_visible_device_count(const StartedCommand& command);
 
 /// Reads the number of ranks for a program that starts the processes of its node itself: from its
 /// launcher, from the environment variables NNODES and NPROC_PER_NODE, or from the batch job. One
 /// node if nothing states the number.
-void read_self_started_ranks(const StartedCommand& command, JobRankCounts& extent,
-                             ImportReport& report);
+void read_rank_counts_without_launcher(const StartedCommand& command, JobRankCounts& extent,
+                                       ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -33,13 +33,13 @@ constexpr std::string_view kFactory = "llama-factory";
 /// True if preference training needs a frozen reference copy of the model; hiyouga/LLaMA-Factory
 /// src/llamafactory/hparams/finetuning_args.py: `use_ref_model`, train/dpo/workflow.py. With
 /// adapters, the reference is the model with adapters switched off.
-bool has_reference(const Fields& fields) {
+bool has_reference(const FrameworkSettingsReader& fields) {
   const std::string loss = fields.word("pref_loss", "sigmoid");
   return loss != "orpo" && loss != "simpo";
 }
 
 /// Fails for files of `llamafactory-cli export` and `chat`, which have arguments of training, too.
-void check_no_export(const Fields& fields) {
+void check_no_export(const FrameworkSettingsReader& fields) {
   const auto said = [&](std::string_view key) {
     const auto value = fields.node().find(key);
     return value && !value->is_null();
@@ -54,12 +54,13 @@ void check_no_export(const Fields& fields) {
 
 /// Reads the training method. In DPO each pair counts as two sequences, the chosen and the rejected
 /// answer.
-void read_stage(const Fields& fields, PartialPlan& settled) {
+void read_stage(const FrameworkSettingsReader& fields, PartialPlan& settled) {
   const auto stage = fields.node().find("stage");
   const std::string word = stage && !stage->is_null() ? stage->text() : "sft";
   const bool pairs = word == "dpo" && has_reference(fields);
   if (!pairs && word != "sft" && word != "pt") {
-    fields.leave_out("stage", *stage, "a second model or another loss: one of tokens is counted");
+    fields.record_unmodelled_setting("stage", *stage,
+                                     "a second model or another loss: one of tokens is counted");
     return;
   }
   fields.mark_setting_read("stage");
@@ -70,7 +71,8 @@ void read_stage(const Fields& fields, PartialPlan& settled) {
 
 /// Reads which weights are trained, and by which method; hiyouga/LLaMA-Factory
 /// src/llamafactory/hparams/finetuning_args.py: stage, finetuning_type.
-Draft read_method(const Fields& fields, Draft draft, ImportReport& report) {
+PlanDraft read_method(const FrameworkSettingsReader& fields, PlanDraft draft,
+                      ImportReport& report) {
   const auto type = fields.node().find("finetuning_type");
   const std::string word = type && !type->is_null() ? type->text() : "lora";
   if (word == "lora" && !type) {
@@ -81,7 +83,8 @@ Draft read_method(const Fields& fields, Draft draft, ImportReport& report) {
     fields.mark_setting_read("finetuning_type");
     draft.adapters = read_lora_adapter_settings(fields, "llamafactory/adapters", "lora");
   } else if (word != "full") {
-    fields.leave_out("finetuning_type", *type, "frozen weights: all are trained in the plan");
+    fields.record_unmodelled_setting("finetuning_type", *type,
+                                     "frozen weights: all are trained in the plan");
   }
   read_stage(fields, draft);
   return draft;
@@ -89,7 +92,7 @@ Draft read_method(const Fields& fields, Draft draft, ImportReport& report) {
 
 /// Reads the sequence parallelism of a fork; Qihoo360/360-LLaMA-Factory
 /// src/llamafactory/hparams/model_args.py: sequence_parallel_size, sequence_parallel_mode.
-void read_sequence_parallelism(const Fields& fields, plan::Plan& plan) {
+void read_sequence_parallelism(const FrameworkSettingsReader& fields, plan::Plan& plan) {
   static constexpr Named<plan::ContextKind> kModes[] = {
       {plan::ContextKind::kRing, "zigzag-ring"},
       {plan::ContextKind::kAllGather, "llama3"},
@@ -102,8 +105,8 @@ void read_sequence_parallelism(const Fields& fields, plan::Plan& plan) {
 /// Reads the weights' type: hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
 /// Trained weights are converted to fp32 unless `pure_bf16` is set:
 /// src/llamafactory/model/adapter.py, init_adapter.
-void read_weight_types(const Fields& fields, TrainerDistribution& trainer, PartialPlan& settled,
-                       ImportReport& report) {
+void read_weight_types(const FrameworkSettingsReader& fields, TrainerDistribution& trainer,
+                       PartialPlan& settled, ImportReport& report) {
   const bool pure = fields.flag("pure_bf16", false);
   if (pure) trainer.weights = LoadedWeightType::kPure;
   if (settled.precision == DType::kFp32) {
@@ -116,7 +119,8 @@ void read_weight_types(const Fields& fields, TrainerDistribution& trainer, Parti
 }
 
 /// Reads recomputation: hiyouga/LLaMA-Factory src/llamafactory/model/model_utils/checkpointing.py.
-void read_recomputation(const Fields& fields, plan::Plan& plan, ImportReport& report) {
+void read_recomputation(const FrameworkSettingsReader& fields, plan::Plan& plan,
+                        ImportReport& report) {
   const bool off = fields.flag("disable_gradient_checkpointing", false);
   plan.recompute.kind = off ? plan::RecomputeKind::kNone : plan::RecomputeKind::kFull;
   if (!fields.has("disable_gradient_checkpointing")) {
@@ -131,8 +135,8 @@ void read_recomputation(const Fields& fields, plan::Plan& plan, ImportReport& re
 /// the longest example that fits first. Without `neat_packing`, documents in a sequence attend to
 /// each other. In pretraining, documents are joined and cut:
 /// src/llamafactory/data/processor/pretrain.py.
-void read_factory_packing(const Fields& fields, const UserFacts& given, StatedStepBatch& batch,
-                          ImportReport& report) {
+void read_factory_packing(const FrameworkSettingsReader& fields, const UserFacts& given,
+                          StatedStepBatch& batch, ImportReport& report) {
   constexpr std::int64_t kUsualGroup = 1000;
   const auto stage = fields.node().find("stage");
   const bool pretrains = stage && stage->is_scalar() && stage->text() == "pt";
@@ -150,9 +154,9 @@ void read_factory_packing(const Fields& fields, const UserFacts& given, StatedSt
     words.packing.group = fields.integer("preprocessing_batch_size", kUsualGroup);
     words.packing.masks = neat;
   }
-  apply_document_packing(fields, neat ? "neat_packing" : "packing", words, given, batch);
-  if (!is_flag_set(fields, "neat_packing") && !is_flag_set(fields, "packing")) {
-    report_example_length_limit(fields, "cutoff_len", given, batch, report);
+  set_user_document_packing(fields, neat ? "neat_packing" : "packing", words, given, batch);
+  if (!is_setting_true(fields, "neat_packing") && !is_setting_true(fields, "packing")) {
+    report_max_example_length_as_unread(fields, "cutoff_len", given, batch, report);
   }
 }
 
@@ -160,7 +164,8 @@ void read_factory_packing(const Fields& fields, const UserFacts& given, StatedSt
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/training_args.py, train/trainer_utils.py:
 /// get_ray_trainer. A script uses Ray if it sets USE_RAY, settings without a script if they name
 /// the Ray run.
-void take_ray_workers(const Fields& fields, const StartedCommand* command, JobRankCounts& extent) {
+void take_ray_workers(const FrameworkSettingsReader& fields, const StartedCommand* command,
+                      JobRankCounts& extent) {
   bool used = fields.has("ray_num_workers");
   if (command != nullptr) {
     // Values that turn a variable on (src/llamafactory/extras/misc.py: is_env_enabled).
@@ -185,10 +190,10 @@ std::int64_t usual_length(const StartedCommand* command) {
 
 /// Reads a settings file. `command` is the command of the script that starts it; null: no script
 /// was given.
-Draft read_factory_program(const TransformersProgramFiles& files, const Document& document,
-                           const StartedCommand* command, const UserFacts& given, Draft draft,
-                           ImportReport& report) {
-  const Fields fields(document.root());
+PlanDraft read_factory_program(const TransformersProgramFiles& files,
+                               const YamlJsonDocument& document, const StartedCommand* command,
+                               const UserFacts& given, PlanDraft draft, ImportReport& report) {
+  const FrameworkSettingsReader fields(document.root());
   check_is_training(fields);
   check_no_export(fields);
   take_ray_workers(fields, command, draft.extent);
@@ -215,7 +220,7 @@ Draft read_factory_program(const TransformersProgramFiles& files, const Document
   draft.apply_liger_loss(fields.flag("enable_liger_kernel", false));
   apply_attention_kernel(fields, "flash_attn", draft);
   draft = complete_transformers_plan(fields, files, trainer, given, std::move(draft), report,
-                                     known_settings("llamafactory/settings"));
+                                     known_program_settings("llamafactory/settings"));
   if (draft.method.kind == plan::TrainingMethodKind::kDpo)
     double_preference_pair_batch(draft.plan, draft.batch, report);
   return draft;
@@ -254,19 +259,19 @@ std::ptrdiff_t place_of_start(Words words) {
 
 /// Reads a script that starts LLaMA-Factory with a settings file or with arguments;
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
-Draft read_factory_script(Sources files, const SourceFile& script, const UserFacts& given,
-                          Draft draft, ImportReport& report) {
+PlanDraft read_factory_script(Sources files, const SourceFile& script, const UserFacts& given,
+                              PlanDraft draft, ImportReport& report) {
   const StartedProgramRule program{
       .framework = "LLaMA-Factory",
       .arguments = "llamafactory-cli train",
       .starts = starts_llamafactory,
-      .has_argument = is_argument_and_value,
-      .matters = important_argument_predicate(known_settings("llamafactory/settings"))};
+      .has_argument = is_name_value_argument,
+      .matters = step_relevant_argument_predicate(known_program_settings("llamafactory/settings"))};
   TransformersScriptRun read =
       read_transformers_script(script, files, given, program, draft.start, report);
   const StartedCommand& command = read.command;
-  read_self_started_ranks(command, draft.extent, report);
-  const std::vector<ShellWord> words = command.all_command_words();
+  read_rank_counts_without_launcher(command, draft.extent, report);
+  const std::vector<ShellWord> words = command.command_words_with_overrides();
   const auto first = static_cast<std::size_t>(place_of_start(words)) + 1;
   // The only argument names a file, also where the script leaves open which one.
   if (first == words.size() && command.left_out.size() == 1) {
@@ -275,20 +280,21 @@ Draft read_factory_script(Sources files, const SourceFile& script, const UserFac
   const bool named = first < words.size() && is_yaml_or_json_path(words[first].text);
   if (!named) {
     read.files.program = &script;
-    apply_accelerate_launch_options(command, read.files, report);
-    Document said = Document::from(
-        command_arguments_as_mapping(words, known_settings("llamafactory/settings")), command.file);
-    draft = read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), &command,
-                                 given, std::move(draft), report);
+    read_accelerate_launch_options(command, read.files, report);
+    YamlJsonDocument said = YamlJsonDocument::from_tree(
+        command_arguments_as_mapping(words, known_program_settings("llamafactory/settings")),
+        command.file);
+    draft = read_factory_program(read.files, with_fsdp_file_contents(std::move(said), read.files),
+                                 &command, given, std::move(draft), report);
     read_environment_settings(command, draft, draft.extent, report);
     return draft;
   }
   set_program_settings_file(words[first], read);
-  apply_accelerate_launch_options(command, read.files, report);
+  read_accelerate_launch_options(command, read.files, report);
   UserFacts own = given;
   own.settings.clear();
   for (const ShellWord& word : std::span(words).subspan(first + 1)) {
-    if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
+    if (is_name_value_argument(word.text)) own.settings.push_back(word.text);
   }
   if (file_matches_target_rules(kFactory, *read.files.program, "v1")) {
     draft = read_llama_factory_v1(read.files, own, std::move(draft), report);
@@ -304,7 +310,8 @@ Draft read_factory_script(Sources files, const SourceFile& script, const UserFac
 
 bool starts_llamafactory(Words words) { return place_of_start(words) >= 0; }
 
-Draft read_llamafactory(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_llamafactory(Sources files, const UserFacts& given, PlanDraft draft,
+                            ImportReport& report) {
   const auto script = std::ranges::find_if(files, [](const SourceFile& file) {
     return file_matches_target_rules(kFactory, file, "script");
   });

@@ -15,12 +15,12 @@ namespace {
 constexpr MegatronFieldPath kMcaPlaces[] = {{"ddp_bucket_size", "bucket_size"}};
 
 /// Returns the fields of Megatron-Core that the file sets.
-Tree said_fields(const Fields& fields) {
-  Tree said = flat_megatron_settings(fields.node(), kMcaPlaces);
-  const Tree* modules = said.find("recompute_modules");
-  if (modules == nullptr || modules->kind != Tree::Kind::kScalar) return said;
+DocumentTree said_fields(const FrameworkSettingsReader& fields) {
+  DocumentTree said = flat_megatron_settings(fields.node(), kMcaPlaces);
+  const DocumentTree* modules = said.find("recompute_modules");
+  if (modules == nullptr || modules->kind != DocumentTree::TreeValueKind::kScalar) return said;
   // "core_attn,moe" becomes a list.
-  Tree list = Tree::flow_sequence();
+  DocumentTree list = DocumentTree::empty_flow_sequence();
   list.line = modules->line;
   for (const std::string& word : split_word_list(*fields.node().find("recompute_modules")))
     list.add(word);
@@ -30,7 +30,7 @@ Tree said_fields(const Fields& fields) {
 
 }  // namespace
 
-bool is_llama_factory_megatron(const Fields& fields) {
+bool is_llama_factory_megatron(const FrameworkSettingsReader& fields) {
   static constexpr std::string_view kDegrees[] = {
       "tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"};
   return std::ranges::any_of(kDegrees, [&](std::string_view key) {
@@ -39,8 +39,9 @@ bool is_llama_factory_megatron(const Fields& fields) {
   });
 }
 
-Draft read_llama_factory_megatron(const TransformersProgramFiles& files, const Fields& fields,
-                                  const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_llama_factory_megatron(const TransformersProgramFiles& files,
+                                      const FrameworkSettingsReader& fields, const UserFacts& given,
+                                      PlanDraft draft, ImportReport& report) {
   constexpr std::int64_t kUsualLength = 2048;
   constexpr std::int64_t kUsualBatch = 8;
   const std::string& name = files.program->name;
@@ -56,15 +57,16 @@ Draft read_llama_factory_megatron(const TransformersProgramFiles& files, const F
   const std::int64_t accumulation = fields.integer("gradient_accumulation_steps", 1);
   if (given.batch.empty()) draft.batch.micro_batches = accumulation;
   const auto type = fields.node().find("finetuning_type");
-  const auto own = known_settings("llamafactory/mca");
-  const auto others = known_settings("llamafactory/settings");
+  const auto own = known_program_settings("llamafactory/mca");
+  const auto others = known_program_settings("llamafactory/settings");
   std::vector<KnownSetting> known(own.begin(), own.end());
   known.insert(known.end(), others.begin(), others.end());
-  draft = read_program_megatron_fields(text, fields, known, given, std::move(draft), report, name);
+  draft =
+      read_plan_from_megatron_fields(text, fields, known, given, std::move(draft), report, name);
   // This trainer trains all weights: src/llamafactory/train/mca/workflow.py.
   if (type && type->is_scalar() && type->text() == "full") return draft;
   report.not_read.push_back({"finetuning_type", type && type->is_scalar() ? type->text() : "lora",
-                             name, type ? type->line() : 0, SettingImpact::kYes,
+                             name, type ? type->source_line() : 0, SettingImpact::kYes,
                              "adapters: all weights are trained in the plan"});
   return draft;
 }

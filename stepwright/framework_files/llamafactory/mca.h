@@ -8,13 +8,14 @@ namespace stepwright::framework_files {
 
 /// True if a LLaMA-Factory configuration is for its Megatron-Core trainer (`USE_MCA=1`), which
 /// alone accepts keys for parallel degrees that the configuration has.
-bool is_llama_factory_megatron(const Fields& fields);
+bool is_llama_factory_megatron(const FrameworkSettingsReader& fields);
 
 /// Reads a configuration for LLaMA-Factory's Megatron-Core trainer. The file must name a built-in
 /// model, or the user must state the model. Sources: hiyouga/LLaMA-Factory
 /// src/llamafactory/train/mca/workflow.py, alibaba/ROLL
 /// mcore_adapter/src/mcore_adapter/training_args.py.
-Draft read_llama_factory_megatron(const TransformersProgramFiles& files, const Fields& fields,
-                                  const UserFacts& given, Draft draft, ImportReport& report);
+PlanDraft read_llama_factory_megatron(const TransformersProgramFiles& files,
+                                      const FrameworkSettingsReader& fields, const UserFacts& given,
+                                      PlanDraft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -27,18 +27,19 @@ constexpr Named<Sharing> kSharings[] = {{Sharing::kFsdp2, "fsdp2"},
 
 /// Reads adapters: src/llamafactory/v1/plugins/model_plugins/peft.py: get_lora_model;
 /// .../quantization.py: quantization_with_bnb.
-std::optional<StatedLoraAdapters> v1_adapters(const Fields& fields) {
-  const Fields peft = fields.section("peft_config");
+std::optional<StatedLoraAdapters> v1_adapters(const FrameworkSettingsReader& fields) {
+  const FrameworkSettingsReader peft = fields.nested_settings("peft_config");
   const auto name = peft.node().find("name");
   if (!name || name->is_null() || name->text() != "lora") return {};
   peft.mark_setting_read("name");
   StatedLoraAdapters words = read_lora_adapter_settings(peft, "llamafactory/adapters", "v1");
-  words.base = read_frozen_weight_type(fields.section("quant_config"), "quantization_bit");
+  words.base = read_frozen_weight_type(fields.nested_settings("quant_config"), "quantization_bit");
   return words;
 }
 
 /// Reads the optimizer: src/llamafactory/v1/plugins/trainer_plugins/optimizer.py, OptimizerPlugin.
-void read_v1_optimizer(const Fields& section, PartialPlan& settled, ImportReport& report) {
+void read_v1_optimizer(const FrameworkSettingsReader& section, PartialPlan& settled,
+                       ImportReport& report) {
   static constexpr OptimizerNameMeaning kWords[] = {{"muon", plan::Optimizer::kMuon}, {"adamw"}};
   const auto name = section.node().find("name");
   if (!name || name->is_null()) return;
@@ -49,7 +50,7 @@ void read_v1_optimizer(const Fields& section, PartialPlan& settled, ImportReport
 
 /// Reads Liger's kernels. The logits are kept, because the loss is weighted:
 /// src/llamafactory/v1/plugins/model_plugins/kernels/interface.py: apply_liger_kernels.
-void read_v1_kernels(const Fields& section, PartialPlan& settled) {
+void read_v1_kernels(const FrameworkSettingsReader& section, PartialPlan& settled) {
   if (section.word("name", "") != "liger_kernel") return;
   const auto included = section.node().find("include_kernels");
   if (!included || included->is_null() || included->text() == "false") return;
@@ -58,17 +59,18 @@ void read_v1_kernels(const Fields& section, PartialPlan& settled) {
     return parts.front() == "auto" || parts.front() == "true" ||
            std::ranges::find(parts, part) != parts.end();
   };
-  settled.kernels.emplace_back(&plan::Kernels::fused_norm, has("rms_norm"));
-  settled.kernels.emplace_back(&plan::Kernels::fused_activation, has("swiglu"));
+  settled.kernels.emplace_back(&plan::FrameworkKernels::fused_norm, has("rms_norm"));
+  settled.kernels.emplace_back(&plan::FrameworkKernels::fused_activation, has("swiglu"));
 }
 
 /// Reads the degrees, and the number of ranks if a file states all sizes of one of the two meshes:
 /// src/llamafactory/v1/accelerator/interface.py: DistributedStrategy.
-void read_v1_degrees(const Fields& dist, Sharing sharing, plan::Plan& plan, JobRankCounts& extent) {
+void read_v1_degrees(const FrameworkSettingsReader& dist, Sharing sharing, plan::Plan& plan,
+                     JobRankCounts& extent) {
   static constexpr Named<plan::ContextKind> kModes[] = {{plan::ContextKind::kUlysses, "ulysses"},
                                                         {plan::ContextKind::kRing, "ring"},
                                                         {plan::ContextKind::kRing, "ring_zigzag"}};
-  plan::Parallel& degrees = plan.parallel;
+  plan::ParallelismDegrees& degrees = plan.parallel;
   degrees.context = dist.integer("cp_size", 1);
   plan.context_kind = dist.choice("cp_mode", kModes, plan::ContextKind::kUlysses);
   if (sharing == Sharing::kFsdpTurbo) degrees.expert = dist.integer("ep_size", 1);
@@ -79,8 +81,8 @@ void read_v1_degrees(const Fields& dist, Sharing sharing, plan::Plan& plan, JobR
 
 /// Shards the states over replicas x shards of ranks, which include context-parallel ranks; the
 /// mesh of FSDPTurbo has data-parallel ranks only.
-void share_states(const Fields& dist, const std::string& file, PartialPlan& settled,
-                  const JobRankCounts& extent, ImportReport& report) {
+void share_states(const FrameworkSettingsReader& dist, const std::string& file,
+                  PartialPlan& settled, const JobRankCounts& extent, ImportReport& report) {
   const std::int64_t ranks = settled.plan.parallel.data * settled.plan.parallel.context;
   const std::int64_t copies = dist.integer("mp_replicate_size", 1);
   const std::int64_t share =
@@ -100,25 +102,27 @@ void share_states(const Fields& dist, const std::string& file, PartialPlan& sett
 
 /// Returns the precision for a DeepSpeed configuration that leaves it open:
 /// src/llamafactory/v1/plugins/model_plugins/deepspeed_utils.py: infer_deepspeed_mixed_precision.
-DType precision_of_deepspeed(const Document& document) {
-  const Fields root(document.root());
-  const std::string half = root.section("fp16").word("enabled", "auto");
-  const std::string brain = root.section("bf16").word("enabled", "auto");
+DType precision_of_deepspeed(const YamlJsonDocument& document) {
+  const FrameworkSettingsReader root(document.root());
+  const std::string half = root.nested_settings("fp16").word("enabled", "auto");
+  const std::string brain = root.nested_settings("bf16").word("enabled", "auto");
   if (half == "true") {
-    root.section("fp16").find("enabled")->fail("must be false: LLaMA-Factory v1 takes bf16 alone");
+    root.nested_settings("fp16").find("enabled")->fail(
+        "must be false: LLaMA-Factory v1 takes bf16 alone");
   }
   const bool off = brain == "false" || (brain != "true" && half == "false");
   return off ? DType::kFp32 : DType::kBf16;
 }
 
-Draft settle_deepspeed(const Fields& dist, const TransformersProgramFiles& files,
-                       const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft settle_deepspeed(const FrameworkSettingsReader& dist,
+                           const TransformersProgramFiles& files, const UserFacts& given,
+                           PlanDraft draft, ImportReport& report) {
   TrainerDistribution trainer;
   trainer.deepspeed = deepspeed_config_of_setting(dist, "config_file", files);
   if (!trainer.deepspeed) dist.node().fail("must say config_file, the configuration of DeepSpeed");
   draft.precision = precision_of_deepspeed(*trainer.deepspeed);
   const std::string& name = files.program->name;
-  resolve_rank_counts(draft.plan, draft.extent, report, given, name);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, name);
   const std::int64_t pass = draft.plan.parallel.data * draft.plan.micro_batch;
   if (draft.batch.sequences && *draft.batch.sequences % pass == 0)
     draft.batch.micro_batches = *draft.batch.sequences / pass;
@@ -128,15 +132,16 @@ Draft settle_deepspeed(const Fields& dist, const TransformersProgramFiles& files
 /// Settles FSDP2, in bf16 with fp32 parameters, or plain data parallelism, which computes in the
 /// weights' type: fp32, or with adapters the type in the file. v1/core/model_engine.py:
 /// _init_model.
-Draft settle_fsdp(const Fields& fields, Sharing sharing, const TransformersProgramFiles& files,
-                  const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft settle_fsdp(const FrameworkSettingsReader& fields, Sharing sharing,
+                      const TransformersProgramFiles& files, const UserFacts& given,
+                      PlanDraft draft, ImportReport& report) {
   const std::string& name = files.program->name;
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   draft.plan.accumulate = DType::kFp32;
-  resolve_rank_counts(draft.plan, draft.extent, report, given, name);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, name);
   if (sharing == Sharing::kNone) {
-    draft.plan.sharding = plan::sharding_of("NNN").value();
+    draft.plan.sharding = plan::sharding_named_by_word("NNN").value();
     draft.precision = draft.adapters ? DType::kBf16 : DType::kFp32;
     report.add_assumption("job.precision",
                           draft.adapters
@@ -145,13 +150,14 @@ Draft settle_fsdp(const Fields& fields, Sharing sharing, const TransformersProgr
     return draft;
   }
   draft.precision = fields.flag("bf16", true) ? DType::kBf16 : DType::kFp32;
-  share_states(fields.section("dist_config"), name, draft, draft.extent, report);
+  share_states(fields.nested_settings("dist_config"), name, draft, draft.extent, report);
   return draft;
 }
 
 /// Reads packing: the documents of a micro-batch follow one another
 /// (src/llamafactory/v1/plugins/trainer_plugins/batching.py).
-void read_v1_packing(const Fields& fields, const UserFacts& given, StatedStepBatch& batch) {
+void read_v1_packing(const FrameworkSettingsReader& fields, const UserFacts& given,
+                     StatedStepBatch& batch) {
   static constexpr std::array<std::string_view, 4> kBatchings = {
       "normal", "padding_free", "dynamic_batching", "dynamic_padding_free"};
   const auto said = fields.node().find("batching_strategy");
@@ -159,7 +165,7 @@ void read_v1_packing(const Fields& fields, const UserFacts& given, StatedStepBat
   if (std::ranges::find(kBatchings, said->text()) == kBatchings.end()) {
     said->fail("must be one of normal, padding_free, dynamic_batching, dynamic_padding_free");
   }
-  if (!read_user_batch(given.batch).documents || said->text() != "padding_free") return;
+  if (!read_batch_option(given.batch).documents || said->text() != "padding_free") return;
   batch.packing =
       StatedDocumentPacking{.packing = {.pad_to = packing::PaddingTarget::kNone,
                                         .too_long = packing::LongDocumentPolicy::kDrop}};
@@ -168,11 +174,11 @@ void read_v1_packing(const Fields& fields, const UserFacts& given, StatedStepBat
 
 }  // namespace
 
-Draft read_llama_factory_v1(const TransformersProgramFiles& files, const UserFacts& given,
-                            Draft draft, ImportReport& report) {
+PlanDraft read_llama_factory_v1(const TransformersProgramFiles& files, const UserFacts& given,
+                                PlanDraft draft, ImportReport& report) {
   constexpr std::int64_t kUsualLength = 2048;
-  const Document document = program_settings_document(files, given);
-  const Fields fields(document.root());
+  const YamlJsonDocument document = program_settings_document(files, given);
+  const FrameworkSettingsReader fields(document.root());
   if (files.model) draft.model = model::read_huggingface_config(*files.model, &report.notes);
   if (const auto id = fields.find("model")) set_model_by_hub_id(*id, given, draft, report);
   draft.batch.length = fields.integer("cutoff_len", kUsualLength);
@@ -186,10 +192,10 @@ Draft read_llama_factory_v1(const TransformersProgramFiles& files, const UserFac
   }
   apply_attention_kernel(fields, "flash_attn", draft);
   draft.adapters = v1_adapters(fields);
-  read_v1_optimizer(fields.section("optim_config"), draft, report);
-  read_v1_kernels(fields.section("kernel_config"), draft);
+  read_v1_optimizer(fields.nested_settings("optim_config"), draft, report);
+  read_v1_kernels(fields.nested_settings("kernel_config"), draft);
   read_v1_packing(fields, given, draft.batch);
-  const Fields dist = fields.section("dist_config");
+  const FrameworkSettingsReader dist = fields.nested_settings("dist_config");
   const auto named = dist.find("name");
   if (dist.node().size() > 0 && !named) dist.node().fail("must say name");
   const Sharing sharing = named ? named->choice(kSharings) : Sharing::kNone;
@@ -200,10 +206,11 @@ Draft read_llama_factory_v1(const TransformersProgramFiles& files, const UserFac
     draft = settle_fsdp(fields, sharing, files, given, std::move(draft), report);
   }
   if (sharing == Sharing::kFsdpTurbo && !draft.adapters) {
-    dist.leave_out("name", *named,
-                   "that parameters and their optimizer's states are in bf16 there");
+    dist.record_unmodelled_setting(
+        "name", *named, "that parameters and their optimizer's states are in bf16 there");
   }
-  report_file_settings(fields, files.program->name, known_settings("llamafactory/v1"), report);
+  report_read_and_unread_settings(fields, files.program->name,
+                                  known_program_settings("llamafactory/v1"), report);
   return draft;
 }
 

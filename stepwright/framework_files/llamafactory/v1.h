@@ -7,7 +7,7 @@ namespace stepwright::framework_files {
 
 /// Reads a configuration for LLaMA-Factory's newer trainer (`USE_V1=1 llamafactory-cli sft FILE`),
 /// which uses FSDP2, DDP, or the DeepSpeed configuration that the file names.
-Draft read_llama_factory_v1(const TransformersProgramFiles& files, const UserFacts& given,
-                            Draft draft, ImportReport& report);
+PlanDraft read_llama_factory_v1(const TransformersProgramFiles& files, const UserFacts& given,
+                                PlanDraft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

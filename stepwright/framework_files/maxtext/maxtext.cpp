@@ -13,17 +13,17 @@ namespace stepwright::framework_files {
 namespace {
 
 MaxTextMeshSizes mesh_of(const plan::Plan& plan) {
-  const plan::Parallel& degrees = plan.parallel;
+  const plan::ParallelismDegrees& degrees = plan.parallel;
   MaxTextMeshSizes mesh{
       .pipeline = degrees.pipeline, .context = degrees.context, .expert = degrees.expert};
   (plan.sequence_parallel ? mesh.tensor_sequence : mesh.tensor) = degrees.tensor;
   const std::int64_t rest = degrees.data / degrees.expert;
   const plan::Sharding& sharding = plan.sharding;
-  if (sharding.uses(plan::Spread::kInner)) {
+  if (sharding.uses(plan::StateShardingScope::kInner)) {
     const std::int64_t inner = degrees.context * degrees.expert;
     mesh.fsdp = sharding.group / inner;
     mesh.data = rest / mesh.fsdp;
-  } else if (sharding.parameters == plan::Spread::kGlobal) {
+  } else if (sharding.parameters == plan::StateShardingScope::kGlobal) {
     mesh.fsdp = rest;
   } else {
     mesh.data = rest;
@@ -33,7 +33,7 @@ MaxTextMeshSizes mesh_of(const plan::Plan& plan) {
 
 /// Sets each axis within nodes and across nodes; the first axes, in which neighbouring ranks
 /// differ, fill the node.
-void add_mesh(Tree& file, const MaxTextMeshSizes& mesh, const cluster::Cluster& cluster) {
+void add_mesh(DocumentTree& file, const MaxTextMeshSizes& mesh, const cluster::Cluster& cluster) {
   std::int64_t room = cluster.devices_per_node;
   for (const auto& [name, size] : kMaxTextMeshAxes) {
     const std::int64_t degree = mesh.*size;
@@ -44,7 +44,7 @@ void add_mesh(Tree& file, const MaxTextMeshSizes& mesh, const cluster::Cluster& 
   }
 }
 
-void add_model_sizes(Tree& file, const model::Architecture& model) {
+void add_model_sizes(DocumentTree& file, const model::ModelArchitecture& model) {
   file.set("decoder_block", model.experts ? "mixtral" : "llama2");
   file.set("base_emb_dim", model.hidden);
   file.set("base_num_decoder_layers", model.layers);
@@ -71,7 +71,7 @@ std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std
   const plan::Job& job = planned.job;
   const plan::Plan& plan = planned.plan;
   const bool piped = plan.parallel.pipeline > 1;
-  Tree file = Tree::mapping();
+  DocumentTree file = DocumentTree::make_empty_mapping();
   file.set("base_config", "base.yml");
   file.set("hardware", "gpu_multiprocess");
   add_model_sizes(file, job.model);
@@ -81,11 +81,11 @@ std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std
   file.set("per_device_batch_size", static_cast<double>(pass) / devices);
   file.set("max_target_length", job.length);
   if (piped) {
-    file.set("num_pipeline_microbatches", plan::micro_batches(job, plan));
+    file.set("num_pipeline_microbatches", plan::micro_batches_per_pipeline(job, plan));
     file.set("num_pipeline_repeats", 1);
     file.set("num_layers_per_pipeline_stage", job.model.layers / plan.parallel.pipeline);
   } else {
-    file.set("gradient_accumulation_steps", plan::micro_batches(job, plan));
+    file.set("gradient_accumulation_steps", plan::micro_batches_per_pipeline(job, plan));
   }
   if (plan::sharding_letters(plan.sharding) == "NNG") file.set("shard_optimizer_over_data", true);
   if (plan.parallel.context > 1) {
@@ -103,7 +103,7 @@ std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std
   if (job.model.experts && job.dispatcher == plan::TokenDispatcher::kAllGather) {
     file.set("use_ring_of_experts", true);
   }
-  return shell_comment_lines(header) + Document::from(file, "maxtext").to_yaml();
+  return shell_comment_lines(header) + YamlJsonDocument::from_tree(file, "maxtext").to_yaml();
 }
 
 }  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@ namespace stepwright::framework_files {
 
 /// Reads a plan from MaxText's configuration, given as one mapping, into `draft`; the
 /// configuration's model sizes override those of the draft's model.
-Draft read_maxtext_plan(const Document& document, const UserFacts& given, Draft draft,
-                        ImportReport& report);
+PlanDraft read_maxtext_plan(const YamlJsonDocument& document, const UserFacts& given,
+                            PlanDraft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -25,7 +25,7 @@ struct MaxTextScale {
   int heads = 0, width = 0, layers = 0;
 };
 
-MaxTextScale scale_of(const Fields& fields) {
+MaxTextScale scale_of(const FrameworkSettingsReader& fields) {
   const std::int64_t factor = fields.integer("global_parameter_scale", 1);
   int power = 0;
   while (power < 40 && std::int64_t{1} << power < factor) ++power;
@@ -39,13 +39,13 @@ MaxTextScale scale_of(const Fields& fields) {
 }
 
 /// Reads the model's sizes, with the defaults of base.yml.
-model::Architecture read_model_sizes(const Fields& fields) {
+model::ModelArchitecture read_model_sizes(const FrameworkSettingsReader& fields) {
   const MaxTextScale scale = scale_of(fields);
-  model::Architecture model;
+  model::ModelArchitecture model;
   model.name = "imported";
   model.hidden = fields.integer("base_emb_dim", 2048) << scale.width;
   model.layers = fields.integer("base_num_decoder_layers", 16) << scale.layers;
-  if (model.layers > model::kLargestLayerCount)
+  if (model.layers > model::kMaxModelLayers)
     fields.node().fail("more layers than a model can have");
   // Until 2023-10, one key set query heads and key heads.
   const std::int64_t heads = fields.integer("base_num_heads", 16);
@@ -63,18 +63,18 @@ model::Architecture read_model_sizes(const Fields& fields) {
     model.rotary_scaling = {.kind = model::RotaryScalingKind::kLlama3, .factor = 8};
   }
   if (fields.integer("num_experts", 1) > 1) {
-    model.experts = model::Experts{.count = fields.integer("num_experts", 1),
-                                   .top_k = fields.integer("num_experts_per_tok", 1),
-                                   .ffn = model.ffn};
+    model.experts = model::MixtureOfExperts{.count = fields.integer("num_experts", 1),
+                                            .top_k = fields.integer("num_experts_per_tok", 1),
+                                            .ffn = model.ffn};
     model.ffn = 0;
   }
-  model::check_model_sizes(model, fields.node().where());
+  model::check_model_sizes(model, fields.node().file_position_text());
   return model;
 }
 
 /// Reads the model: its name decides all sizes, unless override_model_config allows other settings.
-void read_maxtext_model(const Fields& fields, const UserFacts& given, StatedModel& model_words,
-                        ImportReport& report) {
+void read_maxtext_model(const FrameworkSettingsReader& fields, const UserFacts& given,
+                        StatedModel& model_words, ImportReport& report) {
   const std::string name = fields.word("model_name", "default");
   if (name == "default" || name.empty()) {
     static constexpr std::string_view kSizes[] = {"base_emb_dim", "base_num_decoder_layers",
@@ -86,12 +86,13 @@ void read_maxtext_model(const Fields& fields, const UserFacts& given, StatedMode
     return;
   }
   if (given.known_model) return;
-  const std::string_view known = program_word_meaning("maxtext/models", "models", name);
+  const std::string_view known = meaning_of_program_setting_word("maxtext/models", "models", name);
   if (known.empty()) {
     fields.find("model_name")->fail("is none of the built-in models: --model is required");
   }
   model_words.model = model::built_in_model(known);
-  report.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(name), known));
+  report.notes.push_back(
+      fmt::format("{} is taken to be the model {}.", one_line_printable_text(name), known));
 }
 
 /// The degrees of one level of the mesh, within nodes or across nodes.
@@ -113,7 +114,8 @@ constexpr OtherAxis kOtherAxes[] = {{"fsdp_transpose", &MaxTextMeshSizes::fsdp},
 
 /// Reads the degrees of one level of the mesh ("ici" within nodes, "dcn" across nodes). By default
 /// base.yml gives the remaining devices to `fsdp` within nodes and to `data` across nodes.
-MeshLevel read_level(const Fields& fields, std::string_view level, std::string_view usually_open) {
+MeshLevel read_level(const FrameworkSettingsReader& fields, std::string_view level,
+                     std::string_view usually_open) {
   MeshLevel read;
   const auto take = [&](std::string_view axis, std::int64_t MaxTextMeshSizes::* size) {
     const auto value = fields.find(fmt::format("{}_{}_parallelism", level, axis));
@@ -145,7 +147,7 @@ MeshLevel read_level(const Fields& fields, std::string_view level, std::string_v
 /// Sets the axes of size -1: across nodes to the remaining nodes, within nodes to the remaining
 /// devices.
 MaxTextMeshSizes filled(MeshLevel outer, MeshLevel inner, const cluster::Cluster& cluster,
-                        const Fields& fields) {
+                        const FrameworkSettingsReader& fields) {
   const std::int64_t devices = cluster.devices();
   if (outer.open != nullptr) {
     const std::int64_t across =
@@ -175,7 +177,7 @@ MaxTextMeshSizes filled(MeshLevel outer, MeshLevel inner, const cluster::Cluster
   return mesh;
 }
 
-std::int64_t ranks_of(const MaxTextMeshSizes& mesh, const Fields& fields) {
+std::int64_t ranks_of(const MaxTextMeshSizes& mesh, const FrameworkSettingsReader& fields) {
   std::int64_t ranks = 1;
   for (const auto& [axis, size] : kMaxTextMeshAxes) {
     if (__builtin_mul_overflow(ranks, mesh.*size, &ranks)) {
@@ -185,37 +187,39 @@ std::int64_t ranks_of(const MaxTextMeshSizes& mesh, const Fields& fields) {
   return ranks;
 }
 
-MaxTextMeshSizes read_mesh(const Fields& fields, const std::string& name, const UserFacts& given,
-                           plan::Plan& plan, JobRankCounts& extent, ImportReport& report) {
+MaxTextMeshSizes read_mesh(const FrameworkSettingsReader& fields, const std::string& name,
+                           const UserFacts& given, plan::Plan& plan, JobRankCounts& extent,
+                           ImportReport& report) {
   const MeshLevel outer = read_level(fields, "dcn", "data");
   const MeshLevel inner = read_level(fields, "ici", "fsdp");
   // Open axes follow from the number of devices, for which the cluster must be known.
   if (outer.open != nullptr || inner.open != nullptr)
-    resolve_rank_counts(plan, extent, report, given, name);
+    resolve_cluster_and_data_degree(plan, extent, report, given, name);
   MaxTextMeshSizes mesh = filled(outer, inner, extent.cluster, fields);
   extent.ranks = ranks_of(mesh, fields);
-  plan::Parallel& degrees = plan.parallel;
+  plan::ParallelismDegrees& degrees = plan.parallel;
   degrees.tensor = mesh.tensor * mesh.tensor_sequence;
   degrees.context = mesh.context;
   degrees.pipeline = mesh.pipeline;
   degrees.expert = mesh.expert;
-  resolve_rank_counts(plan, extent, report, given, name);
+  resolve_cluster_and_data_degree(plan, extent, report, given, name);
   return mesh;
 }
 
-void read_states_of_mesh(const Fields& fields, const MaxTextMeshSizes& mesh, plan::Plan& plan) {
+void read_states_of_mesh(const FrameworkSettingsReader& fields, const MaxTextMeshSizes& mesh,
+                         plan::Plan& plan) {
   const std::int64_t inner = plan.parallel.context * mesh.expert * mesh.fsdp;
   const bool optimizer = fields.flag("shard_optimizer_over_data", false);
   std::string_view word = optimizer ? "NNG" : "NNN";
   if (mesh.fsdp > 1) word = mesh.data > 1 ? "III" : "GGG";
-  plan.sharding = plan::sharding_of(word).value();
+  plan.sharding = plan::sharding_named_by_word(word).value();
   if (word == "III") plan.sharding.group = inner;
   if (plan.parallel.pipeline > 1 && mesh.data > 1) {
     plan.rank_order = plan::parse_rank_order("tp-cp-ep-pp-dp").value();
   }
 }
 
-Draft read_maxtext_batch(const Fields& fields, Draft draft) {
+PlanDraft read_maxtext_batch(const FrameworkSettingsReader& fields, PlanDraft draft) {
   plan::Plan& plan = draft.plan;
   const std::int64_t ranks = draft.extent.cluster.devices();
   const double share = fields.number("per_device_batch_size", 12);
@@ -242,13 +246,15 @@ std::span<const MaxTextRematPolicy> policies() {
       {"minimal_flash", {.kind = plan::RecomputeKind::kNone}},
       {"save_dot_with_context_except_mlp",
        {.kind = plan::RecomputeKind::kModules,
-        .modules = {plan::Module::kMlp, plan::Module::kMoe}}},
+        .modules = {plan::RecomputeModule::kMlp, plan::RecomputeModule::kMoe}}},
       {"save_dot_except_mlp",
        {.kind = plan::RecomputeKind::kModules,
-        .modules = {plan::Module::kCoreAttention, plan::Module::kMlp, plan::Module::kMoe}}},
+        .modules = {plan::RecomputeModule::kCoreAttention, plan::RecomputeModule::kMlp,
+                    plan::RecomputeModule::kMoe}}},
       {"save_dot_except_mlpwi",
        {.kind = plan::RecomputeKind::kModules,
-        .modules = {plan::Module::kCoreAttention, plan::Module::kMlp, plan::Module::kMoe}},
+        .modules = {plan::RecomputeModule::kCoreAttention, plan::RecomputeModule::kMlp,
+                    plan::RecomputeModule::kMoe}},
        kNearestPolicy},
       {"save_qkv_proj", {.kind = plan::RecomputeKind::kFull}, kNearestPolicy},
       {"save_out_proj", {.kind = plan::RecomputeKind::kFull}, kNearestPolicy},
@@ -264,7 +270,7 @@ std::span<const MaxTextRematPolicy> policies() {
   return kPolicies;
 }
 
-void read_remat(const Fields& fields, const std::string& file, plan::Plan& plan,
+void read_remat(const FrameworkSettingsReader& fields, const std::string& file, plan::Plan& plan,
                 ImportReport& report) {
   const std::string word = fields.word("remat_policy", "full");
   const auto known = std::ranges::find(policies(), word, &MaxTextRematPolicy::name);
@@ -275,13 +281,13 @@ void read_remat(const Fields& fields, const std::string& file, plan::Plan& plan,
   }
   plan.recompute = known->recompute;
   if (known->leaves_out.empty()) return;
-  report.not_read.push_back({"remat_policy", word, file, fields.find("remat_policy")->line(),
+  report.not_read.push_back({"remat_policy", word, file, fields.find("remat_policy")->source_line(),
                              SettingImpact::kYes, std::string(known->leaves_out)});
 }
 
 /// Reads quantization: the words of base.yml; src/maxtext/layers/quantizations.py.
-void read_quantization(const Fields& fields, const std::string& file, PartialPlan& settled,
-                       ImportReport& report) {
+void read_quantization(const FrameworkSettingsReader& fields, const std::string& file,
+                       PartialPlan& settled, ImportReport& report) {
   const std::string word = fields.word("quantization", "");
   const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
   if (word.empty()) return;
@@ -292,14 +298,14 @@ void read_quantization(const Fields& fields, const std::string& file, PartialPla
   } else if (has("nvfp4")) {
     settled.precision = DType::kNvfp4;
   } else {
-    report.not_read.push_back({"quantization", printable(word), file,
-                               fields.find("quantization")->line(), SettingImpact::kYes,
+    report.not_read.push_back({"quantization", one_line_printable_text(word), file,
+                               fields.find("quantization")->source_line(), SettingImpact::kYes,
                                "products in this type"});
   }
 }
 
-void read_attention(const Fields& fields, const std::string& file, PartialPlan& settled,
-                    ImportReport& report) {
+void read_attention(const FrameworkSettingsReader& fields, const std::string& file,
+                    PartialPlan& settled, ImportReport& report) {
   const std::string word = fields.word("attention", "autoselected");
   const bool known = std::ranges::any_of(
       kJaxAttention, [&](const Named<cluster::AttentionKernel>& one) { return one.name == word; });
@@ -307,15 +313,16 @@ void read_attention(const Fields& fields, const std::string& file, PartialPlan& 
     settled.attention = fields.choice("attention", kJaxAttention, cluster::AttentionKernel::kCudnn);
   } else if (word != "autoselected") {
     // Other kernels are for JAX or TPUs, and no job names them.
-    report.not_read.push_back({"attention", printable(word), file, fields.find("attention")->line(),
-                               SettingImpact::kYes, "the kernel of attention"});
+    report.not_read.push_back({"attention", one_line_printable_text(word), file,
+                               fields.find("attention")->source_line(), SettingImpact::kYes,
+                               "the kernel of attention"});
   }
 }
 
 /// Marks as mattering the settings that turn grouped products of experts off, which have no effect
 /// in models without experts.
 void mark_dense_experts(ImportReport& report) {
-  for (UnreadSetting& one : report.not_read) {
+  for (UnexpressedSetting& one : report.not_read) {
     if (one.name != "sparse_matmul" && one.name != "megablox") continue;
     one.matters = SettingImpact::kYes;
     one.why = "the kernel of experts' products";
@@ -324,7 +331,7 @@ void mark_dense_experts(ImportReport& report) {
 
 /// Reads bf16 parameters. The optimizer's moments have the same type, unless `mu_dtype` sets
 /// another: src/MaxText/configs/base.yml; src/MaxText/optimizers.py, adamw's mu_dtype.
-void read_weight_type(const Fields& fields, PartialPlan& settled) {
+void read_weight_type(const FrameworkSettingsReader& fields, PartialPlan& settled) {
   const auto type = fields.node().find("weight_dtype");
   if (!type || !type->is_scalar() || type->text() != "bfloat16") return;
   const auto moment = fields.node().find("mu_dtype");
@@ -338,21 +345,23 @@ void read_weight_type(const Fields& fields, PartialPlan& settled) {
 
 }  // namespace
 
-Draft read_maxtext(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
-  const Document form = read_maxtext_mapping(files, given, draft.extent, draft.start, report);
+PlanDraft read_maxtext(Sources files, const UserFacts& given, PlanDraft draft,
+                       ImportReport& report) {
+  const YamlJsonDocument form =
+      read_maxtext_mapping(files, given, draft.extent, draft.start, report);
   return read_maxtext_plan(form, given, std::move(draft), report);
 }
 
-Draft read_maxtext_plan(const Document& document, const UserFacts& given, Draft draft,
-                        ImportReport& report) {
-  const std::string& name = document.name();
-  const Fields fields(document.root());
+PlanDraft read_maxtext_plan(const YamlJsonDocument& document, const UserFacts& given,
+                            PlanDraft draft, ImportReport& report) {
+  const std::string& name = document.document_name();
+  const FrameworkSettingsReader fields(document.root());
   read_maxtext_model(fields, given, draft, report);
   draft.framework_overlap = true;
   const MaxTextMeshSizes mesh = read_mesh(fields, name, given, draft.plan, draft.extent, report);
   plan::Plan& plan = draft.plan;
   plan.sequence_parallel = mesh.tensor_sequence > 1;
-  if (mesh.pipeline > 1) plan.schedule.kind = schedule::ScheduleKind::kGpipe;
+  if (mesh.pipeline > 1) plan.schedule.kind = schedule::PipelineScheduleKind::kGpipe;
   read_states_of_mesh(fields, mesh, plan);
   draft = read_maxtext_batch(fields, std::move(draft));
   plan.context_kind =
@@ -366,7 +375,7 @@ Draft read_maxtext_plan(const Document& document, const UserFacts& given, Draft 
   read_weight_type(fields, draft);
   if (fields.flag("use_ring_of_experts", false))
     draft.dispatcher = plan::TokenDispatcher::kAllGather;
-  report_file_settings(fields, name, known_settings("maxtext/settings"), report);
+  report_read_and_unread_settings(fields, name, known_program_settings("maxtext/settings"), report);
   mark_dense_experts(report);
   return draft;
 }

@@ -48,7 +48,7 @@ inline constexpr MaxTextAxis kMaxTextMeshAxes[] = {
 /// remat_policy; src/maxtext/layers/decoders.py, get_remat_policy).
 struct MaxTextRematPolicy {
   std::string_view name;
-  plan::Recompute recompute;
+  plan::ActivationRecomputation recompute;
   /// Property of the policy that plans cannot express exactly; empty: none.
   std::string_view leaves_out = {};
 };

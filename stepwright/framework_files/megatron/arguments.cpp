@@ -20,10 +20,11 @@ constexpr Named<ArgumentValueCount> kArityNames[] = {{ArgumentValueCount::kNone,
 /// All arguments of Megatron-LM; those that set a field come first.
 class ArgumentTable {
  public:
-  explicit ArgumentTable(const Document& document) {
+  explicit ArgumentTable(const YamlJsonDocument& document) {
     const auto read = [&](std::string_view list, bool sets) {
-      visit_table_rows(document, list,
-                       [&](Node row, const std::string& source) { add(row, source, sets); });
+      visit_rows_of_yaml_table(document, list, [&](DocumentNode row, const std::string& source) {
+        add(row, source, sets);
+      });
     };
     read("arguments", true);
     setting_ = all_.size();
@@ -34,22 +35,23 @@ class ArgumentTable {
   [[nodiscard]] std::span<const MegatronArgument> setting() const { return all().first(setting_); }
 
  private:
-  void add(Node row, const std::string& source, bool sets) {
-    row.allow_only({"flag", "flags", "key", "words", "value", "from", "before", "yields"});
+  void add(DocumentNode row, const std::string& source, bool sets) {
+    row.allow_only_keys({"flag", "flags", "key", "words", "value", "from", "before", "yields"});
     const auto words = row.find("words");
     MegatronArgument argument{.flag = {},
-                              .field = texts_.keep(row, "key"),
-                              .value = texts_.keep(row, "value"),
-                              .from = texts_.keep(row, "from"),
-                              .before = texts_.keep(row, "before"),
-                              .source = texts_.keep(source)};
+                              .field = texts_.store_table_row_text(row, "key"),
+                              .value = texts_.store_table_row_text(row, "value"),
+                              .from = texts_.store_table_row_text(row, "from"),
+                              .before = texts_.store_table_row_text(row, "before"),
+                              .source = texts_.store_table_row_text(source)};
     if (!argument.value.empty()) argument.arity = ArgumentValueCount::kNone;
     if (words) argument.arity = words->choice(kArityNames);
     if (const auto yields = row.find("yields")) argument.yields = yields->boolean();
     const bool called_so = sets && argument.field.empty();
-    for (std::string& flag : one_or_several_texts(row, "flag", "flags")) {
-      if (called_so) argument.field = texts_.keep(launch_scripts::argparse_attribute_name(flag));
-      argument.flag = texts_.keep(std::move(flag));
+    for (std::string& flag : single_text_or_text_list(row, "flag", "flags")) {
+      if (called_so)
+        argument.field = texts_.store_table_row_text(launch_scripts::argparse_attribute_name(flag));
+      argument.flag = texts_.store_table_row_text(std::move(flag));
       all_.push_back(argument);
     }
   }

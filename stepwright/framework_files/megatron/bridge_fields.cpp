@@ -13,7 +13,7 @@
 
 namespace stepwright::framework_files {
 
-void set_megatron_bridge_activation(const Fields& model, Tree& fields) {
+void set_megatron_bridge_activation(const FrameworkSettingsReader& model, DocumentTree& fields) {
   const auto function = model.find("activation_func");
   if (!function) return;
   const std::string text =
@@ -43,10 +43,10 @@ constexpr std::array<std::string_view, 5> kBridgeBackends = {"flash", "fused", "
 constexpr std::pair<std::string_view, std::string_view> kBridgeTypes[] = {
     {"torch.float32", "fp32"}, {"torch.bfloat16", "bf16"}, {"torch.float16", "fp16"}};
 
-Tree placed_at(Tree tree, Node node) {
-  tree.line = node.line();
+DocumentTree placed_at(DocumentTree tree, DocumentNode node) {
+  tree.line = node.source_line();
   tree.column = 1;
-  for (Tree& item : tree.items) {
+  for (DocumentTree& item : tree.items) {
     item.line = tree.line;
     item.column = 1;
   }
@@ -54,7 +54,7 @@ Tree placed_at(Tree tree, Node node) {
 }
 
 /// Returns the word of Megatron's arguments for a class or function with its arguments.
-std::string target_word(Node target) {
+std::string target_word(DocumentNode target) {
   const std::string name = target.get("_target_").text();
   const auto arguments = target.find("_args_");
   if (name.ends_with("AttnBackend") && arguments && arguments->is_sequence() &&
@@ -69,10 +69,10 @@ std::string target_word(Node target) {
 }
 
 /// Returns the layout "Et|tL" for [[embedding, decoder], [decoder, loss]].
-std::string stages_text(Node stages) {
+std::string stages_text(DocumentNode stages) {
   std::string text;
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const Node stage = stages.at(i);
+    const DocumentNode stage = stages.at(i);
     if (i > 0) text += '|';
     for (std::size_t k = 0; stage.is_sequence() && k < stage.size(); ++k) {
       const std::string word = stage.at(k).text();
@@ -82,14 +82,14 @@ std::string stages_text(Node stages) {
   return text;
 }
 
-Tree field_tree(std::string_view name, Node value) {
+DocumentTree field_tree(std::string_view name, DocumentNode value) {
   if (value.is_mapping() && value.find("_target_")) {
-    return placed_at(Tree::scalar(target_word(value), false), value);
+    return placed_at(DocumentTree::make_scalar(target_word(value), false), value);
   }
   if (name == "pipeline_model_parallel_layout" && value.is_sequence()) {
-    return placed_at(Tree::scalar(stages_text(value), false), value);
+    return placed_at(DocumentTree::make_scalar(stages_text(value), false), value);
   }
-  Tree tree = value.tree();
+  DocumentTree tree = value.copy_tree();
   if (name == "attention_backend") {
     tree.text = std::string(launch_scripts::last_python_name(tree.text));
   }
@@ -105,9 +105,9 @@ std::string_view field_of(std::string_view section, std::string_view name) {
 }
 
 /// Adds the fields of Megatron in a section, and its other settings under `section.name`.
-void add_section(const std::string& section, Node node, MegatronBridgeFields& bridge) {
-  MappingBuilder fields(std::move(bridge.fields));
-  for (const auto& [name, value] : node.members()) {
+void add_section(const std::string& section, DocumentNode node, MegatronBridgeFields& bridge) {
+  TreeMappingBuilder fields(std::move(bridge.fields));
+  for (const auto& [name, value] : node.mapping_members()) {
     if (value.is_null() || name.starts_with('_')) continue;
     const std::string place = section + "." + name;
     const std::string_view field = field_of(section, name);
@@ -115,20 +115,20 @@ void add_section(const std::string& section, Node node, MegatronBridgeFields& br
     bridge.names[key] = place;
     fields.set(key, field_tree(name, value));
   }
-  bridge.fields = fields.take();
+  bridge.fields = fields.finished_mapping();
 }
 
 /// Adds the types in `model`, which `mixed_precision` overrides: a name, or its settings.
-void add_precision(Node root, MegatronBridgeFields& bridge) {
-  const auto set = [&](std::string_view field, std::string_view word, Node from,
+void add_precision(DocumentNode root, MegatronBridgeFields& bridge) {
+  const auto set = [&](std::string_view field, std::string_view word, DocumentNode from,
                        const std::string& name) {
-    bridge.fields.set(field, placed_at(Tree::scalar(std::string(word), false), from));
+    bridge.fields.set(field, placed_at(DocumentTree::make_scalar(std::string(word), false), from));
     bridge.names[std::string(field)] = name;
   };
   for (const std::string_view section : {"optimizer", "model", "mixed_precision"}) {
     const auto node = root.find(section);
     if (!node || !node->is_mapping()) continue;
-    const Fields fields(*node);
+    const FrameworkSettingsReader fields(*node);
     for (const std::string_view type : {"bf16", "fp16"}) {
       if (fields.flag(type, false)) {
         set("precision", type, *fields.find(type), std::string(section) + "." + std::string(type));
@@ -154,11 +154,11 @@ void add_precision(Node root, MegatronBridgeFields& bridge) {
 
 }  // namespace
 
-MegatronBridgeFields megatron_bridge_fields(Node root) {
+MegatronBridgeFields megatron_bridge_fields(DocumentNode root) {
   MegatronBridgeFields bridge;
   const auto target = root.find("_target_");
   bridge.whole = target && target->text().ends_with("ConfigContainer");
-  for (const auto& [section, node] : root.members()) {
+  for (const auto& [section, node] : root.mapping_members()) {
     if (node.is_mapping() && section != "peft") add_section(section, node, bridge);
   }
   // Either of the two switches sets both: src/megatron/bridge/training/config.py.
@@ -167,10 +167,11 @@ MegatronBridgeFields megatron_bridge_fields(Node root) {
                           ? optimizer->find("use_distributed_optimizer")
                           : std::nullopt;
   if (shares && !shares->is_null() && shares->boolean()) {
-    bridge.fields.set("use_distributed_optimizer", placed_at(Tree(true), *shares));
+    bridge.fields.set("use_distributed_optimizer", placed_at(DocumentTree(true), *shares));
     bridge.names["use_distributed_optimizer"] = "optimizer.use_distributed_optimizer";
   }
-  set_megatron_bridge_activation(Fields(root).section("model"), bridge.fields);
+  set_megatron_bridge_activation(FrameworkSettingsReader(root).nested_settings("model"),
+                                 bridge.fields);
   if (bridge.fields.find("activation") != nullptr) {
     bridge.names["activation"] = "model.activation_func";
   }
@@ -179,11 +180,13 @@ MegatronBridgeFields megatron_bridge_fields(Node root) {
 }
 
 void report_megatron_bridge_settings(const MegatronBridgeFields& bridge, ImportReport& report) {
-  std::vector<UnreadSetting> kept;
-  for (UnreadSetting& one : report.not_read) {
+  std::vector<UnexpressedSetting> kept;
+  for (UnexpressedSetting& one : report.not_read) {
     const std::string key = one.name;
-    const KnownSetting* known = find_known_setting(known_settings("megatron/settings"), key);
-    const bool idle = find_known_setting(known_settings("megatron/container"), key) != nullptr;
+    const KnownSetting* known =
+        find_known_setting(known_program_settings("megatron/settings"), key);
+    const bool idle =
+        find_known_setting(known_program_settings("megatron/container"), key) != nullptr;
     if (known == nullptr && idle) one.matters = SettingImpact::kNo;
     const bool off = one.value == "false" || one.value == "0" || one.value == "none";
     if (bridge.whole && known != nullptr && !known->field.empty() &&

@@ -15,7 +15,7 @@ namespace stepwright::framework_files {
 struct MegatronBridgeFields {
   /// Megatron-Core's fields by name; settings that are no such fields are under their path,
   /// `section.name`.
-  Tree fields = Tree::mapping();
+  DocumentTree fields = DocumentTree::make_empty_mapping();
   /// Path in the container ("train.micro_batch_size") of each Megatron-Core field, for reports.
   std::map<std::string, std::string> names;
   /// Name of a field that was set although no line of the file states it; empty: none.
@@ -27,12 +27,12 @@ struct MegatronBridgeFields {
 
 /// Sets the field `activation` ("swiglu", "gelu", ...) from a model's `activation_func` and
 /// `gated_linear_unit`. Fails with `kUnsupported` for an activation that no model here has.
-void set_megatron_bridge_activation(const Fields& model, Tree& fields);
+void set_megatron_bridge_activation(const FrameworkSettingsReader& model, DocumentTree& fields);
 
 /// Converts a ConfigContainer (YAML with `_target_` for classes) to fields of Megatron-Core
 /// (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/config_utils.py). Fails with
 /// `kUnsupported` for an activation that no model here has.
-MegatronBridgeFields megatron_bridge_fields(Node root);
+MegatronBridgeFields megatron_bridge_fields(DocumentNode root);
 
 /// Renames the settings of a report from Megatron-Core's fields to their paths in the
 /// ConfigContainer. If the container states all fields, unread settings without effect are reported

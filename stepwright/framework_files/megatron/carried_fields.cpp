@@ -23,22 +23,22 @@ class Gatherer {
  public:
   explicit Gatherer(std::span<const MegatronFieldPath> places) : places_(places) {}
 
-  void walk(Node node, const std::string& prefix) {
-    for (const auto& [key, value] : node.members()) {
+  void walk(DocumentNode node, const std::string& prefix) {
+    for (const auto& [key, value] : node.mapping_members()) {
       const std::string path = prefix + key;
       const std::string_view field = field_of(path, key);
       if (value.is_null()) continue;
       if (value.is_mapping() && leads_to_place(path)) {
         walk(value, path + ".");
       } else if (!field.empty()) {
-        fields_.set(field, tree_with_positions(value));
+        fields_.set(field, copy_tree_with_file_positions(value));
       } else {
-        fields_.set(path, tree_with_positions(value));
+        fields_.set(path, copy_tree_with_file_positions(value));
       }
     }
   }
 
-  [[nodiscard]] MappingBuilder& fields() { return fields_; }
+  [[nodiscard]] TreeMappingBuilder& fields() { return fields_; }
 
  private:
   [[nodiscard]] std::string_view field_of(std::string_view path, std::string_view key) const {
@@ -61,22 +61,22 @@ class Gatherer {
   }
 
   std::span<const MegatronFieldPath> places_;
-  MappingBuilder fields_;
+  TreeMappingBuilder fields_;
 };
 
 /// True if a file states other sizes than those of the model that it names.
-bool changes_model(const Tree& said, const Tree& sizes) {
+bool changes_model(const DocumentTree& said, const DocumentTree& sizes) {
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const KnownSetting* known =
-        find_known_setting(known_settings("megatron/settings"), said.items[i].text);
-    const Tree* size = sizes.find(said.items[i].text);
+        find_known_setting(known_program_settings("megatron/settings"), said.items[i].text);
+    const DocumentTree* size = sizes.find(said.items[i].text);
     const bool same = size != nullptr && size->text == said.items[i + 1].text;
     if (known != nullptr && known->field == "job.model" && !same) return true;
   }
   return false;
 }
 
-std::set<std::string> keys_of(const Tree& mapping) {
+std::set<std::string> keys_of(const DocumentTree& mapping) {
   std::set<std::string> keys;
   for (std::size_t i = 0; i < mapping.items.size(); i += 2) keys.insert(mapping.items[i].text);
   return keys;
@@ -84,61 +84,68 @@ std::set<std::string> keys_of(const Tree& mapping) {
 
 /// Moves settings that a reader has read through `root`, the file's own form, from the unread to
 /// the read ones.
-void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportReport& report) {
-  for (const UnreadSetting& one : report.not_read) {
-    if (!root.asked(one.name)) continue;
+void move_asked(const FrameworkSettingsReader& root, std::span<const KnownSetting> known,
+                ImportReport& report) {
+  for (const UnexpressedSetting& one : report.not_read) {
+    if (!root.was_setting_read(one.name)) continue;
     const KnownSetting* setting = find_known_setting(known, one.name);
     report.read.push_back({one.name, one.value, one.file, one.line,
                            std::string(setting == nullptr ? "" : setting->field)});
   }
-  std::erase_if(report.not_read, [&](const UnreadSetting& one) { return root.asked(one.name); });
+  std::erase_if(report.not_read,
+                [&](const UnexpressedSetting& one) { return root.was_setting_read(one.name); });
 }
 
 }  // namespace
 
-MegatronFieldPathTable::MegatronFieldPathTable(const Document& document) {
-  visit_table_rows(document, "places", [&](Node row, const std::string& /*source*/) {
-    row.allow_only({"path", "paths", "field"});
-    for (std::string& path : one_or_several_texts(row, "path", "paths")) {
-      places_.push_back({texts_.keep(std::move(path)), texts_.keep(row, "field")});
-    }
-  });
+MegatronFieldPathTable::MegatronFieldPathTable(const YamlJsonDocument& document) {
+  visit_rows_of_yaml_table(
+      document, "places", [&](DocumentNode row, const std::string& /*source*/) {
+        row.allow_only_keys({"path", "paths", "field"});
+        for (std::string& path : single_text_or_text_list(row, "path", "paths")) {
+          places_.push_back({texts_.store_table_row_text(std::move(path)),
+                             texts_.store_table_row_text(row, "field")});
+        }
+      });
 }
 
 std::span<const MegatronFieldPath> megatron_field_paths(std::string_view table) {
   return loaded_table<MegatronFieldPathTable>(table).places();
 }
 
-Tree flat_megatron_settings(Node root, std::span<const MegatronFieldPath> places) {
+DocumentTree flat_megatron_settings(DocumentNode root, std::span<const MegatronFieldPath> places) {
   Gatherer gatherer(places);
   gatherer.walk(root, "");
-  return gatherer.fields().take();
+  return gatherer.fields().finished_mapping();
 }
 
 void visit_written_megatron_fields(
-    const plan::PlannedJob& planned, const Tree& fields, std::string_view table,
-    const std::function<void(const std::string& field, const Tree& value)>& visit) {
-  Tree sizes = Tree::mapping();
-  add_model_fields(sizes, planned.job.model);
+    const plan::PlannedJob& planned, const DocumentTree& fields, std::string_view table,
+    const std::function<void(const std::string& field, const DocumentTree& value)>& visit) {
+  DocumentTree sizes = DocumentTree::make_empty_mapping();
+  add_megatron_model_fields(sizes, planned.job.model);
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& field = fields.items[i].text;
-    const bool said = !program_word_meaning(table, "unwritten", field).empty();
+    const bool said = !meaning_of_program_setting_word(table, "unwritten", field).empty();
     if (sizes.find(field) == nullptr && !said) visit(field, fields.items[i + 1]);
   }
 }
 
-Draft read_program_megatron_fields(const MegatronFieldSources& text, const Fields& root,
-                                   std::span<const KnownSetting> known, const UserFacts& given,
-                                   Draft draft, ImportReport& the_report, const std::string& file) {
-  const std::optional<model::Architecture> base =
+PlanDraft read_plan_from_megatron_fields(const MegatronFieldSources& text,
+                                         const FrameworkSettingsReader& root,
+                                         std::span<const KnownSetting> known,
+                                         const UserFacts& given, PlanDraft draft,
+                                         ImportReport& the_report, const std::string& file) {
+  const std::optional<model::ModelArchitecture> base =
       given.known_model ? given.known_model : draft.model;
   // Sizes in the file override those of the model that it names.
   const bool named = base && (draft.model || text.said.find("num_layers") == nullptr);
-  const Tree sizes = named ? megatron_model_sizes(*base) : Tree::mapping();
-  Tree fields = sizes;
+  const DocumentTree sizes =
+      named ? megatron_model_sizes(*base) : DocumentTree::make_empty_mapping();
+  DocumentTree fields = sizes;
   std::set<std::string> added = keys_of(fields);
   std::vector<KnownSetting> table(known.begin(), known.end());
-  const std::span<const KnownSetting> fields_known = known_settings("megatron/settings");
+  const std::span<const KnownSetting> fields_known = known_program_settings("megatron/settings");
   table.insert(table.end(), fields_known.begin(), fields_known.end());
   for (const std::string& key : keys_of(text.usual)) {
     const KnownSetting* setting = find_known_setting(table, key);
@@ -147,20 +154,20 @@ Draft read_program_megatron_fields(const MegatronFieldSources& text, const Field
     the_report.add_assumption(std::string(setting->field),
                               fmt::format("default of {}", text.program));
   }
-  for (const Tree* part : {&text.usual, &text.derived}) {
+  for (const DocumentTree* part : {&text.usual, &text.derived}) {
     replace_mapping_members(fields, *part);
     added.merge(keys_of(*part));
   }
   replace_mapping_members(fields, text.said);
   for (const std::string& key : keys_of(text.said)) added.erase(key);
-  const Document document = Document::from(fields, file);
-  const Fields all(document.root());
+  const YamlJsonDocument document = YamlJsonDocument::from_tree(fields, file);
+  const FrameworkSettingsReader all(document.root());
   draft = read_megatron_fields(all, std::move(draft), the_report, given, file);
   if (named && !changes_model(text.said, sizes)) {
     draft.model = given.known_model ? std::nullopt : base;
   }
   ImportReport report;
-  report_file_settings(all, file, table, report);
+  report_read_and_unread_settings(all, file, table, report);
   move_asked(root, table, report);
   const auto was_added = [&](const auto& one) { return added.contains(one.name); };
   std::erase_if(report.read, was_added);

@@ -33,7 +33,7 @@ class MegatronFieldPathTable {
  public:
   /// Reads rows `{path, field}` under `places` of a YAML table; `paths` lists several paths for one
   /// field. Fails with `kInput` if a group has no source or a row has no path.
-  explicit MegatronFieldPathTable(const Document& document);
+  explicit MegatronFieldPathTable(const YamlJsonDocument& document);
   MegatronFieldPathTable(MegatronFieldPathTable&&) = default;
   MegatronFieldPathTable& operator=(MegatronFieldPathTable&&) = default;
 
@@ -50,30 +50,34 @@ std::span<const MegatronFieldPath> megatron_field_paths(std::string_view table);
 /// Returns the settings of a file as a flat mapping: fields of Megatron-Core under their names
 /// there, by the table `places`, all others under their dotted paths. If a file states a field at
 /// several paths, the last one counts.
-Tree flat_megatron_settings(Node root, std::span<const MegatronFieldPath> places);
+DocumentTree flat_megatron_settings(DocumentNode root, std::span<const MegatronFieldPath> places);
 
 /// Calls `visit` for each Megatron-Core field in `fields` that a program's file must state for a
 /// plan: all but the model's sizes and those under `unwritten` in the program's table.
 void visit_written_megatron_fields(
-    const plan::PlannedJob& planned, const Tree& fields, std::string_view table,
-    const std::function<void(const std::string& field, const Tree& value)>& visit);
+    const plan::PlannedJob& planned, const DocumentTree& fields, std::string_view table,
+    const std::function<void(const std::string& field, const DocumentTree& value)>& visit);
 
 /// The fields of Megatron-Core that another program's file states, and the defaults and derived
 /// fields that complete them.
 struct MegatronFieldSources {
   /// All settings of the file, with Megatron-Core's fields under their names there
   /// (`flat_megatron_settings`).
-  Tree said;
-  Tree usual = Tree::mapping();    ///< The program's defaults for fields that the file lacks.
-  std::string_view program = {};   ///< Name of the program whose defaults `usual` are.
-  Tree derived = Tree::mapping();  ///< Fields that are derived from other settings of the file.
+  DocumentTree said;
+  DocumentTree usual = DocumentTree::make_empty_mapping();  ///< The program's defaults for fields
+                                                            ///< that the file lacks.
+  std::string_view program = {};  ///< Name of the program whose defaults `usual` are.
+  DocumentTree derived = DocumentTree::make_empty_mapping();  ///< Fields that are derived from
+                                                              ///< other settings of the file.
 };
 
 /// Reads a plan from Megatron-Core's fields in a program's file. If the file names a model, it
 /// supplies sizes that no field states. Settings are reported under the file's names; those already
 /// read through `root` count as read.
-Draft read_program_megatron_fields(const MegatronFieldSources& text, const Fields& root,
-                                   std::span<const KnownSetting> known, const UserFacts& given,
-                                   Draft draft, ImportReport& the_report, const std::string& file);
+PlanDraft read_plan_from_megatron_fields(const MegatronFieldSources& text,
+                                         const FrameworkSettingsReader& root,
+                                         std::span<const KnownSetting> known,
+                                         const UserFacts& given, PlanDraft draft,
+                                         ImportReport& the_report, const std::string& file);
 
 }  // namespace stepwright::framework_files

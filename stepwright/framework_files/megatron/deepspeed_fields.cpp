@@ -7,11 +7,13 @@
 
 namespace stepwright::framework_files {
 
-bool is_megatron_deepspeed(const Fields& fields) { return fields.flag("deepspeed", false); }
+bool is_megatron_deepspeed(const FrameworkSettingsReader& fields) {
+  return fields.flag("deepspeed", false);
+}
 
-void read_megatron_deepspeed_degrees(const Fields& fields, PartialPlan& settled) {
+void read_megatron_deepspeed_degrees(const FrameworkSettingsReader& fields, PartialPlan& settled) {
   settled.framework.name = "megatron-deepspeed";
-  plan::Parallel& degrees = settled.plan.parallel;
+  plan::ParallelismDegrees& degrees = settled.plan.parallel;
   if (const auto off = fields.find("no_pipeline_parallel"); off && degrees.pipeline > 1) {
     off->fail("--no-pipeline-parallel is only for --pipeline-model-parallel-size 1");
   }
@@ -22,7 +24,8 @@ void read_megatron_deepspeed_degrees(const Fields& fields, PartialPlan& settled)
   if (!fields.flag("expert_tensor_parallelism", false)) degrees.expert_tensor = 1;
 }
 
-void read_megatron_zero_stage(const Fields& fields, PartialPlan& settled, ImportReport& report) {
+void read_megatron_zero_stage(const FrameworkSettingsReader& fields, PartialPlan& settled,
+                              ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = fields.find("zero_stage");
   auto stage = static_cast<std::size_t>(given ? given->number(0, 3) : 1);
@@ -34,12 +37,13 @@ void read_megatron_zero_stage(const Fields& fields, PartialPlan& settled, Import
     report.notes.push_back(
         "Without ZeRO, DeepSpeed's optimizer of bf16 shards its states as ZeRO-1.");
   }
-  settled.plan.sharding = plan::sharding_of(kStages[stage]).value();
+  settled.plan.sharding = plan::sharding_named_by_word(kStages[stage]).value();
   settled.plan.gradient_bucket = settled.plan.parameter_bucket = kDeepspeedDefaultBucketElements;
   settled.framework_overlap = settled.framework_gradients = true;
 }
 
-void set_megatron_deepspeed_model(const Fields& fields, model::Architecture& model) {
+void set_megatron_deepspeed_model(const FrameworkSettingsReader& fields,
+                                  model::ModelArchitecture& model) {
   model.embedding_norm = fields.flag("embedding_norm", false);
   if (!model.experts) return;
   // --topk and --expert-interval are in deepspeedai/Megatron-DeepSpeed megatron/arguments.py;
@@ -48,7 +52,7 @@ void set_megatron_deepspeed_model(const Fields& fields, model::Architecture& mod
   const auto interval = static_cast<std::size_t>(fields.integer("expert_interval", 2));
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(model.layers), 1);
   for (std::size_t i = interval; i <= dense.size(); i += interval) dense[i - 1] = 0;
-  model::set_dense_layers(model, dense);
+  model::assign_dense_mlp_layers(model, dense);
   model.experts->router_bias = false;  // Gates of Megatron-DeepSpeed have no bias.
 }
 

@@ -19,32 +19,33 @@ constexpr std::string_view kStageSetting = "zero_optimization.stage";
 
 /// Returns an integer of the section `zero_optimization`; nullopt for "auto" and a value that a
 /// script leaves open.
-std::optional<std::int64_t> number_of(const Document& document, std::string_view key) {
+std::optional<std::int64_t> number_of(const YamlJsonDocument& document, std::string_view key) {
   const auto zero = document.root().find("zero_optimization");
   const auto value = zero && zero->is_mapping() ? zero->find(key) : std::nullopt;
   if (!value || !value->is_scalar()) return std::nullopt;
   const IntegerParseResult reading = read_integer(value->text());
-  const bool good = reading.status == IntegerParseResult::Status::kGood && reading.value >= 0;
+  const bool good =
+      reading.status == IntegerParseResult::IntegerParseStatus::kGood && reading.value >= 0;
   return good ? std::optional(reading.value) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Document> named_deepspeed_configuration(MegatronArgumentFields& arguments,
-                                                      const StartedCommand& command,
-                                                      Sources files) {
-  const Tree* named = arguments.fields.find(kConfigField);
+std::optional<YamlJsonDocument> named_deepspeed_configuration(MegatronArgumentFields& arguments,
+                                                              const StartedCommand& command,
+                                                              Sources files) {
+  const DocumentTree* named = arguments.fields.find(kConfigField);
   if (named == nullptr) return std::nullopt;
   const SourceFile* file =
-      find_command_file(launch_scripts::base_name(named->text), files, command);
+      find_command_file(launch_scripts::path_base_name(named->text), files, command);
   if (file == nullptr || !is_deepspeed(*file)) return std::nullopt;
-  Document document = parse_like_python_yaml(file->text, file->name);
+  YamlJsonDocument document = parse_like_python_yaml(file->text, file->name);
   // DeepSpeed refuses a batch that is not a number; a value that a script leaves open is skipped.
-  const Fields root(document.root());
+  const FrameworkSettingsReader root(document.root());
   if (root.word("train_batch_size", "auto") != "auto")
     static_cast<void>(root.integer("train_batch_size", 1));
   if (const auto stage = number_of(document, "stage")) {
-    Tree value = Tree::scalar(std::to_string(*stage), false);
+    DocumentTree value = DocumentTree::make_scalar(std::to_string(*stage), false);
     value.line = named->line;
     value.column = 1;
     arguments.fields.set("zero_stage", std::move(value));
@@ -53,21 +54,22 @@ std::optional<Document> named_deepspeed_configuration(MegatronArgumentFields& ar
   return document;
 }
 
-void apply_deepspeed_configuration(const Document& document, Draft& draft, ImportReport& report) {
+void apply_deepspeed_configuration(const YamlJsonDocument& document, PlanDraft& draft,
+                                   ImportReport& report) {
   plan::Plan& plan = draft.plan;
-  std::erase_if(report.not_read, [](const UnreadSetting& one) {
+  std::erase_if(report.not_read, [](const UnexpressedSetting& one) {
     return one.name == kConfigField || one.name == "--deepspeed_config";
   });
   // The file lists its stage itself, with its own line.
-  std::erase_if(report.read, [](const ReadSetting& one) { return one.name == kStageSetting; });
+  std::erase_if(report.read, [](const ImportedSetting& one) { return one.name == kStageSetting; });
   if (const auto bucket = number_of(document, "reduce_bucket_size"); bucket && *bucket > 0) {
     plan.gradient_bucket = *bucket;
   }
   if (const auto bucket = number_of(document, "allgather_bucket_size"); bucket && *bucket > 0) {
     plan.parameter_bucket = *bucket;
   }
-  const Fields all(document.root());
-  const Fields zero = all.section("zero_optimization");
+  const FrameworkSettingsReader all(document.root());
+  const FrameworkSettingsReader zero = all.nested_settings("zero_optimization");
   const auto stage = static_cast<int>(number_of(document, "stage").value_or(0));
   // The pipeline engine, which also runs a single stage, overlaps nothing; it has no ZeRO-2.
   if (stage >= 2) {
@@ -79,7 +81,8 @@ void apply_deepspeed_configuration(const Document& document, Draft& draft, Impor
   for (const std::string_view key : {"stage", "reduce_bucket_size", "allgather_bucket_size"}) {
     zero.mark_setting_read(key);
   }
-  report_file_settings(all, document.name(), known_settings("huggingface/deepspeed"), report);
+  report_read_and_unread_settings(all, document.document_name(),
+                                  known_program_settings("huggingface/deepspeed"), report);
 }
 
 }  // namespace stepwright::framework_files

@@ -12,11 +12,13 @@ namespace stepwright::framework_files {
 /// Returns the DeepSpeed configuration that Megatron-DeepSpeed's `--deepspeed_config` names;
 /// nullopt if neither user nor script supplies it. The configuration's ZeRO stage replaces
 /// `--zero-stage`, which DeepSpeed ignores (deepspeedai/Megatron-DeepSpeed megatron/training.py).
-std::optional<Document> named_deepspeed_configuration(MegatronArgumentFields& arguments,
-                                                      const StartedCommand& command, Sources files);
+std::optional<YamlJsonDocument> named_deepspeed_configuration(MegatronArgumentFields& arguments,
+                                                              const StartedCommand& command,
+                                                              Sources files);
 
 /// Sets the draft's bucket sizes, overlap and host offload from Megatron-DeepSpeed's DeepSpeed
 /// configuration, after the arguments have been read; what plans cannot express is reported.
-void apply_deepspeed_configuration(const Document& document, Draft& draft, ImportReport& report);
+void apply_deepspeed_configuration(const YamlJsonDocument& document, PlanDraft& draft,
+                                   ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -8,17 +8,17 @@ namespace {
 
 /// Returns 1 for each layer without experts, from a list of 0 and 1 or from a period, whose first
 /// layer has experts.
-std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
+std::vector<std::uint8_t> dense_layers(DocumentNode node, std::int64_t layers) {
   if (!node.is_scalar()) return flags_of_zero_entries(node, layers);
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(layers), 1);
-  const auto period = static_cast<std::size_t>(node.integer(1, model::kLargestLayerCount));
+  const auto period = static_cast<std::size_t>(node.integer(1, model::kMaxModelLayers));
   for (std::size_t i = 0; i < dense.size(); i += period) dense[i] = 0;
   return dense;
 }
 
 /// Adds the router. A correction bias implies sigmoid scores
 /// (megatron/core/transformer/moe/moe_utils.py).
-void add_router(Tree& fields, const model::Experts& experts) {
+void add_router(DocumentTree& fields, const model::MixtureOfExperts& experts) {
   fields.set("moe_router_topk", experts.top_k);
   if (experts.correction_bias || experts.scoring == model::RouterScoring::kSigmoid) {
     fields.set("moe_router_score_function", "sigmoid");
@@ -33,7 +33,7 @@ void add_router(Tree& fields, const model::Experts& experts) {
   if (experts.scale != 1) fields.set("moe_router_topk_scaling_factor", experts.scale);
 }
 
-void read_router(const Fields& fields, model::Experts& experts) {
+void read_router(const FrameworkSettingsReader& fields, model::MixtureOfExperts& experts) {
   experts.top_k = fields.integer("moe_router_topk", 2);
   experts.correction_bias = fields.flag("moe_router_enable_expert_bias", false);
   const bool sigmoid = fields.word("moe_router_score_function", "softmax") == "sigmoid";
@@ -46,9 +46,9 @@ void read_router(const Fields& fields, model::Experts& experts) {
 
 }  // namespace
 
-void add_expert_fields(Tree& fields, const model::Architecture& model) {
+void add_megatron_expert_fields(DocumentTree& fields, const model::ModelArchitecture& model) {
   if (!model.experts) return;
-  const model::Experts& experts = *model.experts;
+  const model::MixtureOfExperts& experts = *model.experts;
   fields.set("num_moe_experts", experts.count);
   fields.set("moe_ffn_hidden_size", experts.ffn);
   if (experts.shared_ffn > 0) fields.set("moe_shared_expert_intermediate_size", experts.shared_ffn);
@@ -58,17 +58,17 @@ void add_expert_fields(Tree& fields, const model::Architecture& model) {
   fields.set("moe_grouped_gemm", true);
 }
 
-void add_expert_layer_list(Tree& fields, const model::Architecture& model) {
+void add_megatron_expert_layers(DocumentTree& fields, const model::ModelArchitecture& model) {
   std::vector<std::uint8_t> marks;
   for (const model::LayerClass& layer : model::model_layer_classes(model))
     marks.push_back(layer.has_experts() ? 1 : 0);
-  const bool some = model::has_feed_forward(model, model::FeedForward::kDense);
+  const bool some = model::model_has_feed_forward_kind(model, model::FeedForward::kDense);
   if (model.experts && some) fields.set("moe_layer_freq", layer_flags_python_list(marks));
 }
 
-void read_expert_fields(const Fields& fields, model::Architecture& model) {
+void read_expert_fields(const FrameworkSettingsReader& fields, model::ModelArchitecture& model) {
   if (!fields.has("num_moe_experts")) return;
-  model::Experts experts;
+  model::MixtureOfExperts experts;
   experts.count = fields.integer("num_moe_experts", 0);
   experts.ffn = fields.integer("moe_ffn_hidden_size", model.ffn);
   experts.shared_ffn = fields.integer("moe_shared_expert_intermediate_size", 0);
@@ -81,10 +81,10 @@ void read_expert_fields(const Fields& fields, model::Architecture& model) {
   model.experts = experts;
 }
 
-void read_expert_layers(const Fields& fields, model::Architecture& model) {
+void read_expert_layers(const FrameworkSettingsReader& fields, model::ModelArchitecture& model) {
   const auto pattern = fields.find("moe_layer_freq");
   if (model.experts && pattern)
-    model::set_dense_layers(model, dense_layers(*pattern, model.layers));
+    model::assign_dense_mlp_layers(model, dense_layers(*pattern, model.layers));
 }
 
 }  // namespace stepwright::framework_files

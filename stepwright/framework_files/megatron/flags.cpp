@@ -23,17 +23,17 @@ bool there_in(const MegatronArgument& flag, std::string_view release) {
   return flag.before.empty() || plan::is_earlier_release(release, flag.before);
 }
 
-std::string list_text(const Tree& list, std::string_view between) {
+std::string list_text(const DocumentTree& list, std::string_view between) {
   std::vector<std::string> words;
-  for (const Tree& item : list.items) words.push_back(item.text);
+  for (const DocumentTree& item : list.items) words.push_back(item.text);
   return fmt::format("{}", fmt::join(words, between));
 }
 
-std::string value_text(const MegatronArgument& flag, const Tree& value) {
-  if (value.kind != Tree::Kind::kSequence) return quoted_for_shell(value.text);
+std::string value_text(const MegatronArgument& flag, const DocumentTree& value) {
+  if (value.kind != DocumentTree::TreeValueKind::kSequence) return quoted_for_shell(value.text);
   if (flag.arity == ArgumentValueCount::kOne) return in_shell_quotes(number_list_expression(value));
   std::vector<std::string> words;
-  for (const Tree& item : value.items) words.push_back(quoted_for_shell(item.text));
+  for (const DocumentTree& item : value.items) words.push_back(quoted_for_shell(item.text));
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -46,21 +46,22 @@ std::vector<std::string_view> undashed(std::vector<std::string_view> flags) {
   return flags;
 }
 
-Tree placed(Tree tree, std::uint32_t line) {
+DocumentTree placed(DocumentTree tree, std::uint32_t line) {
   tree.line = line;
   tree.column = 1;
   return tree;
 }
 
-Tree word_tree(const ShellWord& word) {
+DocumentTree word_tree(const ShellWord& word) {
   if (word.text.find('[') != std::string::npos) {
     if (const auto list = parse_number_list_expression(word.text)) {
-      Tree tree = Tree::flow_sequence();
-      for (const std::string& item : *list) tree.add(placed(Tree::scalar(item, false), word.line));
+      DocumentTree tree = DocumentTree::empty_flow_sequence();
+      for (const std::string& item : *list)
+        tree.add(placed(DocumentTree::make_scalar(item, false), word.line));
       return placed(tree, word.line);
     }
   }
-  return placed(Tree::scalar(without_digit_underscores(word.text), false), word.line);
+  return placed(DocumentTree::make_scalar(without_digit_underscores(word.text), false), word.line);
 }
 
 /// True for "-5" and "-.5", which argparse takes for values.
@@ -89,9 +90,10 @@ class FieldsOfFlags {
  public:
   explicit FieldsOfFlags(const std::string& name) : name_(name) {}
 
-  void set(const MegatronArgument& flag, std::uint32_t line, const Tree& value, bool replace) {
+  void set(const MegatronArgument& flag, std::uint32_t line, const DocumentTree& value,
+           bool replace) {
     std::string text = value.text;
-    if (value.kind == Tree::Kind::kSequence) text = list_text(value, " ");
+    if (value.kind == DocumentTree::TreeValueKind::kSequence) text = list_text(value, " ");
     const auto [known, fresh] =
         said_.try_emplace(std::string(flag.field), Said{text, flag.flag, line});
     Said& said = known->second;
@@ -99,8 +101,8 @@ class FieldsOfFlags {
     if (other && flag.yields) return;
     if (other && !replace && said.text != text && !find_megatron_argument(said.flag)->yields) {
       fail_input(fmt::format("{}:{}: {} says {} {}, {} in line {} says {}", name_, line, flag.flag,
-                             flag.field, printable(text), said.flag, said.line,
-                             printable(said.text)));
+                             flag.field, one_line_printable_text(text), said.flag, said.line,
+                             one_line_printable_text(said.text)));
     }
     said = Said{text, flag.flag, line};
     arguments_.fields.set(flag.field, value);
@@ -110,10 +112,11 @@ class FieldsOfFlags {
     const std::string_view field = find_megatron_argument(flag)->field;
     const auto known = said_.find(field);
     if (known == said_.end() || known->second.flag != flag || said_.contains(needed)) return;
-    report.not_read.push_back({std::string(known->second.flag), printable(known->second.text),
-                               name_, known->second.line, SettingImpact::kNo, ""});
+    report.not_read.push_back({std::string(known->second.flag),
+                               one_line_printable_text(known->second.text), name_,
+                               known->second.line, SettingImpact::kNo, ""});
     said_.erase(known);
-    arguments_.fields.set(field, Tree::scalar("null", false));
+    arguments_.fields.set(field, DocumentTree::make_scalar("null", false));
   }
   /// Removes the field `num_moe_experts` if it is 1, which means a dense MLP (`--num-experts 1` of
   /// Megatron-DeepSpeed).
@@ -121,14 +124,14 @@ class FieldsOfFlags {
     const auto known = said_.find("num_moe_experts");
     if (known == said_.end() || known->second.text != "1") return;
     said_.erase(known);
-    arguments_.fields.set("num_moe_experts", Tree::scalar("null", false));
+    arguments_.fields.set("num_moe_experts", DocumentTree::make_scalar("null", false));
   }
   /// Removes the value that a switch (an argument without value) has set in its field.
   void unset(const MegatronArgument& flag) {
     const auto known = said_.find(flag.field);
     if (known == said_.end() || known->second.text != flag.value) return;
     said_.erase(known);
-    arguments_.fields.set(flag.field, Tree::scalar("null", false));
+    arguments_.fields.set(flag.field, DocumentTree::make_scalar("null", false));
   }
   MegatronArgumentFields take() {
     for (const auto& [field, said] : said_) arguments_.flags.emplace(field, said.flag);
@@ -149,7 +152,7 @@ class FieldsOfFlags {
 std::string values_text(Words words) {
   std::vector<std::string_view> texts;
   for (const ShellWord& word : words) texts.push_back(word.text);
-  return printable(fmt::format("{}", fmt::join(texts, " ")));
+  return one_line_printable_text(fmt::format("{}", fmt::join(texts, " ")));
 }
 
 /// Reads the words of a command, argument by argument.
@@ -211,7 +214,7 @@ class ArgumentReader {
     if (argument.arity == ArgumentValueCount::kNone) {
       if (inlined && !replace_) {
         fail_input(fmt::format("{}:{}: {} takes no value; it is given '{}'", name_, word.line,
-                               argument.flag, printable(values_.front().text)));
+                               argument.flag, one_line_printable_text(values_.front().text)));
       }
     } else if (!inlined) {
       collect(listed ? kAll : argument.arity == ArgumentValueCount::kThree ? 3 : 1);
@@ -234,7 +237,7 @@ class ArgumentReader {
       fields_.set(argument, word.line, word_tree(values_.front()), replace_);
       if (!inlined) list_more(argument, word);
     } else {
-      Tree list = placed(Tree::flow_sequence(), word.line);
+      DocumentTree list = placed(DocumentTree::empty_flow_sequence(), word.line);
       for (const ShellWord& value : values_) list.add(word_tree(value));
       fields_.set(argument, word.line, list, replace_);
     }
@@ -258,11 +261,12 @@ class ArgumentReader {
     const bool off = !values_.empty() && values_.front().text == "false";
     if (!values_.empty() && !off && values_.front().text != "true") {
       fail_input(fmt::format("{}: {} must be true or false; it is '{}'", name_, argument.flag,
-                             printable(values_.front().text)));
+                             one_line_printable_text(values_.front().text)));
     }
     if (off) return fields_.unset(argument);
     fields_.set(argument, word.line,
-                placed(Tree::scalar(std::string(argument.value), false), word.line), replace_);
+                placed(DocumentTree::make_scalar(std::string(argument.value), false), word.line),
+                replace_);
   }
 
   void leave_unknown(const ShellWord& word, bool inlined) {
@@ -279,7 +283,7 @@ class ArgumentReader {
     } else if (word.text.size() > 2) {
       why = "no argument of Megatron-LM: a fork's own, and what it changes is not known";
     }
-    report_.not_read.push_back({.name = printable(word.text),
+    report_.not_read.push_back({.name = one_line_printable_text(word.text),
                                 .value = values_text(values_),
                                 .file = name_,
                                 .line = word.line,
@@ -289,7 +293,7 @@ class ArgumentReader {
   }
 
   [[nodiscard]] std::optional<std::string_view> guess(std::string_view word) {
-    if (!report_.may_search_similar_name()) return std::nullopt;
+    if (!report_.count_similar_name_search()) return std::nullopt;
     return nearest_known_word(word, undashed(megatron_arguments_with_prefix("")));
   }
 
@@ -319,11 +323,12 @@ std::optional<ShellWord> as_argument(const std::string& setting) {
 
 }  // namespace
 
-std::vector<std::string> megatron_argument_texts(const Tree& fields, std::string_view release) {
+std::vector<std::string> megatron_argument_texts(const DocumentTree& fields,
+                                                 std::string_view release) {
   std::vector<std::string> texts;
   std::vector<std::string_view> written;
   for (const MegatronArgument& flag : megatron_arguments()) {
-    const Tree* value = fields.find(flag.field);
+    const DocumentTree* value = fields.find(flag.field);
     if (value == nullptr || !there_in(flag, release)) continue;
     if (flag.arity == ArgumentValueCount::kNone && value->text != flag.value) continue;
     if (std::ranges::find(written, flag.field) != written.end()) continue;

@@ -16,12 +16,13 @@ namespace stepwright::framework_files {
 /// Returns configuration fields as Megatron-LM's command-line arguments
 /// ("--tensor-model-parallel-size 8"), one text each, model first. A field for which the release
 /// has no argument is omitted.
-std::vector<std::string> megatron_argument_texts(const Tree& fields, std::string_view release);
+std::vector<std::string> megatron_argument_texts(const DocumentTree& fields,
+                                                 std::string_view release);
 
 /// Fields of Megatron's configuration that the arguments of a command set, and which argument set
 /// each.
 struct MegatronArgumentFields {
-  Tree fields = Tree::mapping();
+  DocumentTree fields = DocumentTree::make_empty_mapping();
   /// For each field, the argument that set it: "precision" by "--bf16".
   std::map<std::string, std::string, std::less<>> flags;
 };

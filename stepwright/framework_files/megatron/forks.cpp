@@ -24,16 +24,16 @@ constexpr std::string_view kMindSpeed[] = {
     "--shape-order",       "--sparse-mode",       "--jit-compile"};
 
 /// Returns the number of an argument; -1, which means none, becomes 0.
-std::int64_t number_of(const Tree& value, std::string_view flag, const std::string& name) {
+std::int64_t number_of(const DocumentTree& value, std::string_view flag, const std::string& name) {
   const IntegerParseResult number = read_integer(value.text);
-  if (number.status == IntegerParseResult::Status::kGood && number.value >= -1) {
+  if (number.status == IntegerParseResult::IntegerParseStatus::kGood && number.value >= -1) {
     return std::max<std::int64_t>(0, number.value);
   }
   fail_input(fmt::format("{}:{}: {}: must be an integer from -1; it is '{}'", name, value.line,
-                         flag, printable(value.text)));
+                         flag, one_line_printable_text(value.text)));
 }
 
-void set_field(MegatronArgumentFields& arguments, std::string_view field, Tree value,
+void set_field(MegatronArgumentFields& arguments, std::string_view field, DocumentTree value,
                std::string_view flag, std::uint32_t line) {
   value.line = line;
   value.column = 1;
@@ -44,7 +44,7 @@ void set_field(MegatronArgumentFields& arguments, std::string_view field, Tree v
 void take_context_algorithm(MegatronArgumentFields& arguments, const std::string& name,
                             ImportReport& report) {
   constexpr std::string_view kFlag = "--context-parallel-algo";
-  const auto said = take_out_field(arguments, "fork_context_algo");
+  const auto said = remove_argument_field(arguments, "fork_context_algo");
   if (!said) return;
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"ulysses_cp_algo", "a2a"},
@@ -53,18 +53,18 @@ void take_context_algorithm(MegatronArgumentFields& arguments, const std::string
   const auto* const known =
       std::ranges::find(kWords, said->text, &std::pair<std::string_view, std::string_view>::first);
   if (known == std::end(kWords)) {
-    report.not_read.push_back({std::string(kFlag), printable(said->text), name, said->line,
-                               SettingImpact::kYes,
+    report.not_read.push_back({std::string(kFlag), one_line_printable_text(said->text), name,
+                               said->line, SettingImpact::kYes,
                                "context parallelism of the fork's own: it is taken for a ring"});
     return;
   }
-  set_field(arguments, "cp_comm_type", Tree::flow_sequence().add(std::string(known->second)), kFlag,
-            said->line);
+  set_field(arguments, "cp_comm_type",
+            DocumentTree::empty_flow_sequence().add(std::string(known->second)), kFlag, said->line);
 }
 
 /// Reads the layers of each stage, "8,9,8,7", as a pipeline layout.
 void take_layer_list(MegatronArgumentFields& arguments) {
-  const auto said = take_out_field(arguments, "fork_layer_list");
+  const auto said = remove_argument_field(arguments, "fork_layer_list");
   if (!said) return;
   std::string layout = "E";
   bool first = true;
@@ -74,30 +74,31 @@ void take_layer_list(MegatronArgumentFields& arguments) {
     if (c >= '0' && c <= '9') layout += c;
     first = false;
   }
-  set_field(arguments, "pipeline_model_parallel_layout", Tree(layout + "L"),
+  set_field(arguments, "pipeline_model_parallel_layout", DocumentTree(layout + "L"),
             arguments.flags.at("fork_layer_list"), said->line);
 }
 
 void take_fork_experts(MegatronArgumentFields& arguments, const std::string& name) {
-  const auto said = [&](std::string_view field) -> std::optional<Tree> {
-    const Tree* const found = arguments.fields.find(field);
+  const auto said = [&](std::string_view field) -> std::optional<DocumentTree> {
+    const DocumentTree* const found = arguments.fields.find(field);
     return found == nullptr ? std::nullopt : std::optional(*found);
   };
   const auto width = said("moe_ffn_hidden_size");
   const auto layers = said("num_layers");
-  if (const auto shared = take_out_field(arguments, "fork_shared_experts"); shared && width) {
+  if (const auto shared = remove_argument_field(arguments, "fork_shared_experts");
+      shared && width) {
     const std::int64_t all = number_of(*shared, "--n-shared-experts", name) *
                              number_of(*width, "--moe-intermediate-size", name);
     set_field(arguments, "moe_shared_expert_intermediate_size", all, "--n-shared-experts",
               shared->line);
   }
-  const Tree* const every = arguments.fields.find("moe_layer_freq");
+  const DocumentTree* const every = arguments.fields.find("moe_layer_freq");
   if (every != nullptr && every->text == "-1") {
-    static_cast<void>(take_out_field(arguments, "moe_layer_freq"));
+    static_cast<void>(remove_argument_field(arguments, "moe_layer_freq"));
   }
-  const auto dense = take_out_field(arguments, "fork_first_dense");
+  const auto dense = remove_argument_field(arguments, "fork_first_dense");
   if (!dense || !layers) return;
-  Tree marks = Tree::flow_sequence();
+  DocumentTree marks = DocumentTree::empty_flow_sequence();
   const std::int64_t all = std::min<std::int64_t>(number_of(*layers, "--num-layers", name), 10'000);
   const std::int64_t first = number_of(*dense, "--first-k-dense-replace", name);
   for (std::int64_t i = 0; i < all; ++i) marks.add(i < first ? 0 : 1);
@@ -109,12 +110,14 @@ void take_fork_experts(MegatronArgumentFields& arguments, const std::string& nam
 /// plan counts the copies as heads, one for each rank.
 void take_head_type(MegatronArgumentFields& arguments, ImportReport& report) {
   constexpr std::string_view kFlag = "--attention-head-type";
-  const auto said = take_out_field(arguments, "fork_head_type");
+  const auto said = remove_argument_field(arguments, "fork_head_type");
   if (!said || said->text != "multiquery") return;
-  set_field(arguments, "group_query_attention", Tree::scalar("true", false), kFlag, said->line);
-  const Tree* const tensor = arguments.fields.find("tensor_model_parallel_size");
+  set_field(arguments, "group_query_attention", DocumentTree::make_scalar("true", false), kFlag,
+            said->line);
+  const DocumentTree* const tensor = arguments.fields.find("tensor_model_parallel_size");
   const std::string copies = tensor == nullptr ? "1" : tensor->text;
-  set_field(arguments, "num_query_groups", Tree::scalar(copies, false), kFlag, said->line);
+  set_field(arguments, "num_query_groups", DocumentTree::make_scalar(copies, false), kFlag,
+            said->line);
   if (copies == "1") return;
   report.assumed.push_back(
       {"job.model", "",
@@ -125,33 +128,35 @@ void take_head_type(MegatronArgumentFields& arguments, ImportReport& report) {
 
 /// Reads the experts of MegaBlocks' fork; by default each token uses one.
 void take_megablocks_experts(MegatronArgumentFields& arguments) {
-  const auto top = take_out_field(arguments, "fork_top_k");
-  const auto experts = take_out_field(arguments, "fork_num_experts");
+  const auto top = remove_argument_field(arguments, "fork_top_k");
+  const auto experts = remove_argument_field(arguments, "fork_num_experts");
   if (!experts || experts->text == "1") return;
-  set_field(arguments, "num_moe_experts", Tree::scalar(experts->text, false), "--moe-num-experts",
-            experts->line);
+  set_field(arguments, "num_moe_experts", DocumentTree::make_scalar(experts->text, false),
+            "--moe-num-experts", experts->line);
   if (arguments.fields.find("moe_router_topk") != nullptr) return;
-  set_field(arguments, "moe_router_topk", Tree::scalar(top ? top->text : "1", false),
+  set_field(arguments, "moe_router_topk", DocumentTree::make_scalar(top ? top->text : "1", false),
             top ? "--moe-top-k" : "--moe-num-experts", top ? top->line : experts->line);
 }
 
 void take_fork_attention(MegatronArgumentFields& arguments, const ImportReport& report) {
-  const Tree* const kernel = arguments.fields.find("attention_backend");
-  const bool fork = std::ranges::any_of(report.not_read, [](const UnreadSetting& one) {
+  const DocumentTree* const kernel = arguments.fields.find("attention_backend");
+  const bool fork = std::ranges::any_of(report.not_read, [](const UnexpressedSetting& one) {
     return std::ranges::find(kMindSpeed, one.name) != std::end(kMindSpeed);
   });
   if (!fork || kernel == nullptr || kernel->text != "flash") return;
   const std::uint32_t line = kernel->line;
-  set_field(arguments, "attention_backend", Tree(kForkAttentionBackend), "--use-flash-attn", line);
+  set_field(arguments, "attention_backend", DocumentTree(kMegatronForkAttentionBackend),
+            "--use-flash-attn", line);
 }
 
 }  // namespace
 
-std::optional<Tree> take_out_field(MegatronArgumentFields& arguments, std::string_view field) {
-  const Tree* const said = arguments.fields.find(field);
+std::optional<DocumentTree> remove_argument_field(MegatronArgumentFields& arguments,
+                                                  std::string_view field) {
+  const DocumentTree* const said = arguments.fields.find(field);
   if (said == nullptr) return std::nullopt;
-  Tree taken = *said;
-  arguments.fields = without(arguments.fields, field);
+  DocumentTree taken = *said;
+  arguments.fields = copy_without_key(arguments.fields, field);
   return taken;
 }
 
@@ -159,12 +164,12 @@ bool has_fork_arguments(const MegatronArgumentFields& arguments, const ImportRep
   const auto is_of_fork = [](std::string_view flag) {
     const auto argument = find_megatron_argument(flag);
     if (argument) return !argument->source.starts_with("NVIDIA/Megatron-LM");
-    return find_known_setting(known_settings("megatron/forks"), flag) != nullptr;
+    return find_known_setting(known_program_settings("megatron/forks"), flag) != nullptr;
   };
   return std::ranges::any_of(arguments.flags,
                              [&](const auto& one) { return is_of_fork(one.second); }) ||
          std::ranges::any_of(report.not_read,
-                             [&](const UnreadSetting& one) { return is_of_fork(one.name); });
+                             [&](const UnexpressedSetting& one) { return is_of_fork(one.name); });
 }
 
 void translate_fork_arguments(MegatronArgumentFields& arguments, const std::string& name,
@@ -175,10 +180,10 @@ void translate_fork_arguments(MegatronArgumentFields& arguments, const std::stri
   take_head_type(arguments, report);
   take_megablocks_experts(arguments);
   take_fork_attention(arguments, report);
-  for (UnreadSetting& one : report.not_read) {
+  for (UnexpressedSetting& one : report.not_read) {
     if (one.matters != SettingImpact::kMaybe) continue;
     const KnownSetting* const known =
-        find_known_setting(known_settings("megatron/forks"), one.name);
+        find_known_setting(known_program_settings("megatron/forks"), one.name);
     if (known == nullptr) continue;
     one.is_unknown_setting = false;
     const bool usual = !known->harmless.empty() && one.value == known->harmless;

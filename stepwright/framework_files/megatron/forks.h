@@ -12,11 +12,12 @@ namespace stepwright::framework_files {
 
 /// Value of the field `attention_backend` if a fork of Megatron-LM (MindSpeed) uses its own fused
 /// attention kernel.
-inline constexpr std::string_view kForkAttentionBackend = "fusion";
+inline constexpr std::string_view kMegatronForkAttentionBackend = "fusion";
 
 /// Removes a field from the fields that arguments set and returns its value; nullopt if no argument
 /// sets it.
-std::optional<Tree> take_out_field(MegatronArgumentFields& arguments, std::string_view field);
+std::optional<DocumentTree> remove_argument_field(MegatronArgumentFields& arguments,
+                                                  std::string_view field);
 
 /// Translates arguments of Megatron-LM's forks into Megatron's own fields, and sets in the report
 /// whether the other arguments of forks can matter. `name` is the file's name in messages. Fails

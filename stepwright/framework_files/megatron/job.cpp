@@ -13,19 +13,20 @@ namespace {
 
 /// Returns the last batch size of a schedule "0:384 200B:768 400B:1152", whose entries are the
 /// number of tokens and the batch from there on.
-std::int64_t last_of_schedule(Node node) {
+std::int64_t last_of_schedule(DocumentNode node) {
   const std::string text = node.text();
   const std::size_t colon = text.rfind(':');
   const std::string_view last =
       colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1);
   const IntegerParseResult batch = read_integer(last.substr(0, last.find_last_not_of(' ') + 1));
-  if (batch.status != IntegerParseResult::Status::kGood || batch.value < 1) {
+  if (batch.status != IntegerParseResult::IntegerParseStatus::kGood || batch.value < 1) {
     node.fail("is no schedule of batches, as \"0:384 200B:768 400B:1152\"");
   }
   return batch.value;
 }
 
-void read_precision(const Fields& fields, const KnownJobFacts& /*known*/, RuleReadResult& reading) {
+void read_precision(const FrameworkSettingsReader& fields, const KnownJobFacts& /*known*/,
+                    SettingRuleReadResult& reading) {
   const std::string word = fields.word("precision", "fp32");
   reading.precision = word == "bf16" ? DType::kBf16 : word == "fp16" ? DType::kFp16 : DType::kFp32;
   if (fields.has("fp8")) {
@@ -46,7 +47,8 @@ void read_precision(const Fields& fields, const KnownJobFacts& /*known*/, RuleRe
   reading.plan.accumulate = wide || word == "fp32" ? DType::kFp32 : narrow;
 }
 
-void write_precision(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+void write_precision(const plan::PlannedJob& planned, std::string_view /*release*/,
+                     DocumentTree& fields) {
   const plan::Job& job = planned.job;
   if (job.precision == DType::kFp16) fields.set("precision", "fp16");
   if (plan::parameter_storage_type(job.precision) == DType::kBf16) fields.set("precision", "bf16");
@@ -63,16 +65,17 @@ void write_precision(const plan::PlannedJob& planned, std::string_view /*release
 
 /// Reads Muon. If states are sharded, each parameter has one owner; without the distributed buffer
 /// layout, all ranks receive the gradients, and embedding tables are assigned whole, too.
-void read_muon(const Fields& fields, RuleReadResult& reading) {
+void read_muon(const FrameworkSettingsReader& fields, SettingRuleReadResult& reading) {
   reading.optimizer = plan::Optimizer::kMuon;
   reading.muon =
       fields.choice("muon_tp_mode", plan::kMuonFormNames, plan::MuonTensorSplit::kBlockwise);
   const bool owners = fields.word("optimizer", "") == "dist_muon" ||
                       fields.flag("use_layer_wise_distributed_optimizer", false);
   plan::Sharding& sharding = reading.plan.sharding;
-  if (owners && sharding == plan::Sharding{}) sharding.optimizer = plan::Spread::kGlobal;
+  if (owners && sharding == plan::Sharding{})
+    sharding.optimizer = plan::StateShardingScope::kGlobal;
   if (!fields.flag("use_layer_wise_param_layout", true)) {
-    reading.kernels.emplace_back(&plan::Kernels::scattered_gradients, false);
+    reading.kernels.emplace_back(&plan::FrameworkKernels::scattered_gradients, false);
   }
   if (const auto steps = fields.find("muon_num_ns_steps"); steps && steps->text() != "5") {
     reading.left_out.emplace_back(*steps, "that it takes other than five steps for each matrix");
@@ -85,7 +88,8 @@ void read_muon(const Fields& fields, RuleReadResult& reading) {
 }
 
 /// Reads the optimizer; one that no job has is replaced by Adam.
-void read_optimizer(const Fields& fields, const KnownJobFacts& /*known*/, RuleReadResult& reading) {
+void read_optimizer(const FrameworkSettingsReader& fields, const KnownJobFacts& /*known*/,
+                    SettingRuleReadResult& reading) {
   const std::string word = fields.word("optimizer", "adam");
   const bool muon = word == "muon" || word == "dist_muon";
   reading.optimizer = word == "sgd" ? plan::Optimizer::kSgd
@@ -99,7 +103,8 @@ void read_optimizer(const Fields& fields, const KnownJobFacts& /*known*/, RuleRe
   }
 }
 
-void write_optimizer(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+void write_optimizer(const plan::PlannedJob& planned, std::string_view /*release*/,
+                     DocumentTree& fields) {
   const plan::Job& job = planned.job;
   const bool muon = job.optimizer == plan::Optimizer::kMuon;
   fields.set("optimizer", job.optimizer == plan::Optimizer::kSgd ? "sgd" : muon ? "muon" : "adam");
@@ -109,8 +114,8 @@ void write_optimizer(const plan::PlannedJob& planned, std::string_view /*release
   }
 }
 
-void read_optimizer_types(const Fields& fields, const KnownJobFacts& /*known*/,
-                          RuleReadResult& reading) {
+void read_optimizer_types(const FrameworkSettingsReader& fields, const KnownJobFacts& /*known*/,
+                          SettingRuleReadResult& reading) {
   if (reading.optimizer == plan::Optimizer::kMuon) return;
   const auto narrow = [&](std::string_view key) { return fields.word(key, "fp32") == "bf16"; };
   if (narrow("exp_avg_dtype") && narrow("exp_avg_sq_dtype")) {
@@ -119,7 +124,7 @@ void read_optimizer_types(const Fields& fields, const KnownJobFacts& /*known*/,
 }
 
 void write_optimizer_types(const plan::PlannedJob& planned, std::string_view /*release*/,
-                           Tree& fields) {
+                           DocumentTree& fields) {
   const plan::Job& job = planned.job;
   if (job.optimizer == plan::Optimizer::kSgd) fields.set("sgd_momentum", 0);
   if (job.optimizer == plan::Optimizer::kAdamNarrow) {
@@ -129,7 +134,7 @@ void write_optimizer_types(const plan::PlannedJob& planned, std::string_view /*r
 }
 
 /// Reads which parts of a step CUDA graphs capture, from `--cuda-graph-impl` and its scope.
-void read_graphs(const Fields& fields, RuleReadResult& reading) {
+void read_graphs(const FrameworkSettingsReader& fields, SettingRuleReadResult& reading) {
   plan::CudaGraphScope& graphs = reading.cuda_graphs;
   const bool older =
       fields.flag("enable_cuda_graph", false) || fields.flag("external_cuda_graph", false);
@@ -141,7 +146,7 @@ void read_graphs(const Fields& fields, RuleReadResult& reading) {
   // Without a scope, whole layers are captured.
   if (count == 0) graphs.attention = graphs.mlp = graphs.router = true;
   for (std::size_t i = 0; i < count; ++i) {
-    const Node node = scope->is_sequence() ? scope->at(i) : *scope;
+    const DocumentNode node = scope->is_sequence() ? scope->at(i) : *scope;
     const std::string word = node.text();
     const auto* const part = std::ranges::find(plan::kGraphParts, word, &plan::CudaGraphPart::name);
     if (part != std::end(plan::kGraphParts)) graphs.*(part->part) = true;
@@ -153,35 +158,38 @@ void read_graphs(const Fields& fields, RuleReadResult& reading) {
 
 /// Reads the kernels that decide the layers' workspaces and buffers. Megatron's own layers always
 /// use its own attention.
-void read_layers(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
+void read_layers(const FrameworkSettingsReader& fields, const KnownJobFacts& known,
+                 SettingRuleReadResult& reading) {
   if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
-  reading.kernels.emplace_back(&plan::Kernels::transformer_engine, !local);
+  reading.kernels.emplace_back(&plan::FrameworkKernels::transformer_engine, !local);
   if (local) {
-    const bool fused = fields.word("attention_backend", "") == kForkAttentionBackend;
+    const bool fused = fields.word("attention_backend", "") == kMegatronForkAttentionBackend;
     reading.attention =
         fused ? cluster::AttentionKernel::kFlash2 : cluster::AttentionKernel::kUnfused;
   }
   const std::string_view groups = megatron_default_value("moe_grouped_gemm", known.framework);
-  reading.kernels.emplace_back(&plan::Kernels::grouped_experts,
+  reading.kernels.emplace_back(&plan::FrameworkKernels::grouped_experts,
                                fields.flag("moe_grouped_gemm", groups == "true"));
   // No argument sets these fields of megatron/core/transformer/transformer_config.py, but recipes
   // and files can.
   if (fields.flag("fp8_dot_product_attention", false) ||
       fields.flag("fp8_multi_head_attention", false)) {
-    reading.kernels.emplace_back(&plan::Kernels::narrow_attention, true);
+    reading.kernels.emplace_back(&plan::FrameworkKernels::narrow_attention, true);
   }
   for (const char* const key : {"fp8_param_gather", "fp4_param_gather"}) {
     if (!fields.has(key)) continue;
-    reading.kernels.emplace_back(&plan::Kernels::narrow_parameters, fields.flag(key, false));
+    reading.kernels.emplace_back(&plan::FrameworkKernels::narrow_parameters,
+                                 fields.flag(key, false));
   }
   if (!fields.flag("deterministic_mode", false)) return;
-  reading.kernels.emplace_back(&plan::Kernels::deterministic, true);
+  reading.kernels.emplace_back(&plan::FrameworkKernels::deterministic, true);
   reading.left_out.emplace_back(*fields.find("deterministic_mode"),
                                 "that deterministic kernels take longer");
 }
 
-void read_kernels(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
+void read_kernels(const FrameworkSettingsReader& fields, const KnownJobFacts& known,
+                  SettingRuleReadResult& reading) {
   static constexpr Named<cluster::AttentionKernel> kWords[] = {
       {cluster::AttentionKernel::kFlash2, "flash"},
       {cluster::AttentionKernel::kFlash1, "flash1"},
@@ -189,16 +197,16 @@ void read_kernels(const Fields& fields, const KnownJobFacts& known, RuleReadResu
       {cluster::AttentionKernel::kUnfused, "unfused"},
       {cluster::AttentionKernel::kUnfused, "local"},
       {cluster::AttentionKernel::kCudnn, "auto"},
-      {cluster::AttentionKernel::kFlash2, kForkAttentionBackend}};
+      {cluster::AttentionKernel::kFlash2, kMegatronForkAttentionBackend}};
   if (fields.has("attention_backend") && fields.word("attention_backend", "") != "auto") {
     reading.attention =
         fields.choice("attention_backend", kWords, cluster::AttentionKernel::kFlash2);
   }
   if (!fields.flag("gradient_accumulation_fusion", true)) {
-    reading.kernels.emplace_back(&plan::Kernels::fused_accumulation, false);
+    reading.kernels.emplace_back(&plan::FrameworkKernels::fused_accumulation, false);
   }
   if (!fields.flag("masked_softmax_fusion", true)) {
-    reading.kernels.emplace_back(&plan::Kernels::fused_softmax, false);
+    reading.kernels.emplace_back(&plan::FrameworkKernels::fused_softmax, false);
   }
   read_layers(fields, known, reading);
   read_graphs(fields, reading);
@@ -209,7 +217,8 @@ void read_kernels(const Fields& fields, const KnownJobFacts& known, RuleReadResu
       fields.choice("cross_entropy_fusion_impl", kLosses, plan::CrossEntropyKernel::kNative);
 }
 
-void write_kernels(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+void write_kernels(const plan::PlannedJob& planned, std::string_view /*release*/,
+                   DocumentTree& fields) {
   const plan::Job& job = planned.job;
   static constexpr std::array kBackends = {"unfused", "flash", "flash", "flash", "fused"};
   fields.set("attention_backend", kBackends[static_cast<std::size_t>(job.kernels.attention)]);
@@ -226,7 +235,8 @@ constexpr Named<plan::TokenDispatcher> kMegatronDispatchers[] = {
     {plan::TokenDispatcher::kAllGather, "allgather"},
     {plan::TokenDispatcher::kOncePerNode, "flex"}};
 
-void read_dispatcher(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
+void read_dispatcher(const FrameworkSettingsReader& fields, const KnownJobFacts& known,
+                     SettingRuleReadResult& reading) {
   if (!known.routed) return;
   const plan::TokenDispatcher usual = is_megatron_deepspeed(fields)
                                           ? plan::TokenDispatcher::kAllToAll
@@ -243,7 +253,8 @@ void read_dispatcher(const Fields& fields, const KnownJobFacts& known, RuleReadR
   }
 }
 
-void write_dispatcher(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+void write_dispatcher(const plan::PlannedJob& planned, std::string_view /*release*/,
+                      DocumentTree& fields) {
   const plan::Job& job = planned.job;
   if (!job.model.experts) return;
   fields.set("moe_token_dispatcher_type", name_of(kMegatronDispatchers, job.dispatcher));
@@ -256,14 +267,16 @@ void write_dispatcher(const plan::PlannedJob& planned, std::string_view /*releas
 
 }  // namespace
 
-constinit const Rule kPrecision{.read = read_precision, .write = write_precision};
-constinit const Rule kOptimizer{.read = read_optimizer, .write = write_optimizer};
-constinit const Rule kOptimizerTypes{.read = read_optimizer_types, .write = write_optimizer_types};
-constinit const Rule kKernels{.read = read_kernels, .write = write_kernels};
-constinit const Rule kDispatcher{.read = read_dispatcher, .write = write_dispatcher};
+constinit const SettingTranslationRule kPrecision{.read = read_precision, .write = write_precision};
+constinit const SettingTranslationRule kOptimizer{.read = read_optimizer, .write = write_optimizer};
+constinit const SettingTranslationRule kOptimizerTypes{.read = read_optimizer_types,
+                                                       .write = write_optimizer_types};
+constinit const SettingTranslationRule kKernels{.read = read_kernels, .write = write_kernels};
+constinit const SettingTranslationRule kDispatcher{.read = read_dispatcher,
+                                                   .write = write_dispatcher};
 
-void read_batch_fields(const Fields& fields, const UserFacts& given, StatedStepBatch& job_batch,
-                       ImportReport& report) {
+void read_batch_fields(const FrameworkSettingsReader& fields, const UserFacts& given,
+                       StatedStepBatch& job_batch, ImportReport& report) {
   job_batch.sequences = fields.size("global_batch_size");
   if (fields.has("rampup_batch_size")) {
     report.notes.push_back("The batch is the one after rampup_batch_size.");

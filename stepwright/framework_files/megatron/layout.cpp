@@ -77,7 +77,7 @@ std::string megatron_layout_text(std::span<const std::int64_t> layers, std::int6
   return text + std::string(static_cast<std::size_t>(multi_token), 'm') + 'L';
 }
 
-std::vector<std::int64_t> parse_megatron_layout(Node node) {
+std::vector<std::int64_t> parse_megatron_layout(DocumentNode node) {
   const auto text = LayoutReader(node.text()).read();
   const bool whole = text && text->starts_with('E') && text->ends_with('L') &&
                      std::ranges::count(*text, 'E') == 1 && std::ranges::count(*text, 'L') == 1;
@@ -92,19 +92,20 @@ std::vector<std::int64_t> parse_megatron_layout(Node node) {
   return layers;
 }
 
-bool has_early_multi_token_layers(Node node) {
+bool has_multi_token_layers_before_last_stage(DocumentNode node) {
   const auto text = LayoutReader(node.text()).read();
   return text && text->find('|', std::min(text->find('m'), text->size())) != std::string::npos;
 }
 
-std::int64_t layer_count_to_split(const Fields& fields, std::int64_t layers) {
+std::int64_t layer_count_to_split(const FrameworkSettingsReader& fields, std::int64_t layers) {
   const bool embedding = fields.flag("account_for_embedding_in_pipeline_split", false);
   const bool loss = fields.flag("account_for_loss_in_pipeline_split", false);
   return layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
 }
 
-std::vector<std::int64_t> uneven_chunk_layer_counts(const Fields& fields, std::int64_t layers,
-                                                    std::int64_t chunks) {
+std::vector<std::int64_t> megatron_uneven_chunk_layer_counts(const FrameworkSettingsReader& fields,
+                                                             std::int64_t layers,
+                                                             std::int64_t chunks) {
   const bool embedding = fields.flag("account_for_embedding_in_pipeline_split", false);
   const bool loss = fields.flag("account_for_loss_in_pipeline_split", false);
   const auto first = fields.find("num_layers_in_first_pipeline_stage");

@@ -16,19 +16,20 @@ std::string megatron_layout_text(std::span<const std::int64_t> layers, std::int6
 /// Returns the number of layers in each chunk of Megatron's pipeline layout "Ett|tt|ttL", also with
 /// repetitions (`t*2`) and groups in parentheses. Fails with `kInput` for other letters, a layout
 /// without one E first and one L last, or more than 65,536 letters.
-std::vector<std::int64_t> parse_megatron_layout(Node node);
+std::vector<std::int64_t> parse_megatron_layout(DocumentNode node);
 /// True if Megatron's pipeline layout has multi-token prediction layers (m) on a stage before the
 /// last.
-bool has_early_multi_token_layers(Node node);
+bool has_multi_token_layers_before_last_stage(DocumentNode node);
 
 /// Returns the number of layers that Megatron-Core splits among stages: the model's, plus one each
 /// for embedding and loss if settings count them as layers.
-std::int64_t layer_count_to_split(const Fields& fields, std::int64_t layers);
+std::int64_t layer_count_to_split(const FrameworkSettingsReader& fields, std::int64_t layers);
 
 /// Returns the number of layers in each of `chunks` pipeline chunks if settings treat the first or
 /// last one differently; empty for an even split. Fails with `kInput` if the remaining layers
 /// cannot be split evenly.
-std::vector<std::int64_t> uneven_chunk_layer_counts(const Fields& fields, std::int64_t layers,
-                                                    std::int64_t chunks);
+std::vector<std::int64_t> megatron_uneven_chunk_layer_counts(const FrameworkSettingsReader& fields,
+                                                             std::int64_t layers,
+                                                             std::int64_t chunks);
 
 }  // namespace stepwright::framework_files

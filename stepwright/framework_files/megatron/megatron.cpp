@@ -54,16 +54,16 @@ void check_program(const StartedCommand& command, ImportReport& report) {
   const auto named_by = [&](const auto& row) {
     return program.find(row.first) != std::string::npos;
   };
-  const auto others = table_section_words("megatron/words", "other_programs");
+  const auto others = words_of_table_section("megatron/words", "other_programs");
   if (const auto other = std::ranges::find_if(others, named_by); other != others.end()) {
     fail_unsupported(fmt::format("{}:{}: {} trains {}: a plan has decoders alone", command.file,
-                                 line, printable(program), other->second));
+                                 line, one_line_printable_text(program), other->second));
   }
-  const auto partly = table_section_words("megatron/words", "more_than_decoders");
+  const auto partly = words_of_table_section("megatron/words", "more_than_decoders");
   const auto more = std::ranges::find_if(partly, named_by);
   if (more == partly.end()) return;
-  report.not_read.push_back(
-      {printable(program), "", command.file, line, SettingImpact::kYes, more->second});
+  report.not_read.push_back({one_line_printable_text(program), "", command.file, line,
+                             SettingImpact::kYes, more->second});
 }
 
 /// Reports a program that is named after a model with gated MLPs if its arguments set no gate.
@@ -72,10 +72,10 @@ void list_gated_program(const StartedCommand& command, const StatedModel& model_
   const ShellWord& program = command.words.front();
   if (!model_words.model || model_words.model->gated || !program.text.ends_with(".py")) return;
   const std::string_view file = launch_scripts::last_path_part(program.text);
-  for (const auto& [name, model] : table_section_words("megatron/words", "gated_programs")) {
+  for (const auto& [name, model] : words_of_table_section("megatron/words", "gated_programs")) {
     if (file.find(name) == std::string_view::npos) continue;
     report.not_read.push_back(
-        {printable(program.text), "", command.file, program.line, SettingImpact::kYes,
+        {one_line_printable_text(program.text), "", command.file, program.line, SettingImpact::kYes,
          fmt::format("that it may build {} by itself: the arguments say no gated MLP, and none is "
                      "counted",
                      model)});
@@ -102,18 +102,19 @@ void name_by_flags(const MegatronArgumentFields& arguments, ImportReport& report
 }
 
 /// Reads a plan from arguments, and reports what happened to each.
-Draft read_arguments(MegatronArgumentFields arguments, const UserFacts& given,
-                     const std::string& name, Draft draft, ImportReport& report) {
-  const Document document = Document::from(std::move(arguments.fields), name);
-  const Fields fields(document.root());
+PlanDraft read_arguments(MegatronArgumentFields arguments, const UserFacts& given,
+                         const std::string& name, PlanDraft draft, ImportReport& report) {
+  const YamlJsonDocument document = YamlJsonDocument::from_tree(std::move(arguments.fields), name);
+  const FrameworkSettingsReader fields(document.root());
   draft = read_megatron_fields(fields, std::move(draft), report, given, name);
-  report_file_settings(fields, name, known_settings("megatron/settings"), report);
+  report_read_and_unread_settings(fields, name, known_program_settings("megatron/settings"),
+                                  report);
   name_by_flags(arguments, report);
   return draft;
 }
 
-Draft read_stated(const StatedMegatronArguments& stated, const std::string& name,
-                  const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_stated(const StatedMegatronArguments& stated, const std::string& name,
+                      const UserFacts& given, PlanDraft draft, ImportReport& report) {
   draft.extent.ranks = stated.ranks;
   draft.start.program = "pretrain_gpt.py";
   const bool whole = !stated.values.empty();
@@ -121,14 +122,14 @@ Draft read_stated(const StatedMegatronArguments& stated, const std::string& name
       read_megatron_arguments(stated.words, name, given.settings, whole, report);
   translate_fork_arguments(arguments, name, report);
   draft = read_arguments(std::move(arguments), given, name, std::move(draft), report);
-  if (whole) report_stated_arguments(stated, name, report);
+  if (whole) report_logged_megatron_arguments(stated, name, report);
   read_environment_settings({.file = name, .environment = stated.environment}, draft, draft.extent,
                             report);
   return draft;
 }
 
 /// Returns the lines that name the training program; the one for hybrids needs their layer spec.
-std::string program_lines(const model::Architecture& model, std::string_view release) {
+std::string program_lines(const model::ModelArchitecture& model, std::string_view release) {
   if (!is_megatron_hybrid_model(model)) return "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
   if (plan::is_earlier_release(release, "0.17")) {
     return "  \"$MEGATRON/pretrain_mamba.py\" \\\n"
@@ -142,8 +143,8 @@ std::string program_lines(const model::Architecture& model, std::string_view rel
 
 std::string write_megatron(const plan::PlannedJob& planned,
                            const std::vector<std::string>& header) {
-  Tree fields = megatron_fields(planned, planned.job.framework.version);
-  add_null_tokenizer(fields, planned);
+  DocumentTree fields = megatron_fields(planned, planned.job.framework.version);
+  add_megatron_null_tokenizer(fields, planned);
   std::string text = torchrun_script_head(
       planned, header, environment_shell_lines(needed_environment_settings(planned)));
   text +=
@@ -159,8 +160,9 @@ std::string write_megatron(const plan::PlannedJob& planned,
   return text + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 
-Draft read_megatron(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
-  if (const auto stated = read_stated_megatron_arguments(files.front(), given.settings)) {
+PlanDraft read_megatron(Sources files, const UserFacts& given, PlanDraft draft,
+                        ImportReport& report) {
+  if (const auto stated = read_logged_megatron_arguments(files.front(), given.settings)) {
     if (files.size() != 1) fail_input("megatron: of stated arguments one file is read at a time");
     draft = read_stated(*stated, files.front().name, given, std::move(draft), report);
     return draft;
@@ -182,7 +184,7 @@ Draft read_megatron(Sources files, const UserFacts& given, Draft draft, ImportRe
   check_program(command, report);
   MegatronArgumentFields arguments =
       read_megatron_arguments(command.words, command.file, given.settings, false, report);
-  const std::optional<Document> deepspeed =
+  const std::optional<YamlJsonDocument> deepspeed =
       named_deepspeed_configuration(arguments, command, files);
   report.strict_parser =
       is_own_program(command) && !deepspeed && !has_fork_arguments(arguments, report);
@@ -195,12 +197,12 @@ Draft read_megatron(Sources files, const UserFacts& given, Draft draft, ImportRe
   try {
     draft = read_arguments(std::move(arguments), given, command.file, std::move(draft), report);
   } catch (const Error& error) {
-    rethrow_with_value_option(error, command, report);
+    rethrow_naming_option_for_value(error, command, report);
   }
   list_gated_program(command, draft, report);
   if (deepspeed) apply_deepspeed_configuration(*deepspeed, draft, report);
   // Settings that slime makes have no line in a file.
-  if (slime) std::erase_if(report.read, [](const ReadSetting& one) { return one.line == 0; });
+  if (slime) std::erase_if(report.read, [](const ImportedSetting& one) { return one.line == 0; });
   read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }

@@ -15,18 +15,18 @@ namespace {
 constexpr char kCut = '|';
 constexpr char kMultiToken = '/';
 
-std::optional<Node> pattern_node(const Fields& fields) {
+std::optional<DocumentNode> pattern_node(const FrameworkSettingsReader& fields) {
   return fields.find("hybrid_layer_pattern");
 }
 
 /// Returns `hybrid_layer_pattern` without the part after "/", which describes multi-token
 /// prediction layers.
-std::string main_pattern(Node node) {
+std::string main_pattern(DocumentNode node) {
   const std::string text = node.text();
   return text.substr(0, text.find(kMultiToken));
 }
 
-std::string main_letters(Node node) {
+std::string main_letters(DocumentNode node) {
   std::string letters = main_pattern(node);
   std::erase(letters, kCut);
   return letters;
@@ -48,7 +48,7 @@ void spread(std::string& letters, char from, char to, double before) {
 
 /// Returns the letters for given shares of attention and MLP layers: pattern_from_ratios of
 /// megatron/core/models/hybrid/hybrid_layer_allocation.py.
-std::string pattern_of_shares(const Fields& fields, std::int64_t layers) {
+std::string pattern_of_shares(const FrameworkSettingsReader& fields, std::int64_t layers) {
   const auto count = [&](std::string_view key) {
     return std::nearbyint(static_cast<double>(layers) * fields.number(key, 0));
   };
@@ -63,7 +63,7 @@ std::string pattern_of_shares(const Fields& fields, std::int64_t layers) {
 
 /// Returns one letter per layer of a hybrid model ("M-M*"), stated or derived from shares of
 /// attention and MLP layers; nullopt for a GPT model.
-std::optional<std::string> letters_of(const Fields& fields, std::int64_t layers) {
+std::optional<std::string> letters_of(const FrameworkSettingsReader& fields, std::int64_t layers) {
   if (const auto node = pattern_node(fields)) return main_letters(*node);
   const bool shares =
       fields.number("hybrid_attention_ratio", 0) > 0 || fields.number("hybrid_mlp_ratio", 0) > 0;
@@ -71,7 +71,8 @@ std::optional<std::string> letters_of(const Fields& fields, std::int64_t layers)
   return pattern_of_shares(fields, layers);
 }
 
-model::RecurrentMixer read_mamba(const Fields& fields, const model::Architecture& model) {
+model::RecurrentMixer read_mamba(const FrameworkSettingsReader& fields,
+                                 const model::ModelArchitecture& model) {
   model::RecurrentMixer sizes;
   sizes.head_dim = fields.integer("mamba_head_dim", 64);
   sizes.state = fields.integer("mamba_state_dim", 128);
@@ -79,40 +80,41 @@ model::RecurrentMixer read_mamba(const Fields& fields, const model::Architecture
   // If the heads are not stated, they are twice the model's width.
   sizes.heads = fields.integer("mamba_num_heads",
                                std::max<std::int64_t>(1, 2 * model.hidden / sizes.head_dim));
-  return plan::megatron_recurrent_mixer(model::Mixer::kMamba2, sizes);
+  return plan::megatron_recurrent_mixer(model::TokenMixer::kMamba2, sizes);
 }
 
-void add_mamba(Tree& fields, const model::RecurrentMixer& mixer) {
+void add_mamba(DocumentTree& fields, const model::RecurrentMixer& mixer) {
   fields.set("mamba_num_heads", mixer.heads).set("mamba_head_dim", mixer.head_dim);
   fields.set("mamba_num_groups", mixer.groups).set("mamba_state_dim", mixer.state);
 }
 
-void read_hybrid(const Fields& fields, const std::string& letters, model::Architecture& model,
-                 ImportReport& report) {
+void read_hybrid(const FrameworkSettingsReader& fields, const std::string& letters,
+                 model::ModelArchitecture& model, ImportReport& report) {
   fields.mark_setting_read("spec");
-  model::set_layer_pattern(model, model::layers_from_letters(letters).value());
-  if (model::has_mixer(model, model::Mixer::kMamba2)) model.state_mixer = read_mamba(fields, model);
+  model::set_layer_class_pattern(model, model::layers_from_hybrid_pattern(letters).value());
+  if (model::model_has_mixer_kind(model, model::TokenMixer::kMamba2))
+    model.state_mixer = read_mamba(fields, model);
   const auto node = pattern_node(fields);
   if (node && node->text().find(kMultiToken) != std::string::npos) {
-    report.leave_out(*node, "the multi-token layers behind the pattern");
+    report.add_unmodelled_setting(*node, "the multi-token layers behind the pattern");
   }
 }
 
-model::RecurrentMixer read_delta_net(const Fields& fields) {
+model::RecurrentMixer read_delta_net(const FrameworkSettingsReader& fields) {
   model::RecurrentMixer sizes;
   sizes.heads = fields.integer("linear_num_value_heads", 32);
   sizes.head_dim = fields.integer("linear_value_head_dim", 128);
   sizes.groups = fields.integer("linear_num_key_heads", 16);
   sizes.state = fields.integer("linear_key_head_dim", 128);
   sizes.kernel = fields.integer("linear_conv_kernel_dim", 4);
-  return plan::megatron_recurrent_mixer(model::Mixer::kDeltaNet, sizes);
+  return plan::megatron_recurrent_mixer(model::TokenMixer::kDeltaNet, sizes);
 }
 
-void add_delta_nets(Tree& fields, const model::Architecture& model) {
+void add_delta_nets(DocumentTree& fields, const model::ModelArchitecture& model) {
   const model::RecurrentMixer& mixer = *model.state_mixer;
   std::vector<std::uint8_t> marks;
   for (const model::LayerClass& layer : model::model_layer_classes(model)) {
-    marks.push_back(layer.mixer == model::Mixer::kDeltaNet ? 1 : 0);
+    marks.push_back(layer.mixer == model::TokenMixer::kDeltaNet ? 1 : 0);
   }
   fields.set("experimental_attention_variant", "gated_delta_net");
   fields.set("linear_attention_freq", layer_flags_python_list(marks));
@@ -123,7 +125,7 @@ void add_delta_nets(Tree& fields, const model::Architecture& model) {
   fields.set("linear_conv_kernel_dim", mixer.kernel);
 }
 
-void read_delta_nets(const Fields& fields, model::Architecture& model) {
+void read_delta_nets(const FrameworkSettingsReader& fields, model::ModelArchitecture& model) {
   const std::string old = fields.word("linear_attention_type", "");
   if (fields.word("experimental_attention_variant", old) != "gated_delta_net") return;
   std::vector<model::LayerClass> layers = model::model_layer_classes(model);
@@ -132,14 +134,15 @@ void read_delta_nets(const Fields& fields, model::Architecture& model) {
     attends = layer_period_flags(*node, model.layers);
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (attends[i] == 0) layers[i].mixer = model::Mixer::kDeltaNet;
+    if (attends[i] == 0) layers[i].mixer = model::TokenMixer::kDeltaNet;
   }
-  model::set_layer_pattern(model, std::move(layers));
-  if (model::has_mixer(model, model::Mixer::kDeltaNet)) model.state_mixer = read_delta_net(fields);
+  model::set_layer_class_pattern(model, std::move(layers));
+  if (model::model_has_mixer_kind(model, model::TokenMixer::kDeltaNet))
+    model.state_mixer = read_delta_net(fields);
 }
 
 /// Adds the window's width and, unless all attention layers have it, the layers with a window.
-void add_windows(Tree& fields, const model::Architecture& model) {
+void add_windows(DocumentTree& fields, const model::ModelArchitecture& model) {
   std::int64_t width = 0;
   for (const std::int64_t window : model::attention_windows_of_layers(model))
     width = std::max(width, window);
@@ -155,14 +158,15 @@ void add_windows(Tree& fields, const model::Architecture& model) {
 }
 
 /// Returns the tokens before a token that its window includes, from "(127, 0)" or "127,0"; 0: none.
-std::int64_t window_width(Node window) {
+std::int64_t window_width(DocumentNode window) {
   const std::string text = window.is_sequence() ? window.at(0).text() : window.text();
-  const Document part = Document::parse(
+  const YamlJsonDocument part = YamlJsonDocument::parse(
       "window_size: " + text.substr(text.starts_with('(') ? 1 : 0, text.find(',')), "window_size");
   return std::max<std::int64_t>(0, part.root().get("window_size").integer(-1, kMaxIntegerSetting));
 }
 
-void read_attention_windows(const Fields& fields, model::Architecture& model) {
+void read_attention_windows(const FrameworkSettingsReader& fields,
+                            model::ModelArchitecture& model) {
   const auto window = fields.find("window_size");
   const std::int64_t width = window ? window_width(*window) : 0;
   if (width == 0) return;
@@ -174,10 +178,10 @@ void read_attention_windows(const Fields& fields, model::Architecture& model) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (whole[i] == 0 && layers[i].attends()) layers[i].window = width;
   }
-  model::set_layer_pattern(model, std::move(layers));
+  model::set_layer_class_pattern(model, std::move(layers));
 }
 
-void add_unrotated(Tree& fields, const model::Architecture& model) {
+void add_unrotated(DocumentTree& fields, const model::ModelArchitecture& model) {
   std::vector<std::uint8_t> marks;
   for (const model::LayerClass& layer : model::model_layer_classes(model))
     marks.push_back(layer.rotated ? 0 : 1);
@@ -185,7 +189,7 @@ void add_unrotated(Tree& fields, const model::Architecture& model) {
 }
 
 /// Removes rotary positions from the last layer of each period, or from layers with a 1 in a list.
-void read_unrotated(const Fields& fields, model::Architecture& model) {
+void read_unrotated(const FrameworkSettingsReader& fields, model::ModelArchitecture& model) {
   const auto node = fields.find("no_rope_freq");
   if (!node) return;
   std::vector<std::uint8_t> kept(static_cast<std::size_t>(model.layers), 0);
@@ -199,27 +203,29 @@ void read_unrotated(const Fields& fields, model::Architecture& model) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].rotated = kept[i] != 0 || !layers[i].attends();
   }
-  model::set_layer_pattern(model, std::move(layers));
+  model::set_layer_class_pattern(model, std::move(layers));
 }
 
 }  // namespace
 
-bool is_megatron_hybrid_model(const model::Architecture& model) {
+bool is_megatron_hybrid_model(const model::ModelArchitecture& model) {
   return std::ranges::any_of(model::model_layer_classes(model), model::layer_has_one_branch);
 }
 
-void add_mixer_fields(Tree& fields, const model::Architecture& model) {
+void add_megatron_mixer_fields(DocumentTree& fields, const model::ModelArchitecture& model) {
   if (is_megatron_hybrid_model(model)) {
     fields.set("hybrid_layer_pattern", hybrid_layer_pattern_text(model, {}));
-    if (model::has_mixer(model, model::Mixer::kMamba2)) add_mamba(fields, *model.state_mixer);
-  } else if (model::has_mixer(model, model::Mixer::kDeltaNet)) {
+    if (model::model_has_mixer_kind(model, model::TokenMixer::kMamba2))
+      add_mamba(fields, *model.state_mixer);
+  } else if (model::model_has_mixer_kind(model, model::TokenMixer::kDeltaNet)) {
     add_delta_nets(fields, model);
   }
   add_windows(fields, model);
   add_unrotated(fields, model);
 }
 
-void read_mixer_fields(const Fields& fields, model::Architecture& model, ImportReport& report) {
+void read_megatron_mixer_fields(const FrameworkSettingsReader& fields,
+                                model::ModelArchitecture& model, ImportReport& report) {
   if (const auto letters = letters_of(fields, model.layers)) {
     read_hybrid(fields, *letters, model, report);
   } else {
@@ -229,16 +235,16 @@ void read_mixer_fields(const Fields& fields, model::Architecture& model, ImportR
   read_unrotated(fields, model);
 }
 
-bool has_unknown_layer_letters(const Fields& fields) {
+bool has_unknown_hybrid_layer_letters(const FrameworkSettingsReader& fields) {
   const auto node = pattern_node(fields);
-  return node && !model::layers_from_letters(main_letters(*node));
+  return node && !model::layers_from_hybrid_pattern(main_letters(*node));
 }
 
-std::optional<std::int64_t> hybrid_layer_count(const Fields& fields) {
+std::optional<std::int64_t> hybrid_layer_count(const FrameworkSettingsReader& fields) {
   const auto node = pattern_node(fields);
   if (!node) return std::nullopt;
   const std::int64_t layers = std::ssize(main_letters(*node));
-  if (layers < 1 || layers > model::kLargestLayerCount) node->fail("has no layers, or too many");
+  if (layers < 1 || layers > model::kMaxModelLayers) node->fail("has no layers, or too many");
   const auto said = fields.size("num_layers");
   if (said && *said != layers) {
     node->fail(fmt::format("has {} layers; num_layers says {}", layers, *said));
@@ -246,11 +252,11 @@ std::optional<std::int64_t> hybrid_layer_count(const Fields& fields) {
   return layers;
 }
 
-std::string hybrid_layer_pattern_text(const model::Architecture& model,
+std::string hybrid_layer_pattern_text(const model::ModelArchitecture& model,
                                       std::span<const std::int64_t> chunks) {
   std::string pattern;
   for (const model::LayerClass& layer : model::model_layer_classes(model))
-    pattern += model::layer_letter(layer).value_or('?');
+    pattern += model::hybrid_layer_letter(layer).value_or('?');
   std::size_t end = 0;
   for (std::size_t i = 0; i + 1 < chunks.size(); ++i) {
     end += static_cast<std::size_t>(chunks[i]);
@@ -259,7 +265,7 @@ std::string hybrid_layer_pattern_text(const model::Architecture& model,
   return pattern;
 }
 
-std::vector<std::int64_t> hybrid_chunk_layer_counts(const Fields& fields) {
+std::vector<std::int64_t> hybrid_chunk_layer_counts(const FrameworkSettingsReader& fields) {
   const auto node = pattern_node(fields);
   std::vector<std::int64_t> chunks;
   if (!node) return chunks;

@@ -32,14 +32,14 @@ constexpr Named<model::PositionEncoding> kMegatronPositions[] = {
     {model::PositionEncoding::kAlibi, "alibi"}};
 /// Activations in Megatron's words. A gated gelu is another function in Megatron; `quick_geglu` is
 /// gpt-oss's activation, with an offset of the values that are gated.
-constexpr Named<model::Activation> kMegatronActivations[] = {
-    {model::Activation::kSilu, "swiglu"},
-    {model::Activation::kGelu, "gelu"},
-    {model::Activation::kGeluTanh, "bias_gelu"},
-    {model::Activation::kSquaredRelu, "squared_relu"},
-    {model::Activation::kGeluTanh, "openai_gelu"},
-    {model::Activation::kQuickGelu, "quick_geglu"},
-    {model::Activation::kClampedSwiglu, "quick_geglu"}};
+constexpr Named<model::ActivationFunction> kMegatronActivations[] = {
+    {model::ActivationFunction::kSilu, "swiglu"},
+    {model::ActivationFunction::kGelu, "gelu"},
+    {model::ActivationFunction::kGeluTanh, "bias_gelu"},
+    {model::ActivationFunction::kSquaredRelu, "squared_relu"},
+    {model::ActivationFunction::kGeluTanh, "openai_gelu"},
+    {model::ActivationFunction::kQuickGelu, "quick_geglu"},
+    {model::ActivationFunction::kClampedSwiglu, "quick_geglu"}};
 constexpr double kGateOffset = 1;
 constexpr double kGateClamp = 7;
 constexpr double kLlama3LowFrequency = 1;
@@ -47,13 +47,13 @@ constexpr double kLlama3HighFrequency = 4;
 constexpr std::int64_t kLlama3Positions = 8192;
 
 /// Returns an integral number without a point or exponent, as arguments of integer type require.
-Tree number_tree(double value) {
+DocumentTree number_tree(double value) {
   constexpr double kMostExact = 0x1p53;
   const bool whole = value == std::floor(value) && std::abs(value) < kMostExact;
-  return whole ? Tree(static_cast<std::int64_t>(value)) : Tree(value);
+  return whole ? DocumentTree(static_cast<std::int64_t>(value)) : DocumentTree(value);
 }
 
-void add_attention(Tree& fields, const model::Architecture& model) {
+void add_attention(DocumentTree& fields, const model::ModelArchitecture& model) {
   fields.set("num_attention_heads", model.heads);
   if (model.latent) {
     const model::LatentAttention& latent = *model.latent;
@@ -88,7 +88,7 @@ void add_attention(Tree& fields, const model::Architecture& model) {
 constexpr std::int64_t kYarnPositions = 4096;
 
 /// Adds the settings of yarn, which have other names for latent attention.
-void add_yarn(Tree& fields, const model::Architecture& model) {
+void add_yarn(DocumentTree& fields, const model::ModelArchitecture& model) {
   const model::RotaryScaling& scaling = *model.rotary_scaling;
   const model::RotaryScaling usual = model::usual_rotary_scaling(model::RotaryScalingKind::kYarn);
   const std::string_view prefix = model.latent ? "" : "yarn_";
@@ -108,7 +108,8 @@ void add_yarn(Tree& fields, const model::Architecture& model) {
   if (!scaling.rounded) fields.set("yarn_correction_range_round_to_int", false);
 }
 
-model::RotaryScaling read_yarn(const Fields& fields, const model::Architecture& model) {
+model::RotaryScaling read_yarn(const FrameworkSettingsReader& fields,
+                               const model::ModelArchitecture& model) {
   model::RotaryScaling scaling = model::usual_rotary_scaling(model::RotaryScalingKind::kYarn);
   const double factor = fields.number("rotary_scaling_factor", 40);
   scaling.factor = fields.number("yarn_rotary_scaling_factor", factor);
@@ -123,7 +124,7 @@ model::RotaryScaling read_yarn(const Fields& fields, const model::Architecture& 
   return scaling;
 }
 
-void add_positions(Tree& fields, const model::Architecture& model) {
+void add_positions(DocumentTree& fields, const model::ModelArchitecture& model) {
   const std::string_view word = name_of(kMegatronPositions, model.position);
   if (!word.empty()) fields.set("position_embedding_type", word);
   if (model.position != model::PositionEncoding::kRope) return;
@@ -146,8 +147,8 @@ void add_positions(Tree& fields, const model::Architecture& model) {
 }
 
 /// Reads latent attention: megatron/core/transformer/transformer_config.py, MLATransformerConfig.
-model::LatentAttention read_latent(const Fields& fields, const plan::Framework& framework,
-                                   ImportReport& report) {
+model::LatentAttention read_latent(const FrameworkSettingsReader& fields,
+                                   const plan::TrainingFramework& framework, ImportReport& report) {
   model::LatentAttention latent{
       .query_rank = 0,
       .kv_rank = read_integer(megatron_default_value("kv_lora_rank", framework)).value,
@@ -171,16 +172,18 @@ model::LatentAttention read_latent(const Fields& fields, const plan::Framework& 
   return latent;
 }
 
-void read_softmax(const Fields& fields, model::Architecture& model, ImportReport& report) {
+void read_softmax(const FrameworkSettingsReader& fields, model::ModelArchitecture& model,
+                  ImportReport& report) {
   const std::string word = fields.word("softmax_type", "vanilla");
   model.sinks = word == "learnable";
   if (word == "off-by-one") {
-    report.leave_out(*fields.find("softmax_type"), "the one that is added to every softmax's sum");
+    report.add_unmodelled_setting(*fields.find("softmax_type"),
+                                  "the one that is added to every softmax's sum");
   }
 }
 
-void read_attention(const Fields& fields, model::Architecture& model,
-                    const plan::Framework& framework, ImportReport& report) {
+void read_attention(const FrameworkSettingsReader& fields, model::ModelArchitecture& model,
+                    const plan::TrainingFramework& framework, ImportReport& report) {
   // With grouped queries but no number of groups, one group serves all heads.
   const bool grouped = fields.flag("group_query_attention", false);
   model.kv_heads = fields.integer("num_query_groups", grouped ? 1 : model.heads);
@@ -200,13 +203,13 @@ void read_attention(const Fields& fields, model::Architecture& model,
   model.qk_norm = model::QkNorm::kNone;
 }
 
-model::PositionEncoding read_position(const Fields& fields) {
+model::PositionEncoding read_position(const FrameworkSettingsReader& fields) {
   if (fields.word("position_embedding_type", "") == "yarn") return model::PositionEncoding::kRope;
   return fields.choice("position_embedding_type", kMegatronPositions,
                        model::PositionEncoding::kLearned);
 }
 
-void read_positions(const Fields& fields, model::Architecture& model) {
+void read_positions(const FrameworkSettingsReader& fields, model::ModelArchitecture& model) {
   const bool yarn = fields.word("position_embedding_type", "") == "yarn";
   model.position = read_position(fields);
   if (!fields.flag("add_position_embedding", true) &&
@@ -232,48 +235,51 @@ void read_positions(const Fields& fields, model::Architecture& model) {
 
 /// Reads the activation. gpt-oss's gate multiplies the quick gelu of clamped gates by the clamped
 /// ups plus one.
-void read_activation(const Fields& fields, bool bias, model::Architecture& model) {
+void read_activation(const FrameworkSettingsReader& fields, bool bias,
+                     model::ModelArchitecture& model) {
   // Megatron's fused kernel of bias and gelu uses the tanh approximation.
   const bool fused = fields.flag("bias_gelu_fusion", true) && bias;
-  model.activation = fields.choice("activation", kMegatronActivations,
-                                   fused ? model::Activation::kGeluTanh : model::Activation::kGelu);
-  model.gated = model.activation == model::Activation::kSilu ||
-                model.activation == model::Activation::kQuickGelu;
-  const bool quick = model.activation == model::Activation::kQuickGelu;
+  model.activation = fields.choice(
+      "activation", kMegatronActivations,
+      fused ? model::ActivationFunction::kGeluTanh : model::ActivationFunction::kGelu);
+  model.gated = model.activation == model::ActivationFunction::kSilu ||
+                model.activation == model::ActivationFunction::kQuickGelu;
+  const bool quick = model.activation == model::ActivationFunction::kQuickGelu;
   if (quick && fields.number("glu_linear_offset", 0) == kGateOffset) {
     fields.mark_setting_read("activation_func_clamp_value");
-    model.activation = model::Activation::kClampedSwiglu;
+    model.activation = model::ActivationFunction::kClampedSwiglu;
   }
 }
 
-void read_mlp(const Fields& fields, model::Architecture& model) {
+void read_mlp(const FrameworkSettingsReader& fields, model::ModelArchitecture& model) {
   const bool bias = fields.flag("add_bias_linear", true);
   model.mlp_bias = model.attention_output_bias = bias;
   model.qkv_bias = (bias || fields.flag("add_qkv_bias", false)) && !model.latent;
   read_activation(fields, bias, model);
   constexpr std::int64_t kMultiple = 64;
-  const bool swiglu = model.activation == model::Activation::kSilu;
+  const bool swiglu = model.activation == model::ActivationFunction::kSilu;
   const std::int64_t usual =
       swiglu ? 4 * model.hidden * 2 / 3 / kMultiple * kMultiple : 4 * model.hidden;
   model.ffn = fields.integer("ffn_hidden_size", usual);
 }
 
 /// Removes biases of parts that no layer has.
-void drop_idle_biases(model::Architecture& model) {
-  if (!model::has_feed_forward(model, model::FeedForward::kDense)) model.mlp_bias = false;
-  if (!model::has_mixer(model, model::Mixer::kAttention))
+void drop_idle_biases(model::ModelArchitecture& model) {
+  if (!model::model_has_feed_forward_kind(model, model::FeedForward::kDense))
+    model.mlp_bias = false;
+  if (!model::model_has_mixer_kind(model, model::TokenMixer::kAttention))
     model.attention_output_bias = model.qkv_bias = false;
 }
 
 /// Returns a setting that makes the model one which cannot be read, and why; nullopt if there is
 /// none.
-std::optional<WordRow> other_model(const Fields& fields) {
-  if (has_unknown_layer_letters(fields)) {
+std::optional<WordRow> other_model(const FrameworkSettingsReader& fields) {
+  if (has_unknown_hybrid_layer_letters(fields)) {
     return WordRow{"hybrid_layer_pattern",
                    "a hybrid of other layers than M (Mamba-2), * (attention), - (MLP) and E "
                    "(experts)"};
   }
-  for (const WordRow& other : table_section_words("megatron/words", "other_models")) {
+  for (const WordRow& other : words_of_table_section("megatron/words", "other_models")) {
     const auto value = fields.node().find(other.first);
     if (!value || value->is_null()) continue;
     static constexpr std::string_view kReadable[] = {"false", "0.0", "gated_delta_net", "dsa"};
@@ -283,9 +289,9 @@ std::optional<WordRow> other_model(const Fields& fields) {
   return std::nullopt;
 }
 
-void add_activation(Tree& fields, const model::Architecture& model) {
-  using enum model::Activation;
-  const model::Activation kind = model.activation;
+void add_activation(DocumentTree& fields, const model::ModelArchitecture& model) {
+  using enum model::ActivationFunction;
+  const model::ActivationFunction kind = model.activation;
   const std::string_view word = name_of(kMegatronActivations, kind);
   const bool gated = kind == kSilu || kind == kQuickGelu || kind == kClampedSwiglu;
   if (word.empty() || model.gated != gated) return;
@@ -297,7 +303,7 @@ void add_activation(Tree& fields, const model::Architecture& model) {
 }
 
 /// True if linear layers have biases; queries, keys and values alone do not count.
-bool has_bias(const model::Architecture& model) {
+bool has_bias(const model::ModelArchitecture& model) {
   return model.mlp_bias || model.attention_output_bias || (model.experts && model.experts->bias);
 }
 
@@ -320,7 +326,7 @@ std::string lacking(std::initializer_list<std::pair<std::string_view, bool>> siz
 
 }  // namespace
 
-void add_model_fields(Tree& fields, const model::Architecture& model) {
+void add_megatron_model_fields(DocumentTree& fields, const model::ModelArchitecture& model) {
   fields.set("num_layers", model.layers);
   fields.set("hidden_size", model.hidden);
   fields.set("ffn_hidden_size", model.ffn > 0 || !model.experts ? model.ffn : model.experts->ffn);
@@ -336,25 +342,25 @@ void add_model_fields(Tree& fields, const model::Architecture& model) {
   fields.set("share_embeddings_and_output_weights", model.tied);
   fields.set("hidden_dropout", model.dropout);
   fields.set("attention_dropout", model.dropout);
-  add_expert_fields(fields, model);
-  if (!is_megatron_hybrid_model(model)) add_expert_layer_list(fields, model);
-  add_mixer_fields(fields, model);
+  add_megatron_expert_fields(fields, model);
+  if (!is_megatron_hybrid_model(model)) add_megatron_expert_layers(fields, model);
+  add_megatron_mixer_fields(fields, model);
   if (model.extra_predicted_tokens() == 0) return;
   fields.set("mtp_num_layers", model.extra_predicted_tokens());
   fields.set("mtp_loss_scaling_factor", model.multi_token_weight);
 }
 
-Tree megatron_model_sizes(const model::Architecture& model) {
-  Tree fields = Tree::mapping();
-  add_model_fields(fields, model);
+DocumentTree megatron_model_sizes(const model::ModelArchitecture& model) {
+  DocumentTree fields = DocumentTree::make_empty_mapping();
+  add_megatron_model_fields(fields, model);
   fields.set("vocab_size", model.vocabulary);
   fields.set("make_vocab_size_divisible_by", 1);
   if (model.kv_heads != model.heads && !model.latent) fields.set("group_query_attention", true);
   return fields;
 }
 
-Draft read_megatron_model_fields(const Fields& fields, const UserFacts& given, Draft draft,
-                                 ImportReport& report) {
+PlanDraft read_megatron_model_fields(const FrameworkSettingsReader& fields, const UserFacts& given,
+                                     PlanDraft draft, ImportReport& report) {
   draft.model.reset();
   if (const auto other = other_model(fields)) {
     if (given.known_model) return draft;
@@ -373,10 +379,9 @@ Draft read_megatron_model_fields(const Fields& fields, const UserFacts& given, D
                          {"--num-attention-heads", heads.has_value()},
                          {"--vocab-size", vocabulary.has_value()}});
   if (!draft.lacks.empty()) return draft;
-  model::Architecture model;
+  model::ModelArchitecture model;
   model.name = "imported";
-  model.layers =
-      pattern ? *pattern : fields.find("num_layers")->integer(1, model::kLargestLayerCount);
+  model.layers = pattern ? *pattern : fields.find("num_layers")->integer(1, model::kMaxModelLayers);
   model.hidden = *hidden;
   model.heads = *heads;
   model.vocabulary = *vocabulary;
@@ -390,7 +395,7 @@ Draft read_megatron_model_fields(const Fields& fields, const UserFacts& given, D
   read_expert_fields(fields, model);
   read_expert_layers(fields, model);
   if (is_megatron_deepspeed(fields)) set_megatron_deepspeed_model(fields, model);
-  read_mixer_fields(fields, model, report);
+  read_megatron_mixer_fields(fields, model, report);
   drop_idle_biases(model);
   model.multi_token_layers = fields.integer("mtp_num_layers", 0, 0);
   model.count_multi_token = model.multi_token_layers > 0;
@@ -402,7 +407,7 @@ Draft read_megatron_model_fields(const Fields& fields, const UserFacts& given, D
     report.notes.push_back(fmt::format(
         "Dropout is taken to be {} everywhere, as that of hidden states.", model.dropout));
   }
-  model::check_model_sizes(model, fields.node().where());
+  model::check_model_sizes(model, fields.node().file_position_text());
   draft.model = model;
   return draft;
 }

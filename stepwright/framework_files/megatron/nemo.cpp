@@ -92,20 +92,22 @@ std::string adapter_lines(const plan::PlannedJob& planned) {
 }
 
 /// Reads the adapters of a container (`peft`).
-Draft read_container_adapters(Node root, const std::string& file, Draft draft,
-                              ImportReport& report) {
+PlanDraft read_container_adapters(DocumentNode root, const std::string& file, PlanDraft draft,
+                                  ImportReport& report) {
   const auto given = root.find("peft");
   if (!given || !given->is_mapping()) return draft;
-  const Document own = Document::from(Tree::mapping().set("peft", given->tree()), file);
-  const Fields all(own.root());
-  const Fields peft = all.section("peft");
+  const YamlJsonDocument own = YamlJsonDocument::from_tree(
+      DocumentTree::make_empty_mapping().set("peft", given->copy_tree()), file);
+  const FrameworkSettingsReader all(own.root());
+  const FrameworkSettingsReader peft = all.nested_settings("peft");
   const std::string type = peft.word("()", "") + peft.word("_target_", "");
   if (type == "LoRA" || type.ends_with(".LoRA")) {
     draft.adapters = read_lora_adapter_settings(peft, "megatron/adapters", "bridge");
     const bool regathers = peft.flag("sequence_parallel_input_regather", false);
     if (regathers) draft.tensor_input = plan::GatheredInputPolicy::kRegather;
   }
-  report_file_settings(all, file, known_settings("megatron/container_adapters"), report);
+  report_read_and_unread_settings(all, file, known_program_settings("megatron/container_adapters"),
+                                  report);
   return draft;
 }
 
@@ -116,28 +118,29 @@ std::string place_of(std::string_view field) {
   return found == places.end() ? fmt::format("model.{}", field) : std::string(found->path);
 }
 
-std::string bridge_value(const Tree& value) {
-  if (value.kind == Tree::Kind::kSequence) {
+std::string bridge_value(const DocumentTree& value) {
+  if (value.kind == DocumentTree::TreeValueKind::kSequence) {
     std::vector<std::string> items;
-    for (const Tree& item : value.items) items.push_back(bridge_value(item));
+    for (const DocumentTree& item : value.items) items.push_back(bridge_value(item));
     return fmt::format("[{}]", fmt::join(items, ", "));
   }
   if (value.text == "true") return "True";
   if (value.text == "false") return "False";
-  const Document part = Document::from(Tree::mapping().set("value", value), "value");
+  const YamlJsonDocument part =
+      YamlJsonDocument::from_tree(DocumentTree::make_empty_mapping().set("value", value), "value");
   return part.root().get("value").is_number() ? value.text : quoted_for_python(value.text);
 }
 
 /// Returns a field's value in Python; some are not plain literals.
-std::string bridge_value_of(std::string_view field, const Tree& value) {
+std::string bridge_value_of(std::string_view field, const DocumentTree& value) {
   if (field == "attention_backend") return fmt::format("AttnBackend.{}", value.text);
   if (field == "window_size") return fmt::format("({})", value.text);
   return bridge_value(value);
 }
 
 /// Returns the two settings that express the activation.
-std::string activation_lines(const Tree& fields) {
-  const Tree* word = fields.find("activation");
+std::string activation_lines(const DocumentTree& fields) {
+  const DocumentTree* word = fields.find("activation");
   if (word == nullptr) return "";
   if (word->text == "swiglu") {
     return "            gated_linear_unit=True,\n            activation_func=F.silu,\n";
@@ -155,7 +158,7 @@ std::string activation_lines(const Tree& fields) {
       fused ? "True" : "False");
 }
 
-std::string section_lines(const Tree& fields, std::string_view section) {
+std::string section_lines(const DocumentTree& fields, std::string_view section) {
   std::string text;
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& field = fields.items[i].text;
@@ -166,7 +169,7 @@ std::string section_lines(const Tree& fields, std::string_view section) {
     text += fmt::format("            {}={},\n", place.substr(dot + 1),
                         bridge_value_of(field, fields.items[i + 1]));
   }
-  for (const auto& [need, its_section] : table_section_words(kContainerWords, "needs")) {
+  for (const auto& [need, its_section] : words_of_table_section(kContainerWords, "needs")) {
     const bool lacks = its_section == section && !text.empty() && !fields.find(need);
     if (lacks) text += fmt::format("            {}=False,\n", need);
   }
@@ -176,7 +179,7 @@ std::string section_lines(const Tree& fields, std::string_view section) {
 /// Returns the lines of a section that make the recipe start.
 std::string start_lines(std::string_view section, const plan::Job& job) {
   std::string text;
-  for (const auto& [line, its_section] : table_section_words(kContainerWords, "start")) {
+  for (const auto& [line, its_section] : words_of_table_section(kContainerWords, "start")) {
     if (its_section == section) text += fmt::format("            {},\n", line);
   }
   if (section == "dataset") text += fmt::format("            seq_length={},\n", job.length);
@@ -188,14 +191,14 @@ std::string start_lines(std::string_view section, const plan::Job& job) {
 }
 
 /// Returns the class of Megatron-Bridge that builds a model.
-std::string_view provider_of(const model::Architecture& model) {
+std::string_view provider_of(const model::ModelArchitecture& model) {
   if (is_megatron_hybrid_model(model)) return "MambaModelProvider";
   return model.latent ? "MLAModelProvider" : "GPTModelProvider";
 }
 
 /// Returns imports that only some jobs need.
 std::string imports_of(const plan::Job& job) {
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   std::string text;
   if (model.adapters) text += "from megatron.bridge.peft.lora import LoRA\n";
   if (spells_precision(job)) {
@@ -206,8 +209,8 @@ std::string imports_of(const plan::Job& job) {
   if (is_megatron_hybrid_model(model)) {
     text += "from megatron.bridge.models.mamba.mamba_provider import MambaModelProvider\n";
   }
-  if (model.activation == model::Activation::kQuickGelu ||
-      model.activation == model::Activation::kClampedSwiglu) {
+  if (model.activation == model::ActivationFunction::kQuickGelu ||
+      model.activation == model::ActivationFunction::kClampedSwiglu) {
     text += "from megatron.core.fusions import fused_bias_geglu\n";
   }
   return text;
@@ -229,38 +232,38 @@ void take_recipe_below(const std::string& file, MegatronBridgeFields& bridge,
 
 /// True if a file is Python that calls ConfigContainer, or calls a function that returns one.
 bool is_python_container(const SourceFile& file) {
-  return file.name.ends_with(".py") || holds(file, "ConfigContainer(");
+  return file.name.ends_with(".py") || file_contains_text(file, "ConfigContainer(");
 }
 
 /// Returns the files with the whole container first, then those that override it, in order.
 std::vector<SourceFile> container_layers(Sources files) {
   std::vector<SourceFile> layers(files.begin(), files.end());
   std::stable_partition(layers.begin(), layers.end(), [](const SourceFile& file) {
-    return is_python_container(file) || holds(file, "_target_: megatron.bridge.");
+    return is_python_container(file) || file_contains_text(file, "_target_: megatron.bridge.");
   });
   return layers;
 }
 
 /// Merges YAML overrides into a container: src/megatron/bridge/training/utils/omegaconf_utils.py.
-Document with_layers(const Document& container, Sources layers) {
-  Tree under = container.root().tree_with_positions();
+YamlJsonDocument with_layers(const YamlJsonDocument& container, Sources layers) {
+  DocumentTree under = container.root().copy_tree_with_file_positions();
   for (const SourceFile& file : layers) {
-    const Document document = parse_like_python_yaml(file.text, file.name);
+    const YamlJsonDocument document = parse_like_python_yaml(file.text, file.name);
     if (!document.root().is_mapping()) document.root().fail("must be a mapping");
-    Tree over = document.root().tree_with_positions();
+    DocumentTree over = document.root().copy_tree_with_file_positions();
     drop_line_numbers(over);
     merge_mappings(under, over);
   }
-  return Document::from(std::move(under), container.name());
+  return YamlJsonDocument::from_tree(std::move(under), container.document_name());
 }
 
 }  // namespace
 
 std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
-  const Tree fields = megatron_fields(planned, "");
+  const DocumentTree fields = megatron_fields(planned, "");
   std::string body;
   std::string types = "ConfigContainer";
-  for (const auto& [name, type] : table_section_words(kContainerWords, "classes")) {
+  for (const auto& [name, type] : words_of_table_section(kContainerWords, "classes")) {
     const std::string lines = section_lines(fields, name) + start_lines(name, planned.job);
     if (lines.empty()) continue;
     const std::string_view made =
@@ -279,27 +282,29 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
       shell_comment_lines(header), imports_of(planned.job), types, body);
 }
 
-Draft read_nemo(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_nemo(Sources files, const UserFacts& given, PlanDraft draft, ImportReport& report) {
   const std::vector<SourceFile> layers = container_layers(files);
   const SourceFile& file = layers.front();
   const bool python = is_python_container(file);
   // A recipe that calls functions to make the container is a file of the target `bridge`.
-  if (python && !holds(file, "ConfigContainer("))
+  if (python && !file_contains_text(file, "ConfigContainer("))
     return read_bridge(layers, given, std::move(draft), report);
-  Document container =
+  YamlJsonDocument container =
       python ? launch_scripts::read_python_call(file.text, "ConfigContainer", file.name)
              : parse_like_python_yaml(file.text, file.name);
   if (layers.size() > 1) container = with_layers(container, Sources(layers).subspan(1));
-  const Document document = with_user_settings(std::move(container), given);
+  const YamlJsonDocument document = with_user_settings(std::move(container), given);
   MegatronBridgeFields bridge = megatron_bridge_fields(document.root());
   if (!python && !bridge.whole) take_recipe_below(file.name, bridge, report);
-  const Document flat = Document::from(bridge.fields, file.name);
-  const Fields said(flat.root());
+  const YamlJsonDocument flat = YamlJsonDocument::from_tree(bridge.fields, file.name);
+  const FrameworkSettingsReader said(flat.root());
   draft = read_megatron_fields(said, std::move(draft), report, given, file.name);
-  report_file_settings(said, file.name, known_settings("megatron/settings"), report);
+  report_read_and_unread_settings(said, file.name, known_program_settings("megatron/settings"),
+                                  report);
   report_megatron_bridge_settings(bridge, report);
   draft = read_container_adapters(document.root(), file.name, std::move(draft), report);
-  std::erase_if(report.read, [&](const ReadSetting& one) { return one.name == bridge.assumed; });
+  std::erase_if(report.read,
+                [&](const ImportedSetting& one) { return one.name == bridge.assumed; });
   return draft;
 }
 

@@ -4,13 +4,14 @@
 namespace stepwright::framework_files {
 namespace {
 
-void read_offload(const Fields& fields, const KnownJobFacts& /*known*/, RuleReadResult& reading) {
+void read_offload(const FrameworkSettingsReader& fields, const KnownJobFacts& /*known*/,
+                  SettingRuleReadResult& reading) {
   plan::HostOffload& offload = reading.plan.offload;
   const auto modules = fields.find("offload_modules");
   if (modules && fields.flag("fine_grained_activation_offloading", false)) {
     const std::size_t count = modules->is_sequence() ? modules->size() : 1;
     for (std::size_t i = 0; i < count; ++i) {
-      const Node word = modules->is_sequence() ? modules->at(i) : *modules;
+      const DocumentNode word = modules->is_sequence() ? modules->at(i) : *modules;
       offload.activations.add(word.choice(plan::kOffloadModuleNames));
     }
   }
@@ -25,12 +26,13 @@ void read_offload(const Fields& fields, const KnownJobFacts& /*known*/, RuleRead
 /// Writes offloading. Without the precision-aware optimizer, master weights stay on the device:
 /// fp32 shards are the parameters of the hybrid optimizer, which copies them
 /// (megatron/core/optimizer/distrib_optimizer.py).
-void write_offload(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+void write_offload(const plan::PlannedJob& planned, std::string_view /*release*/,
+                   DocumentTree& fields) {
   const plan::HostOffload& offload = planned.plan.offload;
   if (!offload.activations.empty()) {
     fields.set("fine_grained_activation_offloading", true);
-    fields.set("offload_modules",
-               Tree::flow_sequence(plan::offload_module_names(offload.activations)));
+    fields.set("offload_modules", DocumentTree::empty_flow_sequence(
+                                      plan::offloaded_activation_kind_names(offload.activations)));
   }
   if (offload.optimizer == 0) return;
   fields.set("optimizer_cpu_offload", true);
@@ -40,6 +42,6 @@ void write_offload(const plan::PlannedJob& planned, std::string_view /*release*/
 
 }  // namespace
 
-constinit const Rule kOffload{.read = read_offload, .write = write_offload};
+constinit const SettingTranslationRule kOffload{.read = read_offload, .write = write_offload};
 
 }  // namespace stepwright::framework_files

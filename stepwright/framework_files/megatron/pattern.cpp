@@ -45,7 +45,8 @@ class PatternReader {
     List one = atom();
     while (one && take('*')) {
       const IntegerParseResult count = read_integer(digits());
-      const bool good = count.status == IntegerParseResult::Status::kGood && count.value >= 0;
+      const bool good =
+          count.status == IntegerParseResult::IntegerParseStatus::kGood && count.value >= 0;
       if (!good || one->size() * static_cast<std::size_t>(count.value) > kLongest) {
         return std::nullopt;
       }
@@ -86,7 +87,7 @@ class PatternReader {
 
 }  // namespace
 
-std::string number_list_expression(const Tree& list) {
+std::string number_list_expression(const DocumentTree& list) {
   std::vector<std::string> runs;
   for (std::size_t i = 0; i < list.items.size();) {
     std::size_t end = i;

@@ -14,11 +14,11 @@ namespace {
 
 /// Returns the number of chunks (virtual stages) per pipeline stage, stated or derived from the
 /// layers per chunk.
-std::int64_t counted_chunks(const Fields& fields, std::int64_t pipeline) {
+std::int64_t counted_chunks(const FrameworkSettingsReader& fields, std::int64_t pipeline) {
   const std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
   const auto each = fields.find("num_layers_per_virtual_pipeline_stage");
   if (!each) return chunks;
-  const std::int64_t share = pipeline * each->integer(1, model::kLargestLayerCount);
+  const std::int64_t share = pipeline * each->integer(1, model::kMaxModelLayers);
   const std::int64_t whole = layer_count_to_split(fields, fields.integer("num_layers", 0));
   if (whole == 0 || whole % share != 0) {
     each->fail(
@@ -30,8 +30,8 @@ std::int64_t counted_chunks(const Fields& fields, std::int64_t pipeline) {
 /// Returns why Megatron-Core would not start because the layers do not divide evenly among stages
 /// and no setting splits them (megatron/core/transformer/transformer_block.py:
 /// get_num_layers_to_build); nullopt: it would start. DeepSpeed accepts uneven stages.
-std::optional<plan::PlanRejection> uneven_refusal(const Fields& fields, std::int64_t layers,
-                                                  const plan::Plan& plan) {
+std::optional<plan::PlanRejection> uneven_refusal(const FrameworkSettingsReader& fields,
+                                                  std::int64_t layers, const plan::Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   if (!plan.layers.empty() || layers % pipeline == 0 || is_megatron_deepspeed(fields) ||
       hybrid_layer_count(fields)) {
@@ -42,11 +42,13 @@ std::optional<plan::PlanRejection> uneven_refusal(const Fields& fields, std::int
       "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers or "
       "--pipeline-model-parallel-layout say another split",
       layers, pipeline);
-  return plan::PlanRejection{.rule = plan::Rule::kLayerSplit, .message = message, .nearest = {}};
+  return plan::PlanRejection{
+      .rule = plan::PlanLegalityRule::kLayerSplit, .message = message, .nearest = {}};
 }
 
 /// Splits layers by the stated numbers on the first and the last stage.
-void read_counts(const Fields& fields, std::int64_t chunks, RuleReadResult& reading) {
+void read_counts(const FrameworkSettingsReader& fields, std::int64_t chunks,
+                 SettingRuleReadResult& reading) {
   const auto first = fields.find("num_layers_in_first_pipeline_stage");
   const auto last = fields.find("num_layers_in_last_pipeline_stage");
   if (chunks > 1 && (first || last)) {
@@ -57,14 +59,14 @@ void read_counts(const Fields& fields, std::int64_t chunks, RuleReadResult& read
   }
   const std::int64_t layers = fields.integer("num_layers", 0);
   plan::Plan& plan = reading.plan;
-  plan.layers = uneven_chunk_layer_counts(fields, layers, plan.parallel.pipeline * chunks);
+  plan.layers = megatron_uneven_chunk_layer_counts(fields, layers, plan.parallel.pipeline * chunks);
   reading.refused = uneven_refusal(fields, layers, plan);
 }
 
 /// Splits layers as stated by a layout, or by the cuts in a hybrid's pattern; returns the chunks
 /// per stage.
-std::int64_t split_by_cuts(Node stated, std::vector<std::int64_t> layers, std::string_view parts,
-                           plan::Plan& plan) {
+std::int64_t split_by_cuts(DocumentNode stated, std::vector<std::int64_t> layers,
+                           std::string_view parts, plan::Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t count = std::ssize(layers);
   if (count % pipeline != 0) {
@@ -76,11 +78,11 @@ std::int64_t split_by_cuts(Node stated, std::vector<std::int64_t> layers, std::s
 
 /// Sets the number of layers in each pipeline chunk from Megatron's settings, and returns the
 /// number of chunks per stage.
-std::int64_t read_split(const Fields& fields, RuleReadResult& reading) {
+std::int64_t read_split(const FrameworkSettingsReader& fields, SettingRuleReadResult& reading) {
   plan::Plan& plan = reading.plan;
   const std::int64_t chunks = counted_chunks(fields, plan.parallel.pipeline);
   if (const auto layout = fields.find("pipeline_model_parallel_layout")) {
-    if (has_early_multi_token_layers(*layout)) {
+    if (has_multi_token_layers_before_last_stage(*layout)) {
       reading.left_out.emplace_back(
           *layout, "that multi-token layers stand on a stage before that of the loss");
     }
@@ -97,7 +99,8 @@ constexpr std::string_view kPipelineRows[] = {"defer_embedding_wgrad_compute"};
 
 /// Returns the micro-batches of a step if settings state the batch; nullopt: the batch is stated
 /// elsewhere.
-std::optional<std::int64_t> stated_micro_batches(const Fields& fields, const plan::Plan& plan) {
+std::optional<std::int64_t> stated_micro_batches(const FrameworkSettingsReader& fields,
+                                                 const plan::Plan& plan) {
   const auto sequences = fields.size("global_batch_size");
   if (!sequences) return std::nullopt;
   return *sequences / (plan.micro_batch * plan.parallel.data);
@@ -106,10 +109,11 @@ std::optional<std::int64_t> stated_micro_batches(const Fields& fields, const pla
 /// Reads whether the head's weight gradients are deferred, and fails for combinations that
 /// Megatron-Core refuses. The first `wgrad_deferral_limit` micro-batches defer them
 /// (megatron/core/tensor_parallel/layers.py).
-void read_deferred_head(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
+void read_deferred_head(const FrameworkSettingsReader& fields, const KnownJobFacts& known,
+                        SettingRuleReadResult& reading) {
   plan::Plan& plan = reading.plan;
   if (!plan.overlap.defer_embedding_gradient) return;
-  const Node deferral = *fields.find("defer_embedding_wgrad_compute");
+  const DocumentNode deferral = *fields.find("defer_embedding_wgrad_compute");
   if (plan.parallel.pipeline == 1) deferral.fail("needs pipeline_model_parallel_size above 1");
   if (!fields.flag("gradient_accumulation_fusion", true)) {
     deferral.fail("needs gradient_accumulation_fusion");
@@ -129,7 +133,8 @@ void read_deferred_head(const Fields& fields, const KnownJobFacts& known, RuleRe
                           first));
 }
 
-void read_pipeline(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
+void read_pipeline(const FrameworkSettingsReader& fields, const KnownJobFacts& known,
+                   SettingRuleReadResult& reading) {
   plan::Plan& plan = reading.plan;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t chunks = read_split(fields, reading);
@@ -142,7 +147,7 @@ void read_pipeline(const Fields& fields, const KnownJobFacts& known, RuleReadRes
         *virtual_size, "the interleaved schedule of one chunk, which keeps more micro-batches");
   }
   if (chunks > 1) {
-    plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved,
+    plan.schedule = {.kind = schedule::PipelineScheduleKind::kInterleaved,
                      .chunks = chunks,
                      .group = fields.integer("microbatch_group_size_per_vp_stage", pipeline)};
   }
@@ -152,7 +157,7 @@ void read_pipeline(const Fields& fields, const KnownJobFacts& known, RuleReadRes
 
 /// Writes the layers of chunks, and the number of layers per chunk in all ways in which files state
 /// it.
-void write_split(const plan::PlannedJob& planned, std::string_view release, Tree& fields) {
+void write_split(const plan::PlannedJob& planned, std::string_view release, DocumentTree& fields) {
   const plan::Plan& plan = planned.plan;
   const std::vector<std::int64_t> layers = plan::layers_per_chunk(planned.job, plan);
   const bool equal = std::ranges::count(layers, layers.front()) == std::ssize(layers);
@@ -169,22 +174,23 @@ void write_split(const plan::PlannedJob& planned, std::string_view release, Tree
   }
 }
 
-void write_pipeline(const plan::PlannedJob& planned, std::string_view release, Tree& fields) {
+void write_pipeline(const plan::PlannedJob& planned, std::string_view release,
+                    DocumentTree& fields) {
   const plan::Plan& plan = planned.plan;
   if (plan.overlap.defer_embedding_gradient) fields.set("wgrad_deferral_limit", std::int64_t{0});
   write_split(planned, release, fields);
   if (plan.schedule.chunks == 1) return;
   if (!plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
-  const std::int64_t group = schedule::group_size_of(plan.schedule, plan.parallel.pipeline,
-                                                     plan::micro_batches(planned.job, plan));
+  const std::int64_t group = schedule::micro_batch_group_size_of_schedule(
+      plan.schedule, plan.parallel.pipeline, plan::micro_batches_per_pipeline(planned.job, plan));
   if (group != plan.parallel.pipeline) fields.set("microbatch_group_size_per_vp_stage", group);
 }
 
 }  // namespace
 
-constinit const Rule kPipeline{.rows = kPipelineRows,
-                               .table = kMegatronSettingsTable,
-                               .read = read_pipeline,
-                               .write = write_pipeline};
+constinit const SettingTranslationRule kPipeline{.rows = kPipelineRows,
+                                                 .table = kMegatronSettingsTable,
+                                                 .read = read_pipeline,
+                                                 .write = write_pipeline};
 
 }  // namespace stepwright::framework_files

@@ -13,16 +13,17 @@
 namespace stepwright::framework_files {
 namespace {
 
-using Rules = std::initializer_list<const Rule*>;
+using Rules = std::initializer_list<const SettingTranslationRule*>;
 
 /// Applies rules in order, adds their remarks to a report, and returns what they settled.
-PartialPlan read_rules(Rules rules, const Fields& fields, bool routed, PartialPlan settled,
-                       ImportReport& report) {
-  for (const Rule* rule : rules) {
-    const plan::Framework framework = settled.framework;
-    RuleReadResult reading = read_settings_by_rule(
+PartialPlan read_rules(Rules rules, const FrameworkSettingsReader& fields, bool routed,
+                       PartialPlan settled, ImportReport& report) {
+  for (const SettingTranslationRule* rule : rules) {
+    const plan::TrainingFramework framework = settled.framework;
+    SettingRuleReadResult reading = read_settings_by_rule(
         *rule, fields, {.framework = framework, .routed = routed}, std::move(settled));
-    for (auto& [setting, why] : reading.left_out) report.leave_out(setting, std::move(why));
+    for (auto& [setting, why] : reading.left_out)
+      report.add_unmodelled_setting(setting, std::move(why));
     report.notes.insert(report.notes.end(), reading.notes.begin(), reading.notes.end());
     settled = std::move(reading);
   }
@@ -31,10 +32,11 @@ PartialPlan read_rules(Rules rules, const Fields& fields, bool routed, PartialPl
 
 }  // namespace
 
-Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) {
-  Tree fields = megatron_model_sizes(planned.job.model);
-  const auto write = [&](std::initializer_list<const Rule*> rules) {
-    for (const Rule* rule : rules) write_settings_by_rule(*rule, planned, release, fields);
+DocumentTree megatron_fields(const plan::PlannedJob& planned, std::string_view release) {
+  DocumentTree fields = megatron_model_sizes(planned.job.model);
+  const auto write = [&](std::initializer_list<const SettingTranslationRule*> rules) {
+    for (const SettingTranslationRule* rule : rules)
+      write_settings_by_rule(*rule, planned, release, fields);
   };
   write({&kDegrees, &kContextKind, &kRankOrder, &kExpertDegrees, &kDispatcher, &kExpertOverlap,
          &kPipeline, &kSharding, &kTensorOverlap, &kRecompute, &kPrecision});
@@ -46,14 +48,15 @@ Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) 
   return fields;
 }
 
-Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& report,
-                           const UserFacts& given, const std::string& file) {
+PlanDraft read_megatron_fields(const FrameworkSettingsReader& fields, PlanDraft draft,
+                               ImportReport& report, const UserFacts& given,
+                               const std::string& file) {
   PartialPlan& settled = draft;
   const auto read = [&](Rules rules) {
     settled = read_rules(rules, fields, draft.routed, std::move(settled), report);
   };
   draft.start.source = file;
-  const std::optional<model::Architecture> named = draft.model;
+  const std::optional<model::ModelArchitecture> named = draft.model;
   draft = read_megatron_model_fields(fields, given, std::move(draft), report);
   draft.routed = fields.has("num_moe_experts") || (draft.model && draft.model->experts) ||
                  (named && named->experts) || (given.known_model && given.known_model->experts);
@@ -61,7 +64,7 @@ Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& repo
   read({&kDegrees, &kExpertDegrees});
   if (is_megatron_deepspeed(fields)) read_megatron_deepspeed_degrees(fields, settled);
   read({&kContextKind, &kRankOrder});
-  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, file);
   read({&kMicroBatch});
   read_batch_fields(fields, given, draft.batch, report);
   read({&kPipeline});

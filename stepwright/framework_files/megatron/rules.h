@@ -18,7 +18,7 @@ inline const KnownSetting& megatron_setting_row(std::string_view key) {
 /// Returns the default value of a Megatron-Core setting in a framework that runs Megatron-Core;
 /// empty: the table has none.
 inline std::string_view megatron_default_value(std::string_view key,
-                                               const plan::Framework& framework) {
+                                               const plan::TrainingFramework& framework) {
   return megatron_setting_row(key).usual.text_for_framework(framework.name);
 }
 
@@ -26,53 +26,53 @@ inline std::string_view megatron_default_value(std::string_view key,
 
 /// Translates degrees of tensor, pipeline and context parallelism, and sequence parallelism,
 /// between Megatron-Core's settings and plans.
-extern const Rule kDegrees;
+extern const SettingTranslationRule kDegrees;
 /// Translates degrees of expert parallelism between Megatron-Core's settings and plans; no effect
 /// for a dense model.
-extern const Rule kExpertDegrees;
+extern const SettingTranslationRule kExpertDegrees;
 /// Translates how context-parallel ranks exchange keys and values (ring, all-gather, ...) between
 /// Megatron-Core's `cp_comm_type` and plans.
-extern const Rule kContextKind;
+extern const SettingTranslationRule kContextKind;
 /// Translates the order in which ranks are numbered along the parallel dimensions between
 /// Megatron-Core's `use_tp_pp_dp_mapping` and plans.
-extern const Rule kRankOrder;
-extern const Rule kMicroBatch;
+extern const SettingTranslationRule kRankOrder;
+extern const SettingTranslationRule kMicroBatch;
 /// Translates layers per pipeline stage and the pipeline schedule between Megatron-Core's settings
 /// and plans.
-extern const Rule kPipeline;
+extern const SettingTranslationRule kPipeline;
 /// Translates which states data-parallel ranks shard, bucket sizes and overlap between
 /// Megatron-Core's settings and plans.
-extern const Rule kSharding;
+extern const SettingTranslationRule kSharding;
 /// Translates activation recomputation between Megatron-Core's settings and plans.
-extern const Rule kRecompute;
+extern const SettingTranslationRule kRecompute;
 /// Translates offload of activations and optimizer states to host memory between Megatron-Core's
 /// settings and plans.
-extern const Rule kOffload;
+extern const SettingTranslationRule kOffload;
 /// Translates the types of parameters, products and accumulated gradients between Megatron-Core's
 /// settings and plans.
-extern const Rule kPrecision;
+extern const SettingTranslationRule kPrecision;
 /// Translates the optimizer, and how Muon's work is distributed over tensor ranks, between
 /// Megatron-Core's settings and jobs.
-extern const Rule kOptimizer;
+extern const SettingTranslationRule kOptimizer;
 /// Translates the types in which optimizer states are stored between Megatron-Core's settings and
 /// plans.
-extern const Rule kOptimizerTypes;
+extern const SettingTranslationRule kOptimizerTypes;
 /// Translates kernels of layers, their workspaces, and CUDA graphs between Megatron-Core's settings
 /// and jobs.
-extern const Rule kKernels;
+extern const SettingTranslationRule kKernels;
 /// Translates how expert-parallel ranks exchange tokens (all-to-all, DeepEP, ...) between
 /// Megatron-Core's settings and jobs.
-extern const Rule kDispatcher;
+extern const SettingTranslationRule kDispatcher;
 /// Translates overlap of tensor-parallel communication with matrix products between Megatron-Core's
 /// settings and plans.
-extern const Rule kTensorOverlap;
+extern const SettingTranslationRule kTensorOverlap;
 /// Translates overlap of expert-parallel communication with computation between Megatron-Core's
 /// settings and plans.
-extern const Rule kExpertOverlap;
+extern const SettingTranslationRule kExpertOverlap;
 
 /// Reads sequence count and micro-batches of a step from Megatron-Core's fields. If the batch size
 /// grows during training, the final size is read.
-void read_batch_fields(const Fields& fields, const UserFacts& given, StatedStepBatch& job_batch,
-                       ImportReport& report);
+void read_batch_fields(const FrameworkSettingsReader& fields, const UserFacts& given,
+                       StatedStepBatch& job_batch, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -34,19 +34,19 @@ constexpr MegatronSharding kMegatronShardings[] = {
     {"IIG", "optim_grads_params", "optim", true, true}};
 
 /// Fails for sharded states that no plan expresses.
-[[noreturn]] void fail_sharding(const Fields& fields, std::string_view fsdp,
+[[noreturn]] void fail_sharding(const FrameworkSettingsReader& fields, std::string_view fsdp,
                                 std::string_view outer) {
   const std::string message = fmt::format(
       "states sharded as '{}', '{}' in instances: nothing covers it; known are optim_grads, "
       "optim_grads_params and, in instances, optim_grads_params with no_shard or optim outside",
-      printable(fsdp), printable(outer));
+      one_line_printable_text(fsdp), one_line_printable_text(outer));
   const auto place =
       fields.find(fsdp.empty() ? "use_distributed_optimizer" : "data_parallel_sharding_strategy");
   if (place) place->fail(message);
   fail_input(message);
 }
 
-plan::Sharding stated_sharding(const Fields& fields) {
+plan::Sharding stated_sharding(const FrameworkSettingsReader& fields) {
   std::string fsdp;
   std::string outer;
   if (fields.flag("use_megatron_fsdp", false)) {
@@ -55,7 +55,7 @@ plan::Sharding stated_sharding(const Fields& fields) {
   }
   if (fields.flag("use_torch_fsdp2", false)) {
     const bool again = fields.flag("torch_fsdp2_reshard_after_forward", true);
-    return plan::sharding_of(again ? "GGG" : "NGG").value();
+    return plan::sharding_named_by_word(again ? "GGG" : "NGG").value();
   }
   const bool instances = fields.integer("num_distributed_optimizer_instances", 1) > 1;
   bool optimizer = fields.flag("use_distributed_optimizer", false);
@@ -69,23 +69,25 @@ plan::Sharding stated_sharding(const Fields& fields) {
     const bool same_outer = !instances || fsdp.empty() || known.outer == outer;
     if (known.fsdp == fsdp && known.optimizer == optimizer &&
         known.instances == (instances && optimizer) && same_outer) {
-      return plan::sharding_of(known.states).value();
+      return plan::sharding_named_by_word(known.states).value();
     }
   }
   fail_sharding(fields, fsdp, outer);
 }
 
 /// Returns the number of ranks in each optimizer instance, which share its states.
-std::int64_t instance_ranks(Node instances, bool routed, const plan::Parallel& degrees) {
+std::int64_t instance_ranks(DocumentNode instances, bool routed,
+                            const plan::ParallelismDegrees& degrees) {
   const std::int64_t ranks = degrees.data * degrees.context;
   const std::int64_t count = instances.integer(1, kMaxIntegerSetting);
-  if (ranks % count != 0 || (routed && degrees.expert_data() % count != 0)) {
+  if (ranks % count != 0 || (routed && degrees.expert_data_degree() % count != 0)) {
     instances.fail(fmt::format("must divide {} ranks of data x context", ranks));
   }
   return ranks / count;
 }
 
-void read_data_overlap(const Fields& fields, const KnownJobFacts& known, plan::Overlap& overlap) {
+void read_data_overlap(const FrameworkSettingsReader& fields, const KnownJobFacts& known,
+                       plan::OverlapFlags& overlap) {
   overlap.gradients = fields.flag("overlap_grad_reduce", false);
   overlap.parameters = fields.flag("overlap_param_gather", false);
   const bool needs = !megatron_setting_row("overlap_param_gather")
@@ -97,10 +99,11 @@ void read_data_overlap(const Fields& fields, const KnownJobFacts& known, plan::O
   if (fields.flag("use_torch_fsdp2", false)) overlap.gradients = overlap.parameters = true;
 }
 
-void read_sharding(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
+void read_sharding(const FrameworkSettingsReader& fields, const KnownJobFacts& known,
+                   SettingRuleReadResult& reading) {
   plan::Plan& plan = reading.plan;
   plan.sharding = stated_sharding(fields);
-  if (plan.sharding.uses(plan::Spread::kInner)) {
+  if (plan.sharding.uses(plan::StateShardingScope::kInner)) {
     plan.sharding.group = instance_ranks(*fields.find("num_distributed_optimizer_instances"),
                                          known.routed, plan.parallel);
   }
@@ -115,7 +118,8 @@ void read_sharding(const Fields& fields, const KnownJobFacts& known, RuleReadRes
   }
 }
 
-void write_sharding(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+void write_sharding(const plan::PlannedJob& planned, std::string_view /*release*/,
+                    DocumentTree& fields) {
   const plan::Plan& plan = planned.plan;
   const std::string word = plan::sharding_letters(plan.sharding);
   const auto* sharding = std::ranges::find(kMegatronShardings, word, &MegatronSharding::states);
@@ -140,6 +144,6 @@ void write_sharding(const plan::PlannedJob& planned, std::string_view /*release*
 
 }  // namespace
 
-constinit const Rule kSharding{.read = read_sharding, .write = write_sharding};
+constinit const SettingTranslationRule kSharding{.read = read_sharding, .write = write_sharding};
 
 }  // namespace stepwright::framework_files

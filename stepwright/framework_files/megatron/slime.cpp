@@ -18,7 +18,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-const Tree* value_of(const MegatronArgumentFields& arguments, std::string_view field) {
+const DocumentTree* value_of(const MegatronArgumentFields& arguments, std::string_view field) {
   return arguments.fields.find(field);
 }
 
@@ -26,20 +26,20 @@ const Tree* value_of(const MegatronArgumentFields& arguments, std::string_view f
 /// absent.
 std::int64_t count_of(MegatronArgumentFields& arguments, std::string_view field, std::int64_t usual,
                       const std::string& name, ImportReport& report) {
-  const Tree* said = value_of(arguments, field);
+  const DocumentTree* said = value_of(arguments, field);
   if (said == nullptr) {
     report.add_assumption("job.cluster", fmt::format("{} is {} by slime's default", field, usual));
     return usual;
   }
   const IntegerParseResult number = read_integer(said->text);
-  if (number.status != IntegerParseResult::Status::kGood || number.value < 1) {
+  if (number.status != IntegerParseResult::IntegerParseStatus::kGood || number.value < 1) {
     fail_input(fmt::format("{}:{}: {}: must be an integer above 0; it is {}", name, said->line,
                            field, said->text));
   }
   std::string flag = fmt::format("--{}", field);
   std::ranges::replace(flag, '_', '-');
   report.read.push_back({flag, said->text, name, said->line, "job.cluster"});
-  static_cast<void>(take_out_field(arguments, field));
+  static_cast<void>(remove_argument_field(arguments, field));
   return number.value;
 }
 
@@ -57,11 +57,11 @@ void set_usual(MegatronArgumentFields& arguments, ImportReport& report) {
 
 /// Sets the batch so that the steps of a rollout use all its samples.
 void set_batch(MegatronArgumentFields& arguments, ImportReport& report) {
-  const Tree* prompts = value_of(arguments, "rollout_batch_size");
+  const DocumentTree* prompts = value_of(arguments, "rollout_batch_size");
   if (value_of(arguments, "global_batch_size") != nullptr || prompts == nullptr) return;
-  const Tree* samples = value_of(arguments, "n_samples_per_prompt");
+  const DocumentTree* samples = value_of(arguments, "n_samples_per_prompt");
   const auto steps =
-      std::ranges::find(report.not_read, "--num-steps-per-rollout", &UnreadSetting::name);
+      std::ranges::find(report.not_read, "--num-steps-per-rollout", &UnexpressedSetting::name);
   std::int64_t all = read_integer(prompts->text).value;
   if (samples != nullptr) all *= read_integer(samples->text).value;
   if (steps != report.not_read.end()) {
@@ -74,10 +74,10 @@ void set_batch(MegatronArgumentFields& arguments, ImportReport& report) {
 /// Returns the number in an argument that only slime has; nullopt if it is absent.
 std::optional<std::int64_t> own_number(std::string_view flag, std::string_view field,
                                        const std::string& name, ImportReport& report) {
-  const auto said = std::ranges::find(report.not_read, flag, &UnreadSetting::name);
+  const auto said = std::ranges::find(report.not_read, flag, &UnexpressedSetting::name);
   if (said == report.not_read.end()) return std::nullopt;
   const IntegerParseResult number = read_integer(said->value);
-  if (number.status != IntegerParseResult::Status::kGood || number.value < 1) {
+  if (number.status != IntegerParseResult::IntegerParseStatus::kGood || number.value < 1) {
     fail_input(fmt::format("{}:{}: {}: must be an integer above 0; it is '{}'", name, said->line,
                            flag, said->value));
   }
@@ -94,7 +94,7 @@ void set_length(MegatronArgumentFields& arguments, const std::string& name, Impo
   const auto answer = own_number("--rollout-max-response-len", kField, name, report);
   const auto prompt = own_number("--rollout-max-prompt-len", kField, name, report);
   if (!all && !answer) return;
-  if (const auto said = take_out_field(arguments, "seq_length")) {
+  if (const auto said = remove_argument_field(arguments, "seq_length")) {
     report.not_read.push_back(
         {"--seq-length", said->text, name, said->line, SettingImpact::kNo, ""});
   }
@@ -108,7 +108,7 @@ void set_length(MegatronArgumentFields& arguments, const std::string& name, Impo
 /// True for fine-tuning on the answers of the data, whose length no argument of a rollout bounds:
 /// slime/rollout/sft_rollout.py.
 bool trains_on_answers(const ImportReport& report) {
-  return std::ranges::any_of(report.not_read, [](const UnreadSetting& one) {
+  return std::ranges::any_of(report.not_read, [](const UnexpressedSetting& one) {
     return one.name == "--loss-type" && one.value == "sft_loss";
   });
 }
@@ -118,13 +118,13 @@ bool trains_on_answers(const ImportReport& report) {
 void set_dynamic_batch(MegatronArgumentFields& arguments, const std::string& name,
                        const JobRankCounts& extent, ImportReport& report) {
   const auto number = [&](std::string_view field) {
-    const Tree* const said = value_of(arguments, field);
+    const DocumentTree* const said = value_of(arguments, field);
     return said == nullptr ? 0 : read_integer(said->text).value;
   };
-  const Tree* const dynamic = value_of(arguments, "use_dynamic_batch_size");
+  const DocumentTree* const dynamic = value_of(arguments, "use_dynamic_batch_size");
   if (dynamic == nullptr || dynamic->text != "true") return;
   const std::int64_t tokens = number("max_tokens_per_gpu");
-  const auto said = take_out_field(arguments, "max_tokens_per_gpu");
+  const auto said = remove_argument_field(arguments, "max_tokens_per_gpu");
   const std::int64_t length = number("seq_length");
   if (!said || tokens < 1 || length < 1) return;
   report.read.push_back({"--max-tokens-per-gpu", said->text, name, said->line, "micro_batch"});
@@ -143,9 +143,10 @@ void set_dynamic_batch(MegatronArgumentFields& arguments, const std::string& nam
 }
 
 void settle_arguments(ImportReport& report) {
-  for (UnreadSetting& one : report.not_read) {
+  for (UnexpressedSetting& one : report.not_read) {
     if (one.matters != SettingImpact::kMaybe) continue;
-    const KnownSetting* known = find_known_setting(known_settings("megatron/slime"), one.name);
+    const KnownSetting* known =
+        find_known_setting(known_program_settings("megatron/slime"), one.name);
     if (known == nullptr) continue;
     one.is_unknown_setting = false;
     one.matters = known->matters;
@@ -159,14 +160,14 @@ bool is_slime_command(const MegatronArgumentFields& arguments, const ImportRepor
   for (const std::string_view field : {"actor_num_nodes", "actor_num_gpus_per_node"}) {
     if (value_of(arguments, field) != nullptr) return true;
   }
-  return std::ranges::find(report.not_read, "--num-rollout", &UnreadSetting::name) !=
+  return std::ranges::find(report.not_read, "--num-rollout", &UnexpressedSetting::name) !=
          report.not_read.end();
 }
 
 void read_slime_arguments(MegatronArgumentFields& arguments, const std::string& name,
                           const UserFacts& given, PartialPlan& settled, JobRankCounts& extent,
                           ImportReport& report) {
-  for (const UnreadSetting& one : report.not_read) {
+  for (const UnexpressedSetting& one : report.not_read) {
     if (one.name != "--debug-rollout-only") continue;
     fail_unsupported(fmt::format("{}:{}: --debug-rollout-only: only generates, nothing is trained",
                                  name, one.line));
@@ -181,7 +182,7 @@ void read_slime_arguments(MegatronArgumentFields& arguments, const std::string& 
   set_batch(arguments, report);
   if (trains_on_answers(report)) {
     settled.method.kind = plan::TrainingMethodKind::kSft;
-    const auto length = read_user_batch(given.batch).length;
+    const auto length = read_batch_option(given.batch).length;
     if (length && value_of(arguments, "seq_length") == nullptr) {
       arguments.fields.set("seq_length", *length);
     }
@@ -196,7 +197,7 @@ void set_slime_model(MegatronArgumentFields& arguments, const UserFacts& given,
                      StatedModel& model_words, ImportReport& report) {
   // Layers that Megatron-Bridge's providers build: src/megatron/bridge/models/gpt_oss, models/qwen.
   const auto mode =
-      std::ranges::find(report.not_read, "--megatron-to-hf-mode", &UnreadSetting::name);
+      std::ranges::find(report.not_read, "--megatron-to-hf-mode", &UnexpressedSetting::name);
   if (mode != report.not_read.end() && mode->value == "bridge") {
     for (const auto& [field, value] : {std::pair("moe_token_dispatcher_type", "alltoall"),
                                        std::pair("moe_grouped_gemm", "true")}) {
@@ -206,7 +207,7 @@ void set_slime_model(MegatronArgumentFields& arguments, const UserFacts& given,
   }
   if (given.known_model || value_of(arguments, "num_layers") != nullptr) return;
   for (const std::string_view name : {"--ref-load", "--hf-checkpoint"}) {
-    const auto said = std::ranges::find(report.not_read, name, &UnreadSetting::name);
+    const auto said = std::ranges::find(report.not_read, name, &UnexpressedSetting::name);
     if (said == report.not_read.end() || said->value.empty()) continue;
     if (!set_built_in_model(std::string(said->value), given, model_words, report)) continue;
     report.read.push_back({said->name, said->value, said->file, said->line, "job.model"});

@@ -173,7 +173,7 @@ StatedMegatronArguments read_printed(const SourceFile& file) {
   for (const StatedMegatronArgument& each : stated.values) {
     if (each.name == "world_size") {
       const IntegerParseResult ranks = read_integer(each.value);
-      if (ranks.status == IntegerParseResult::Status::kGood && ranks.value > 0) {
+      if (ranks.status == IntegerParseResult::IntegerParseStatus::kGood && ranks.value > 0) {
         stated.ranks = ranks.value;
       }
     }
@@ -198,7 +198,7 @@ std::string filled(std::string text, std::span<const std::string> settings) {
 
 /// Fails if an argument's value is only a variable that the user did not set. File names can stay
 /// open.
-void check_filled(const std::string& flag, const std::string& text, Node value,
+void check_filled(const std::string& flag, const std::string& text, DocumentNode value,
                   std::span<const std::string> settings) {
   static constexpr std::string_view kFiles[] = {"tokenizer_model", "vocab_file", "merge_file"};
   const auto argument = find_megatron_argument(flag);
@@ -209,69 +209,70 @@ void check_filled(const std::string& flag, const std::string& text, Node value,
   if (std::ranges::any_of(settings, [&](const auto& one) { return one.starts_with(given); }))
     return;
   value.fail(fmt::format("the file leaves it open: --set {}=VALUE",
-                         printable(text.substr(2, text.size() - 3))));
+                         one_line_printable_text(text.substr(2, text.size() - 3))));
 }
 
 /// Adds one of `MODEL_ARGS`: true means an argument without words, false means that it is absent.
-void add_configured(const std::string& flag, Node value, std::span<const std::string> settings,
-                    std::vector<ShellWord>& words) {
+void add_configured(const std::string& flag, DocumentNode value,
+                    std::span<const std::string> settings, std::vector<ShellWord>& words) {
   if (value.is_null()) return;
   const std::string text = value.is_scalar() ? filled(value.text(), settings) : "";
   check_filled(flag, text, value, settings);
   const auto truth = parse_boolean_word(text);
   if (truth == false) return;
-  words.push_back({flag, value.line()});
+  words.push_back({flag, value.source_line()});
   if (truth == true) return;
   if (value.is_sequence()) {
     for (std::size_t i = 0; i < value.size(); ++i)
-      words.push_back({value.at(i).text(), value.line()});
+      words.push_back({value.at(i).text(), value.source_line()});
     return;
   }
   const auto argument = find_megatron_argument(flag);
   const bool listed = text.starts_with('[') && text.find_first_of(",*") == std::string::npos;
   if ((argument && has_list(*argument)) || listed) {
-    for (std::string& item : items_of(text)) words.push_back({std::move(item), value.line()});
+    for (std::string& item : items_of(text))
+      words.push_back({std::move(item), value.source_line()});
   } else {
-    words.push_back({text, value.line()});
+    words.push_back({text, value.source_line()});
   }
 }
 
 StatedMegatronArguments read_model_config(const SourceFile& file,
                                           std::span<const std::string> settings) {
   StatedMegatronArguments stated;
-  const Document document = Document::parse(file.text, file.name);
-  for (const auto& [flag, value] : document.root().get("MODEL_ARGS").members()) {
+  const YamlJsonDocument document = YamlJsonDocument::parse(file.text, file.name);
+  for (const auto& [flag, value] : document.root().get("MODEL_ARGS").mapping_members()) {
     add_configured(flag, value, settings, stated.words);
   }
   if (const auto variables = document.root().find("ENV_VARS"); variables && !variables->is_null()) {
-    for (const auto& [name, value] : variables->members()) {
-      if (value.is_scalar()) stated.environment[name] = {value.text(), value.line()};
+    for (const auto& [name, value] : variables->mapping_members()) {
+      if (value.is_scalar()) stated.environment[name] = {value.text(), value.source_line()};
     }
   }
   return stated;
 }
 
-bool is_printed(const SourceFile& file) { return holds(file, kBlockBegins); }
+bool is_printed(const SourceFile& file) { return file_contains_text(file, kBlockBegins); }
 
 bool is_model_config(const SourceFile& file) {
-  return file.text.starts_with("MODEL_ARGS:") || holds(file, "\nMODEL_ARGS:");
+  return file.text.starts_with("MODEL_ARGS:") || file_contains_text(file, "\nMODEL_ARGS:");
 }
 
 }  // namespace
 
-std::optional<StatedMegatronArguments> read_stated_megatron_arguments(
+std::optional<StatedMegatronArguments> read_logged_megatron_arguments(
     const SourceFile& file, std::span<const std::string> settings) {
   if (is_printed(file)) return read_printed(file);
   if (is_model_config(file)) return read_model_config(file, settings);
   return std::nullopt;
 }
 
-bool states_megatron_arguments(const SourceFile& file) {
+bool file_logs_megatron_arguments(const SourceFile& file) {
   return is_printed(file) || is_model_config(file);
 }
 
-void report_stated_arguments(const StatedMegatronArguments& stated, const std::string& name,
-                             ImportReport& report) {
+void report_logged_megatron_arguments(const StatedMegatronArguments& stated,
+                                      const std::string& name, ImportReport& report) {
   std::map<std::uint32_t, std::string> names;
   for (const StatedMegatronArgument& each : stated.values) names[each.line] = each.name;
   std::set<std::uint32_t> listed;
@@ -284,7 +285,7 @@ void report_stated_arguments(const StatedMegatronArguments& stated, const std::s
     }
   };
   rename(report.read);
-  std::erase_if(report.not_read, [&](const UnreadSetting& one) {
+  std::erase_if(report.not_read, [&](const UnexpressedSetting& one) {
     return names.contains(one.line) && one.matters == SettingImpact::kNo;
   });
   rename(report.not_read);
@@ -292,15 +293,17 @@ void report_stated_arguments(const StatedMegatronArguments& stated, const std::s
     if (listed.contains(each.line)) continue;
     const auto argument = argument_called(each.name, each.value);
     const std::string_view field = argument ? argument->field : std::string_view(each.name);
-    const KnownSetting* known = find_known_setting(known_settings("megatron/settings"), field);
+    const KnownSetting* known =
+        find_known_setting(known_program_settings("megatron/settings"), field);
     const bool derived =
-        find_known_setting(known_settings("megatron/printed"), each.name) != nullptr;
+        find_known_setting(known_program_settings("megatron/printed"), each.name) != nullptr;
     if (known != nullptr && !known->field.empty()) {
-      report.read.push_back(
-          {each.name, printable(each.value), name, each.line, std::string(known->field)});
+      report.read.push_back({each.name, one_line_printable_text(each.value), name, each.line,
+                             std::string(known->field)});
     } else if (!argument && known == nullptr && !derived && each.value != "None" &&
                each.value != "False") {
-      report.not_read.push_back({printable(each.name), printable(each.value), name, each.line,
+      report.not_read.push_back({one_line_printable_text(each.name),
+                                 one_line_printable_text(each.value), name, each.line,
                                  SettingImpact::kMaybe, ""});
     }
   }

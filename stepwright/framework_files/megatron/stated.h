@@ -33,17 +33,17 @@ struct StatedMegatronArguments {
 /// Reads a run's arguments from Megatron-LM's log (lines "name ...... value"), or from a
 /// model_config.yaml of its functional tests, where `settings` (`NAME=VALUE`) replace `${NAME}`.
 /// nullopt for other files. Fails with `kInput` if there are no arguments or a value is unknown.
-std::optional<StatedMegatronArguments> read_stated_megatron_arguments(
+std::optional<StatedMegatronArguments> read_logged_megatron_arguments(
     const SourceFile& file, std::span<const std::string> settings);
 
 /// True if a file is a log with Megatron-LM's printed arguments, or a model_config.yaml of its
 /// functional tests.
-bool states_megatron_arguments(const SourceFile& file);
+bool file_logs_megatron_arguments(const SourceFile& file);
 
 /// Renames the settings of a report from arguments to their names in the log, and adds the stated
 /// values that are Megatron's defaults as read. Arguments that no release of Megatron-LM has are
 /// reported as not read.
-void report_stated_arguments(const StatedMegatronArguments& stated, const std::string& name,
-                             ImportReport& report);
+void report_logged_megatron_arguments(const StatedMegatronArguments& stated,
+                                      const std::string& name, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -34,7 +34,7 @@ std::string dashed_name(std::string text) {
 /// Returns the vocabulary size of a Hugging Face name or a folder named after one; empty: unknown.
 std::string_view tokens_of_model(const std::string& name) {
   const std::string text = dashed_name(name);
-  for (const auto& [part, tokens] : table_section_words("megatron/words", "tokenizer_models")) {
+  for (const auto& [part, tokens] : words_of_table_section("megatron/words", "tokenizer_models")) {
     if (text.find(part) != std::string::npos) return tokens;
   }
   return {};
@@ -57,7 +57,7 @@ bool may_be_of_gpt2(const std::string& path) {
          name.find("gpt2") != std::string::npos || name.find("gpt-2") != std::string::npos;
 }
 
-std::optional<std::int64_t> tokenizer_tokens(const Fields& fields,
+std::optional<std::int64_t> tokenizer_tokens(const FrameworkSettingsReader& fields,
                                              const StartedTrainingProgram& start,
                                              ImportReport& report) {
   std::string type = fields.word("tokenizer_type", "");
@@ -66,7 +66,7 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields,
       (start.program.ends_with("pretrain_gpt.py") || start.program.ends_with("pretrain_gpt2.py"))) {
     type = "GPT2BPETokenizer";
     whose = fmt::format("GPT2BPETokenizer, the default of {},",
-                        launch_scripts::base_name(start.program));
+                        launch_scripts::path_base_name(start.program));
   }
   const std::string model = fields.word("tokenizer_model", "");
   std::string_view tokens;
@@ -80,12 +80,13 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields,
   if (type == "GPT2BPETokenizer" && !may_be_of_gpt2(fields.word("vocab_file", ""))) {
     return std::nullopt;
   }
-  if (tokens.empty()) tokens = program_word_meaning("megatron/words", "tokenizer_types", type);
+  if (tokens.empty())
+    tokens = meaning_of_program_setting_word("megatron/words", "tokenizer_types", type);
   if (tokens.empty()) return std::nullopt;
-  report.add_assumption(
-      "job.model", fmt::format("the vocabulary of {} has {} tokens", printable(whose), tokens));
+  report.add_assumption("job.model", fmt::format("the vocabulary of {} has {} tokens",
+                                                 one_line_printable_text(whose), tokens));
   report.notes.push_back(
-      fmt::format("The vocabulary of {} has {} tokens.", printable(whose), tokens));
+      fmt::format("The vocabulary of {} has {} tokens.", one_line_printable_text(whose), tokens));
   return read_integer(tokens).value;
 }
 
@@ -98,14 +99,14 @@ std::int64_t multiple_of(std::int64_t tokens) {
 
 }  // namespace
 
-void add_null_tokenizer(Tree& fields, const plan::PlannedJob& planned) {
+void add_megatron_null_tokenizer(DocumentTree& fields, const plan::PlannedJob& planned) {
   const std::int64_t tokens = planned.job.model.vocabulary;
   const std::int64_t tensor = planned.plan.parallel.tensor;
   const std::string& release = planned.job.framework.version;
   fields.set("tokenizer_type", "NullTokenizer");
   fields.set("make_vocab_size_divisible_by",
              multiple_of(model::padded_vocabulary(tokens, tensor) / tensor));
-  if (plan::release_numbers(release).empty() ||
+  if (plan::numbers_in_release_name(release).empty() ||
       plan::is_earlier_release(release, kCountsTheLastToken)) {
     fields.set("vocab_size", tokens - 1);
   } else {
@@ -113,7 +114,7 @@ void add_null_tokenizer(Tree& fields, const plan::PlannedJob& planned) {
   }
 }
 
-std::optional<std::int64_t> read_vocabulary_size(const Fields& fields,
+std::optional<std::int64_t> read_vocabulary_size(const FrameworkSettingsReader& fields,
                                                  const StartedTrainingProgram& start,
                                                  ImportReport& report) {
   if (const auto size = fields.size("vocab_size")) {
@@ -132,17 +133,18 @@ namespace {
 
 /// True if a model equals a built-in one except for a larger vocabulary than its tokenizer has,
 /// since released weights can be padded.
-bool is_padded_built_in(model::Architecture model, std::int64_t vocabulary) {
+bool is_padded_built_in(model::ModelArchitecture model, std::int64_t vocabulary) {
   model.vocabulary = vocabulary;
   return std::ranges::any_of(model::built_in_model_names(), [&](std::string_view name) {
-    return huggingface::model_differences(model, model::built_in_model(name).value()).empty();
+    return huggingface::differences_between_models(model, model::built_in_model(name).value())
+        .empty();
   });
 }
 
 }  // namespace
 
-void note_vocabulary_padding(const Fields& fields, const plan::Plan& plan, StatedModel& model_words,
-                             ImportReport& report) {
+void note_vocabulary_padding(const FrameworkSettingsReader& fields, const plan::Plan& plan,
+                             StatedModel& model_words, ImportReport& report) {
   if (!fields.flag("pad_vocab_size", true) || fields.has("padded_vocab_size")) return;
   const std::int64_t tensor = plan.parallel.tensor;
   const std::int64_t multiple =

@@ -23,13 +23,14 @@ namespace stepwright::framework_files {
 namespace {
 
 /// Returns the configuration with its references resolved and overridden by `given.settings`.
-Document resolved_nemo1(const SourceFile& file, const UserFacts& given, ImportReport& report) {
-  return resolve_value_references(
+YamlJsonDocument resolved_nemo1(const SourceFile& file, const UserFacts& given,
+                                ImportReport& report) {
+  return resolve_configuration_references(
       with_user_settings(parse_like_python_yaml(file.text, file.name), given), report.notes);
 }
 
 /// Reads nodes and devices if they are numbers; "auto", -1 and lists of devices are skipped.
-void read_nemo1_trainer(const Fields& trainer, JobRankCounts& extent) {
+void read_nemo1_trainer(const FrameworkSettingsReader& trainer, JobRankCounts& extent) {
   const auto count = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = trainer.find(key);
     if (!value || !value->is_number() || value->number() < 1) return std::nullopt;
@@ -41,7 +42,8 @@ void read_nemo1_trainer(const Fields& trainer, JobRankCounts& extent) {
 }
 
 /// Reads the type of activations, which parameters share only with `megatron_amp_O2`.
-void read_nemo1_precision(const Fields& trainer, const Fields& model, Tree& derived,
+void read_nemo1_precision(const FrameworkSettingsReader& trainer,
+                          const FrameworkSettingsReader& model, DocumentTree& derived,
                           ImportReport& report) {
   const auto stated =
       trainer.has("precision") ? trainer.find("precision") : model.find("precision");
@@ -50,14 +52,15 @@ void read_nemo1_precision(const Fields& trainer, const Fields& model, Tree& deri
   const bool half = word.starts_with("16") || word == "fp16";
   derived.set("precision", brain ? "bf16" : half ? "fp16" : "fp32");
   if ((brain || half) && !model.flag("megatron_amp_O2", false)) {
-    report.leave_out(*stated, "that parameters and gradients are in fp32, without megatron_amp_O2");
+    report.add_unmodelled_setting(
+        *stated, "that parameters and gradients are in fp32, without megatron_amp_O2");
   }
   if (!model.flag("fp8", false)) return;
   derived.set("fp8", model.flag("fp8_e4m3", false) ? "e4m3" : "hybrid");
 }
 
-void read_nemo1_optimizer(const Fields& model, Tree& derived) {
-  const Fields optimizer = model.section("optim");
+void read_nemo1_optimizer(const FrameworkSettingsReader& model, DocumentTree& derived) {
+  const FrameworkSettingsReader optimizer = model.nested_settings("optim");
   const std::string name = optimizer.word("name", "fused_adam");
   const bool shares = name == "distributed_fused_adam" || name == "mcore_distributed_optim";
   if (!shares && name != "fused_adam" && name != "adam" && name != "adamw") {
@@ -82,12 +85,12 @@ void read_nemo1_optimizer(const Fields& model, Tree& derived) {
   derived.set("bucket_size", static_cast<std::int64_t>(bytes / (narrow ? 2 : 4)));
 }
 
-void read_nemo1_layers(const Fields& model, Tree& derived) {
+void read_nemo1_layers(const FrameworkSettingsReader& model, DocumentTree& derived) {
   const std::string norm = model.word("normalization", "layernorm");
   derived.set("normalization", norm == "layernorm1p" ? "layernorm" : norm);
   if (norm == "layernorm1p") derived.set("apply_layernorm_1p", true);
   const std::string activation = model.word("activation", "gelu");
-  const auto words = table_section_words("nemo1/words", "activations");
+  const auto words = words_of_table_section("nemo1/words", "activations");
   const auto known = std::ranges::find(words, activation, &WordRow::first);
   if (known == words.end()) {
     model.find("activation")
@@ -102,28 +105,29 @@ void read_nemo1_layers(const Fields& model, Tree& derived) {
   if (!model.flag("transformer_engine", false)) derived.set("transformer_impl", "local");
 }
 
-void read_nemo1_tokenizer(const Fields& model, Tree& derived) {
+void read_nemo1_tokenizer(const FrameworkSettingsReader& model, DocumentTree& derived) {
   if (const auto size = model.size("override_vocab_size")) {
     derived.set("vocab_size", *size);
     return;
   }
-  const Fields tokenizer = model.section("tokenizer");
+  const FrameworkSettingsReader tokenizer = model.nested_settings("tokenizer");
   const std::string library = tokenizer.word("library", "megatron");
   const std::string type = tokenizer.word("type", "");
-  const std::string_view kind = program_word_meaning("nemo1/words", "tokenizers", library);
+  const std::string_view kind =
+      meaning_of_program_setting_word("nemo1/words", "tokenizers", library);
   derived.set("tokenizer_type", kind.empty() ? std::string_view(type) : kind);
   const std::string file = tokenizer.word("model", "");
   const std::string model_name = library == "huggingface" ? type : file;
   if (!kind.empty() && !model_name.empty()) derived.set("tokenizer_model", model_name);
 }
 
-void refuse_nemo1_kinds(const Fields& model) {
+void refuse_nemo1_kinds(const FrameworkSettingsReader& model) {
   if (model.flag("fsdp", false)) {
     model.find("fsdp")->fail_unsupported("is not covered yet: PyTorch's FSDP under NeMo 1");
   }
-  const std::string scheme = model.section("peft").word("peft_scheme", "none");
+  const std::string scheme = model.nested_settings("peft").word("peft_scheme", "none");
   if (scheme != "none" && scheme != "null") {
-    model.section("peft")
+    model.nested_settings("peft")
         .find("peft_scheme")
         ->fail_unsupported("is not covered yet: adapters of NeMo 1");
   }
@@ -131,23 +135,24 @@ void refuse_nemo1_kinds(const Fields& model) {
 
 }  // namespace
 
-Draft read_nemo1(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_nemo1(Sources files, const UserFacts& given, PlanDraft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-name", "-cn"};
-    const ConfiguredRun run = read_configured_run(files, given,
-                                                  {.framework = "NeMo 1",
-                                                   .arguments = "--config-name FILE NAME=VALUE",
-                                                   .target = "nemo1",
-                                                   .options = kOptions,
-                                                   .overrides = true},
-                                                  draft.extent, draft.start, report);
+    const ConfigurationFileRun run =
+        read_run_from_configuration_files(files, given,
+                                          {.framework = "NeMo 1",
+                                           .arguments = "--config-name FILE NAME=VALUE",
+                                           .target = "nemo1",
+                                           .options = kOptions,
+                                           .overrides = true},
+                                          draft.extent, draft.start, report);
     return read_nemo1(run.files, run.given, std::move(draft), report);
   }
   const std::string& file = files.front().name;
-  const Document document = resolved_nemo1(files.front(), given, report);
-  const Fields root(document.root());
-  const Fields trainer = root.section("trainer");
-  const Fields model = root.section("model");
+  const YamlJsonDocument document = resolved_nemo1(files.front(), given, report);
+  const FrameworkSettingsReader root(document.root());
+  const FrameworkSettingsReader trainer = root.nested_settings("trainer");
+  const FrameworkSettingsReader model = root.nested_settings("model");
   refuse_nemo1_kinds(model);
   draft.framework.name = "nemo";
   read_nemo1_trainer(trainer, draft.extent);
@@ -163,8 +168,8 @@ Draft read_nemo1(Sources files, const UserFacts& given, Draft draft, ImportRepor
   read_nemo1_optimizer(model, text.derived);
   read_nemo1_layers(model, text.derived);
   read_nemo1_tokenizer(model, text.derived);
-  return read_program_megatron_fields(text, root, known_settings("nemo1/settings"), given,
-                                      std::move(draft), report, file);
+  return read_plan_from_megatron_fields(text, root, known_program_settings("nemo1/settings"), given,
+                                        std::move(draft), report, file);
 }
 
 }  // namespace stepwright::framework_files

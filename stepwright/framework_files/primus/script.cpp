@@ -61,7 +61,8 @@ void read_primus_extent(Words front, const StartedCommand& command, JobRankCount
 }
 
 SourceFile experiment_named(const ShellWord& path, Sources files, const StartedCommand& command) {
-  if (const auto* file = find_command_file(launch_scripts::base_name(path.text), files, command))
+  if (const auto* file =
+          find_command_file(launch_scripts::path_base_name(path.text), files, command))
     return *file;
   fail_for_missing_file(path, command);
 }
@@ -83,7 +84,7 @@ struct PrimusFiles {
 PrimusFiles sorted_files(Sources files) {
   PrimusFiles sorted;
   for (const SourceFile& file : files) {
-    const std::string name = launch_scripts::base_name(file.name);
+    const std::string name = launch_scripts::path_base_name(file.name);
     if (name == kCommand || std::ranges::find(kStarters, name) != std::end(kStarters)) continue;
     (is_shell_script(file) ? sorted.scripts : sorted.others).push_back(file);
   }
@@ -153,7 +154,7 @@ PrimusRun read_primus_script(Sources files, const UserFacts& given, JobRankCount
   const StartedProgramRule program{.framework = "Primus",
                                    .arguments = "train pretrain --config FILE.yaml",
                                    .starts = target_command_predicate("primus"),
-                                   .has_argument = is_argument_and_value};
+                                   .has_argument = is_name_value_argument};
   const StartedCommand command = find_started_command(sorted.scripts, given, program, report);
   const std::string& source = sorted.scripts.front().name;
   start.source = source;

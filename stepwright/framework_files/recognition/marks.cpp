@@ -12,19 +12,19 @@ constexpr Named<FileRecognitionRule::In> kFileKinds[] = {
     {FileRecognitionRule::In::kScripts, "scripts"}, {FileRecognitionRule::In::kFiles, "files"}};
 
 /// Returns the texts of a list, or a single text as a list.
-std::vector<std::string> texts_of(Node node) {
+std::vector<std::string> texts_of(DocumentNode node) {
   if (node.is_scalar()) return {node.text()};
-  return node.texts();
+  return node.as_text_list();
 }
 
 bool holds_text(const SourceFile& file, std::string_view text) {
   const bool line = text.starts_with('\n');
-  return holds(file, text) || (line && file.text.starts_with(text.substr(1)));
+  return file_contains_text(file, text) || (line && file.text.starts_with(text.substr(1)));
 }
 
-CommandWordCondition read_word_mark(Node node) {
+CommandWordCondition read_word_mark(DocumentNode node) {
   if (node.is_scalar()) return {.patterns = {node.text()}};
-  node.allow_only({"word", "base", "flag", "lacks", "next"});
+  node.allow_only_keys({"word", "base", "flag", "lacks", "next"});
   CommandWordCondition mark;
   if (const auto words = node.find("word")) {
     mark.patterns = texts_of(*words);
@@ -40,7 +40,7 @@ CommandWordCondition read_word_mark(Node node) {
   return mark;
 }
 
-std::vector<CommandWordCondition> read_alternatives(Node node) {
+std::vector<CommandWordCondition> read_alternatives(DocumentNode node) {
   if (!node.is_sequence()) return {read_word_mark(node)};
   std::vector<CommandWordCondition> marks;
   for (std::size_t i = 0; i < node.size(); ++i) marks.push_back(read_word_mark(node.at(i)));
@@ -83,13 +83,13 @@ bool matches_wildcard_pattern(std::string_view pattern, std::string_view text) {
   }
 }
 
-FileRecognitionRule read_file_recognition_rule(Node node) {
-  node.allow_only({"in", "part", "begins", "holds", "lacks"});
+FileRecognitionRule read_file_recognition_rule(DocumentNode node) {
+  node.allow_only_keys({"in", "part", "begins", "holds", "lacks"});
   FileRecognitionRule mark;
   if (const auto in = node.find("in")) mark.in = in->choice(kFileKinds);
   if (const auto part = node.find("part")) mark.part = part->text();
   if (const auto begins = node.find("begins")) mark.begins = begins->text();
-  const Node holds = node.get("holds");
+  const DocumentNode holds = node.get("holds");
   if (holds.is_scalar()) mark.holds = {{holds.text()}};
   for (std::size_t i = 0; holds.is_sequence() && i < holds.size(); ++i) {
     mark.holds.push_back(texts_of(holds.at(i)));
@@ -112,14 +112,14 @@ bool has_mark(const SourceFile& file, const FileRecognitionRule& mark) {
          std::ranges::none_of(mark.lacks, has);
 }
 
-CommandRecognitionRule read_command_recognition_rule(Node node) {
+CommandRecognitionRule read_command_recognition_rule(DocumentNode node) {
   CommandRecognitionRule mark;
-  std::optional<Node> all;
+  std::optional<DocumentNode> all;
   if (node.is_mapping() && (all = node.find("all"))) {
-    node.allow_only({"part", "all"});
+    node.allow_only_keys({"part", "all"});
     mark.part = node.get("part").text();
   }
-  const Node words = all.value_or(node);
+  const DocumentNode words = all.value_or(node);
   if (!words.is_sequence()) mark.words.push_back({read_word_mark(words)});
   for (std::size_t i = 0; words.is_sequence() && i < words.size(); ++i) {
     mark.words.push_back(read_alternatives(words.at(i)));

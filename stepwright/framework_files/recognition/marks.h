@@ -31,7 +31,7 @@ struct FileRecognitionRule {
 
 /// Reads a rule for recognising files from YAML: `{in, part, begins, holds, lacks}`; `holds` is one
 /// text, or a list of texts and of lists of alternatives.
-FileRecognitionRule read_file_recognition_rule(Node node);
+FileRecognitionRule read_file_recognition_rule(DocumentNode node);
 
 bool has_mark(const SourceFile& file, const FileRecognitionRule& mark);
 
@@ -62,7 +62,7 @@ struct CommandRecognitionRule {
 /// Reads a rule for recognising commands from YAML: one condition, a list of conditions that must
 /// all hold, or `{part, all}`. A condition is a pattern, `{word | base | flag, lacks, next}`, or,
 /// in a list, a list of alternatives.
-CommandRecognitionRule read_command_recognition_rule(Node node);
+CommandRecognitionRule read_command_recognition_rule(DocumentNode node);
 
 bool has_mark(Words words, const CommandRecognitionRule& mark);
 

@@ -9,7 +9,7 @@ namespace stepwright::framework_files {
 
 // Names from `launch_scripts/` that this folder uses often.
 
-using launch_scripts::holds;
+using launch_scripts::file_contains_text;
 using launch_scripts::is_shell_script;
 using launch_scripts::last_path_part;
 using launch_scripts::ShellCommand;

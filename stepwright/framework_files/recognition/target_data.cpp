@@ -12,20 +12,20 @@
 namespace stepwright::framework_files {
 namespace {
 
-std::string text_below(Node node, std::string_view key) {
+std::string text_below(DocumentNode node, std::string_view key) {
   const auto value = node.find(key);
   return value ? value->text() : "";
 }
 
-bool flag_below(Node node, std::string_view key) {
+bool flag_below(DocumentNode node, std::string_view key) {
   const auto value = node.find(key);
   return value && value->boolean();
 }
 
-FrameworkReadingEvidence read_evidence(Node node) {
-  node.allow_only({"judged", "by_source"});
+FrameworkReadingEvidence read_evidence(DocumentNode node) {
+  node.allow_only_keys({"judged", "by_source"});
   if (const auto judged = node.find("judged")) {
-    judged->allow_only({"test", "package"});
+    judged->allow_only_keys({"test", "package"});
     return {.judged = true,
             .test = judged->get("test").text(),
             .package = judged->get("package").text()};
@@ -36,7 +36,7 @@ FrameworkReadingEvidence read_evidence(Node node) {
 // Word for the newest release, in the list of endings.
 constexpr std::string_view kNewest = "newest";
 
-std::vector<plan::TrainingMethodKind> read_methods(Node node) {
+std::vector<plan::TrainingMethodKind> read_methods(DocumentNode node) {
   std::vector<plan::TrainingMethodKind> methods;
   for (std::size_t i = 0; i < node.size(); ++i) {
     methods.push_back(node.at(i).choice(plan::kMethodNames));
@@ -44,13 +44,13 @@ std::vector<plan::TrainingMethodKind> read_methods(Node node) {
   return methods;
 }
 
-LaunchTargetDescription read_target_data(Node node) {
-  node.allow_only({"word",         "framework",     "also",         "variant",
-                   "about",        "reads",         "writes",       "checked",
-                   "assumes",      "evidence",      "methods",      "method_elsewhere",
-                   "order",        "unsure_starts", "file_decides", "sets_environment",
-                   "python_files", "whole_program", "functions",    "endings",
-                   "large_logs",   "marks",         "starts"});
+LaunchTargetDescription read_target_data(DocumentNode node) {
+  node.allow_only_keys({"word",         "framework",     "also",         "variant",
+                        "about",        "reads",         "writes",       "checked",
+                        "assumes",      "evidence",      "methods",      "method_elsewhere",
+                        "order",        "unsure_starts", "file_decides", "sets_environment",
+                        "python_files", "whole_program", "functions",    "endings",
+                        "large_logs",   "marks",         "starts"});
   LaunchTargetDescription target{.word = node.get("word").text(),
                                  .framework = text_below(node, "framework"),
                                  .variant = text_below(node, "variant"),
@@ -69,7 +69,7 @@ LaunchTargetDescription read_target_data(Node node) {
                                  .functions = flag_below(node, "functions"),
                                  .large_logs = text_below(node, "large_logs")};
   if (const auto endings = node.find("endings")) {
-    for (const auto& [ending, release] : endings->members()) {
+    for (const auto& [ending, release] : endings->mapping_members()) {
       target.endings.emplace_back(ending, release.text() == kNewest ? "" : release.text());
     }
   }
@@ -88,15 +88,15 @@ LaunchTargetDescription read_target_data(Node node) {
   return target;
 }
 
-Document embedded_document(const EmbeddedFile& file) {
-  return Document::parse(file.text, fmt::format("{}.yaml", file.name));
+YamlJsonDocument embedded_document(const EmbeddedFile& file) {
+  return YamlJsonDocument::parse(file.text, fmt::format("{}.yaml", file.name));
 }
 
 std::vector<LaunchTargetDescription> read_targets() {
   std::vector<LaunchTargetDescription> targets;
   for (const EmbeddedFile& file : embedded_tables()) {
     if (!file.name.ends_with("/target")) continue;
-    const Document document = embedded_document(file);
+    const YamlJsonDocument document = embedded_document(file);
     for (std::size_t i = 0; i < document.root().size(); ++i) {
       targets.push_back(read_target_data(document.root().at(i)));
     }
@@ -106,10 +106,10 @@ std::vector<LaunchTargetDescription> read_targets() {
 
 /// Reads a list of `unread.yaml`, whose rows are `{mark, of}`.
 std::vector<UnsupportedProgram> read_unread(std::string_view list) {
-  const Document document =
+  const YamlJsonDocument document =
       embedded_document(*find_embedded_file(embedded_tables(), "recognition/unread"));
   std::vector<UnsupportedProgram> marks;
-  const Node rows = document.root().get(list);
+  const DocumentNode rows = document.root().get(list);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     marks.emplace_back(rows.at(i).get("mark").text(), rows.at(i).get("of").text());
   }
@@ -147,7 +147,8 @@ std::span<const LaunchTargetDescription> launch_target_description() {
 const LaunchTargetDescription& launch_target_description(std::string_view word) {
   const auto targets = launch_target_description();
   const auto found = std::ranges::find(targets, word, &LaunchTargetDescription::word);
-  if (found == targets.end()) fail_input(fmt::format("there is no target '{}'", printable(word)));
+  if (found == targets.end())
+    fail_input(fmt::format("there is no target '{}'", one_line_printable_text(word)));
   return *found;
 }
 
@@ -170,14 +171,14 @@ std::function<bool(Words)> target_command_predicate(std::string_view target) {
   return [target](Words words) { return command_matches_target_rules(target, words); };
 }
 
-std::optional<std::string> unsupported_program_framework(std::string_view program) {
+std::optional<std::string> unreadable_framework_of_program(std::string_view program) {
   return owner_in("programs", program);
 }
 
 std::optional<UnsupportedProgram> find_unsupported_program_word(Words words) {
   const std::vector<UnsupportedProgram> known = read_unread("commands");
   for (const ShellWord& word : words) {
-    const std::string name = launch_scripts::base_name(word.text);
+    const std::string name = launch_scripts::path_base_name(word.text);
     const auto found = std::ranges::find(known, name, &UnsupportedProgram::first);
     if (found != known.end()) return *found;
   }

@@ -102,7 +102,7 @@ using UnsupportedProgram = std::pair<std::string, std::string>;
 
 /// Returns the name of the framework that a program belongs to by its own name, if it is known to
 /// be one that cannot be read here (`unread.yaml`); nullopt otherwise.
-std::optional<std::string> unsupported_program_framework(std::string_view program);
+std::optional<std::string> unreadable_framework_of_program(std::string_view program);
 /// Returns the first word of a command that names a program known to be one that cannot be read
 /// here (`unread.yaml`), with its framework; nullopt if there is none.
 std::optional<UnsupportedProgram> find_unsupported_program_word(Words words);

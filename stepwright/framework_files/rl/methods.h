@@ -11,11 +11,12 @@ namespace stepwright::framework_files {
 /// Reads the reinforcement-learning method from verl's configuration: GRPO or PPO with critic,
 /// updates per rollout, placement of the reference model, generation engines. `engine` trains the
 /// policy ("megatron", "fsdp").
-plan::TrainingMethod verl_training_method(const Fields& root, std::string_view engine);
+plan::TrainingMethod verl_training_method(const FrameworkSettingsReader& root,
+                                          std::string_view engine);
 
 /// Reads the reinforcement-learning method from the arguments of OpenRLHF's PPO trainer under Ray:
 /// GRPO or PPO, updates per rollout, and the devices of reference, critic and generation engines.
-plan::TrainingMethod openrlhf_training_method(const Fields& fields);
+plan::TrainingMethod openrlhf_training_method(const FrameworkSettingsReader& fields);
 
 /// Returns the number of sampled answers per prompt to write into a reinforcement-learning file:
 /// the largest divisor of `sequences` up to 16. Fails with `kUnsupported` if it is 1.

@@ -16,9 +16,9 @@ namespace stepwright::framework_files {
 namespace {
 
 /// Returns the row of a method in `nemo_rl_methods.yaml`.
-Node method_row(Node rows, std::string_view method) {
+DocumentNode method_row(DocumentNode rows, std::string_view method) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Node methods = rows.at(i).get("methods");
+    const DocumentNode methods = rows.at(i).get("methods");
     for (std::size_t k = 0; k < methods.size(); ++k) {
       if (methods.at(k).text() == method) return rows.at(i);
     }
@@ -39,7 +39,7 @@ void check_reference(const plan::TrainingMethod& method) {
 
 /// Writes the devices that only generate: whole nodes in addition to those that train, or a part of
 /// the single node (nemo_rl/algorithms/grpo.py: setup).
-void write_pools(const plan::Job& job, Tree& generation, Tree& cluster) {
+void write_pools(const plan::Job& job, DocumentTree& generation, DocumentTree& cluster) {
   const std::int64_t devices = job.method.rollout->devices;
   if (devices == 0) return;
   const std::int64_t per_node = job.cluster.devices_per_node;
@@ -49,22 +49,22 @@ void write_pools(const plan::Job& job, Tree& generation, Tree& cluster) {
         fmt::format("objective.rollout.devices {}: NeMo-RL generates on whole nodes of {} devices",
                     devices, per_node));
   }
-  Tree& colocated = *generation.find("colocated");
+  DocumentTree& colocated = *generation.find("colocated");
   colocated.set("enabled", false);
-  Tree& resources = *colocated.find("resources");
+  DocumentTree& resources = *colocated.find("resources");
   resources.set("gpus_per_node", part ? devices : per_node);
   resources.set("num_nodes", part ? 1 : devices / per_node);
   if (part) cluster.set("gpus_per_node", per_node + devices);
   if (!part) cluster.set("num_nodes", job.cluster.nodes + devices / per_node);
 }
 
-void write_grpo(const plan::PlannedJob& planned, Tree& file) {
+void write_grpo(const plan::PlannedJob& planned, DocumentTree& file) {
   const plan::Job& job = planned.job;
   const plan::TrainingMethod& method = job.method;
   const std::int64_t sequences = job.sequences * method.updates;
   const std::int64_t generations = answers_per_prompt(sequences);
   const bool apart = method.rollout->devices > 0;
-  Tree& grpo = *file.find("grpo");
+  DocumentTree& grpo = *file.find("grpo");
   grpo.set("num_prompts_per_step", sequences / generations);
   grpo.set("num_generations_per_prompt", generations);
   grpo.find("reward_shaping")->set("max_response_length", job.length);
@@ -73,16 +73,16 @@ void write_grpo(const plan::PlannedJob& planned, Tree& file) {
     file.find("loss_fn")->set("reference_policy_kl_penalty", 0);
   }
   if (apart && method.staleness > 0) {
-    Tree& async = *grpo.find("async_grpo");
+    DocumentTree& async = *grpo.find("async_grpo");
     async.set("enabled", true).set("max_trajectory_age_steps", method.staleness);
     file.find("loss_fn")->set("use_importance_sampling_correction", true);
   }
-  Tree& policy = *file.find("policy");
+  DocumentTree& policy = *file.find("policy");
   const bool own = method.forward_micro_batch > 0;
   policy.set("logprob_batch_size", own ? method.forward_micro_batch : planned.plan.micro_batch);
-  Tree& generation = *policy.find("generation");
+  DocumentTree& generation = *policy.find("generation");
   generation.set("max_new_tokens", job.length);
-  Tree& engine = *generation.find("vllm_cfg");
+  DocumentTree& engine = *generation.find("vllm_cfg");
   engine.set("precision", policy.find("precision")->text);
   engine.set("tensor_parallel_size", method.rollout->tensor).set("max_model_len", job.length);
   engine.set("async_engine", apart && method.staleness > 0);
@@ -91,19 +91,20 @@ void write_grpo(const plan::PlannedJob& planned, Tree& file) {
 
 /// Writes the batch for preference pairs: the file counts pairs, a plan two sequences for each
 /// (nemo_rl/algorithms/dpo.py).
-void write_pairs(const plan::PlannedJob& planned, Tree& file) {
-  Tree& policy = *file.find("policy");
+void write_pairs(const plan::PlannedJob& planned, DocumentTree& file) {
+  DocumentTree& policy = *file.find("policy");
   policy.set("train_global_batch_size", planned.job.sequences / 2);
   policy.set("train_micro_batch_size", std::max<std::int64_t>(1, planned.plan.micro_batch / 2));
 }
 
 }  // namespace
 
-std::string write_nemo_rl_method(const plan::PlannedJob& planned, Tree& file) {
+std::string write_nemo_rl_method(const plan::PlannedJob& planned, DocumentTree& file) {
   const plan::TrainingMethod& method = planned.job.method;
-  const Document rows = Document::parse(embedded_file_text("rl/nemo_rl_methods"), "nemo-rl");
-  const Node row = method_row(rows.root(), name_of(plan::kMethodNames, method.kind));
-  merge_mappings(file, row.get("file").tree_with_positions());
+  const YamlJsonDocument rows =
+      YamlJsonDocument::parse(embedded_file_text("rl/nemo_rl_methods"), "nemo-rl");
+  const DocumentNode row = method_row(rows.root(), name_of(plan::kMethodNames, method.kind));
+  merge_mappings(file, row.get("file").copy_tree_with_file_positions());
   check_reference(method);
   if (method.kind == plan::TrainingMethodKind::kDpo) write_pairs(planned, file);
   if (method.kind == plan::TrainingMethodKind::kGrpo) write_grpo(planned, file);
@@ -113,10 +114,10 @@ std::string write_nemo_rl_method(const plan::PlannedJob& planned, Tree& file) {
 namespace {
 
 /// Reads GRPO (nemo_rl/algorithms/grpo.py): the answers per prompt, and the updates per step.
-plan::TrainingMethod read_grpo(const Fields& root, std::int64_t apart) {
-  const Fields grpo = root.section("grpo");
-  const Fields policy = root.section("policy");
-  const Fields async = grpo.section("async_grpo");
+plan::TrainingMethod read_grpo(const FrameworkSettingsReader& root, std::int64_t apart) {
+  const FrameworkSettingsReader grpo = root.nested_settings("grpo");
+  const FrameworkSettingsReader policy = root.nested_settings("policy");
+  const FrameworkSettingsReader async = grpo.nested_settings("async_grpo");
   const std::int64_t answers =
       grpo.integer("num_prompts_per_step", 1) * grpo.integer("num_generations_per_prompt", 1);
   const std::int64_t batch = policy.integer("train_global_batch_size", answers);
@@ -129,15 +130,17 @@ plan::TrainingMethod read_grpo(const Fields& root, std::int64_t apart) {
   }
   method.staleness =
       async.flag("enabled", false) ? async.integer("max_trajectory_age_steps", 1) : 0;
-  const Fields engine = policy.section("generation").section("vllm_cfg");
+  const FrameworkSettingsReader engine =
+      policy.nested_settings("generation").nested_settings("vllm_cfg");
   method.rollout =
-      plan::Rollout{.devices = apart, .tensor = engine.integer("tensor_parallel_size", 1)};
+      plan::RolloutSettings{.devices = apart, .tensor = engine.integer("tensor_parallel_size", 1)};
   return method;
 }
 
 }  // namespace
 
-plan::TrainingMethod nemo_rl_training_method(const Fields& root, std::int64_t apart) {
+plan::TrainingMethod nemo_rl_training_method(const FrameworkSettingsReader& root,
+                                             std::int64_t apart) {
   const auto has = [&](std::string_view section) {
     const auto found = root.node().find(section);
     return found && found->is_mapping();

@@ -89,35 +89,37 @@ OpenrlhfTrainer trainer_of(std::string_view name, const StartedCommand& command,
     if (ray ? one.name != "train_ppo_ray" : !name.starts_with(fmt::format("{}_", one.name))) {
       continue;
     }
-    report.not_read.push_back({printable(name), "", command.file, command.words.front().line,
-                               SettingImpact::kMaybe,
+    report.not_read.push_back({one_line_printable_text(name), "", command.file,
+                               command.words.front().line, SettingImpact::kMaybe,
                                fmt::format("a trainer of a fork, taken for {}: what it does "
                                            "beside it is not known",
                                            one.name)});
     return one;
   }
   fail_unsupported(fmt::format("{}:{}: starts {}, which is no trainer of OpenRLHF that is read",
-                               command.file, command.words.front().line, printable(name)));
+                               command.file, command.words.front().line,
+                               one_line_printable_text(name)));
 }
 
 /// Arguments under their first names, and the name of each in the file.
 struct OpenrlhfArguments {
-  Tree fields = Tree::mapping();
+  DocumentTree fields = DocumentTree::make_empty_mapping();
   std::vector<std::pair<std::string, std::string>> names;
 };
 
-OpenrlhfArguments with_first_names(const Tree& said) {
+OpenrlhfArguments with_first_names(const DocumentTree& said) {
   OpenrlhfArguments made;
-  MappingBuilder fields;
+  TreeMappingBuilder fields;
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const std::string& own = said.items[i].text;
-    const std::string_view first = program_word_meaning("rl/openrlhf_words", "first_names", own);
+    const std::string_view first =
+        meaning_of_program_setting_word("rl/openrlhf_words", "first_names", own);
     std::string name(first.empty() ? std::string_view(own) : first);
     std::ranges::replace(name, '.', '_');
     if (name != own) made.names.emplace_back(name, own);
     fields.set(name, said.items[i + 1]);
   }
-  made.fields = fields.take();
+  made.fields = fields.finished_mapping();
   return made;
 }
 
@@ -136,8 +138,9 @@ struct OpenrlhfBatch {
   std::int64_t micro_batch = 0;
 };
 
-OpenrlhfBatch read_openrlhf_batch(const Fields& fields, const OpenrlhfTrainer& trainer,
-                                  const plan::Plan& plan, StatedStepBatch& job_batch) {
+OpenrlhfBatch read_openrlhf_batch(const FrameworkSettingsReader& fields,
+                                  const OpenrlhfTrainer& trainer, const plan::Plan& plan,
+                                  StatedStepBatch& job_batch) {
   if (trainer.length > 0) {
     job_batch.length = fields.integer("max_len", trainer.length);
   } else {
@@ -161,28 +164,32 @@ OpenrlhfBatch read_openrlhf_batch(const Fields& fields, const OpenrlhfTrainer& t
 /// openrlhf/utils/deepspeed/deepspeed_utils.py: get_train_ds_config. Its buckets are `auto`, which
 /// DeepSpeed replaces by its own defaults (deepspeed/runtime/config_utils.py,
 /// DeepSpeedConfigModel).
-Tree deepspeed_tree(const Fields& fields, DType precision) {
+DocumentTree deepspeed_tree(const FrameworkSettingsReader& fields, DType precision) {
   const std::int64_t stage = fields.integer("zero_stage", 2, 0);
-  Tree zero = Tree::mapping();
+  DocumentTree zero = DocumentTree::make_empty_mapping();
   zero.set("stage", stage);
   if (fields.flag("overlap_comm", false)) zero.set("overlap_comm", true);
   const std::int64_t group = fields.integer("zpg", 1);
   if (group > 1 && stage == 3) zero.set("zero_hpz_partition_size", group);
   if (fields.flag("adam_offload", false)) {
-    zero.set("offload_optimizer", Tree::mapping().set("device", "cpu").set("pin_memory", true));
+    zero.set("offload_optimizer",
+             DocumentTree::make_empty_mapping().set("device", "cpu").set("pin_memory", true));
   }
-  Tree config = Tree::mapping().set("zero_optimization", std::move(zero));
+  DocumentTree config =
+      DocumentTree::make_empty_mapping().set("zero_optimization", std::move(zero));
   config.set(precision == DType::kFp16 ? "fp16" : "bf16",
-             Tree::mapping().set("enabled", precision != DType::kFp32));
+             DocumentTree::make_empty_mapping().set("enabled", precision != DType::kFp32));
   const std::int64_t tensor = fields.integer("ds_tensor_parallel_size", 1);
-  if (tensor > 1) config.set("tensor_parallel", Tree::mapping().set("autotp_size", tensor));
+  if (tensor > 1)
+    config.set("tensor_parallel", DocumentTree::make_empty_mapping().set("autotp_size", tensor));
   if (const auto type = fields.find("grad_accum_dtype")) {
-    config.set("data_types", Tree::mapping().set("grad_accum_dtype", type->text()));
+    config.set("data_types",
+               DocumentTree::make_empty_mapping().set("grad_accum_dtype", type->text()));
   }
   return config;
 }
 
-DType openrlhf_precision(const Fields& fields) {
+DType openrlhf_precision(const FrameworkSettingsReader& fields) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bf16"}, {DType::kFp16, "fp16"}, {DType::kFp32, "fp32"}};
   // Later releases have only this key for the type; its default is bf16.
@@ -190,14 +197,14 @@ DType openrlhf_precision(const Fields& fields) {
   return fields.choice("param_dtype", kTypes, DType::kBf16);
 }
 
-std::optional<StatedLoraAdapters> openrlhf_adapters(const Fields& fields) {
+std::optional<StatedLoraAdapters> openrlhf_adapters(const FrameworkSettingsReader& fields) {
   const auto rank = fields.node().find("lora_rank");
   if (!rank || rank->integer(0, kMaxIntegerSetting) == 0) return {};
   return read_lora_adapter_settings(fields, "rl/adapters", "openrlhf");
 }
 
-Draft read_openrlhf_model(const Fields& fields, const UserFacts& given, Draft draft,
-                          ImportReport& report) {
+PlanDraft read_openrlhf_model(const FrameworkSettingsReader& fields, const UserFacts& given,
+                              PlanDraft draft, ImportReport& report) {
   if (const auto model = fields.find("pretrain"))
     set_built_in_model(model->text(), given, draft, report);
   draft.adapters = openrlhf_adapters(fields);
@@ -210,7 +217,7 @@ Draft read_openrlhf_model(const Fields& fields, const UserFacts& given, Draft dr
 
 /// Reads the ranks of the actor, which Ray starts; the program's default is one node of eight
 /// devices.
-void read_actor_ranks(const Fields& fields, JobRankCounts& extent) {
+void read_actor_ranks(const FrameworkSettingsReader& fields, JobRankCounts& extent) {
   constexpr std::int64_t kUsualDevices = 8;
   extent.ranks.reset();
   extent.nodes = fields.integer("actor_num_nodes", 1);
@@ -219,8 +226,8 @@ void read_actor_ranks(const Fields& fields, JobRankCounts& extent) {
 
 /// Reads the method. Both sequences of a preference pair pass through the model at once
 /// (openrlhf/trainer/dpo_trainer.py: concatenated_forward).
-void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, PartialPlan& settled,
-                 StatedStepBatch& batch, ImportReport& report) {
+void take_method(const FrameworkSettingsReader& fields, const OpenrlhfTrainer& trainer,
+                 PartialPlan& settled, StatedStepBatch& batch, ImportReport& report) {
   if (trainer.name == "train_sft") settled.method.kind = plan::TrainingMethodKind::kSft;
   if (trainer.name == "train_ppo" || trainer.name == "train_ppo_ray") {
     settled.method = openrlhf_training_method(fields);
@@ -233,9 +240,9 @@ void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, PartialPl
   double_preference_pair_batch(settled.plan, batch, report);
 }
 
-Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
-                           const std::string& file, const UserFacts& given, Draft draft,
-                           ImportReport& report) {
+PlanDraft read_openrlhf_fields(const FrameworkSettingsReader& fields,
+                               const OpenrlhfTrainer& trainer, const std::string& file,
+                               const UserFacts& given, PlanDraft draft, ImportReport& report) {
   draft.framework.name = "deepspeed";
   draft = read_openrlhf_model(fields, given, std::move(draft), report);
   draft.precision = openrlhf_precision(fields);
@@ -246,14 +253,15 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
     draft.attention = cluster::AttentionKernel::kFlash2;
   }
   apply_attention_kernel(fields, "attn_implementation", draft);
-  apply_document_packing(fields, "packing_samples",
-                         {.packing = {.pad_to = packing::PaddingTarget::kNone,
-                                      .too_long = packing::LongDocumentPolicy::kSplit}},
-                         given, draft.batch);
+  set_user_document_packing(fields, "packing_samples",
+                            {.packing = {.pad_to = packing::PaddingTarget::kNone,
+                                         .too_long = packing::LongDocumentPolicy::kSplit}},
+                            given, draft.batch);
   plan::Plan& plan = draft.plan;
   plan.parallel.context = fields.integer("ring_attn_size", 1);
   plan.parallel.tensor = fields.integer("ds_tensor_parallel_size", 1);
-  const Document config = Document::from(deepspeed_tree(fields, draft.precision), file);
+  const YamlJsonDocument config =
+      YamlJsonDocument::from_tree(deepspeed_tree(fields, draft.precision), file);
   std::optional<std::int64_t> hidden;
   if (given.known_model) hidden = given.known_model->hidden;
   if (draft.model) hidden = draft.model->hidden;
@@ -277,30 +285,32 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
                     "(micro_train_batch_size) x {} (ranks that share it), as DeepSpeed asks",
                     file, batch.sequences, batch.micro_batch, data));
   }
-  apply_update_batch(batch.sequences, batch.micro_batch, draft.plan, draft.batch, report);
+  set_verl_update_batch(batch.sequences, batch.micro_batch, draft.plan, draft.batch, report);
   take_method(fields, trainer, draft, draft.batch, report);
-  report_file_settings(fields, file, known_settings("rl/openrlhf"), report);
+  report_read_and_unread_settings(fields, file, known_program_settings("rl/openrlhf"), report);
   return draft;
 }
 
 }  // namespace
 
-Draft read_openrlhf(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_openrlhf(Sources files, const UserFacts& given, PlanDraft draft,
+                        ImportReport& report) {
   const StartedProgramRule program{
       .framework = "OpenRLHF",
       .arguments = "--train_batch_size, --zero_stage",
       .starts = starts_openrlhf,
-      .has_argument = is_argument_and_value,
-      .matters = important_argument_predicate(known_settings("rl/openrlhf"))};
+      .has_argument = is_name_value_argument,
+      .matters = step_relevant_argument_predicate(known_program_settings("rl/openrlhf"))};
   const StartedCommand command = find_started_command(files, given, program, report);
   draft.start = started_program_of_command(command);
   std::vector<ShellWord> all = command.launchers;
   all.insert(all.end(), command.words.begin(), command.words.end());
   const OpenrlhfTrainer trainer = trainer_of(trainer_among(all), command, report);
   OpenrlhfArguments arguments =
-      with_first_names(command_arguments_as_mapping(command.all_command_words()));
-  const Document document = Document::from(std::move(arguments.fields), command.file);
-  const Fields fields(document.root());
+      with_first_names(command_arguments_as_mapping(command.command_words_with_overrides()));
+  const YamlJsonDocument document =
+      YamlJsonDocument::from_tree(std::move(arguments.fields), command.file);
+  const FrameworkSettingsReader fields(document.root());
   const auto backend = fields.node().find("backend");
   if (backend && backend->text() != "deepspeed") {
     backend->fail_unsupported("is of a branch; OpenRLHF is read on DeepSpeed alone");
@@ -315,7 +325,7 @@ Draft read_openrlhf(Sources files, const UserFacts& given, Draft draft, ImportRe
   try {
     draft = read_openrlhf_fields(fields, trainer, command.file, given, std::move(draft), report);
   } catch (const Error& error) {
-    rethrow_with_value_option(error, command, report);
+    rethrow_naming_option_for_value(error, command, report);
   }
   name_as_said(arguments, report);
   if (trainer.name != "train_ppo_ray") report_unknown_rank_counts(command, draft.extent, report);

@@ -14,19 +14,20 @@ constexpr std::int64_t kRolloutPart = 1024;
 constexpr double kUsualDivergence = 0.01;
 
 /// Returns the devices of a model from its own arguments, which then count as read.
-std::int64_t devices_of(const Fields& fields, std::string_view model) {
+std::int64_t devices_of(const FrameworkSettingsReader& fields, std::string_view model) {
   const std::string name(model);
   return fields.integer(name + "_num_nodes", kModelNodes) *
          fields.integer(name + "_num_gpus_per_node", kModelDevices);
 }
 
 /// Returns the placement of a model: on the actor's devices, or on its own.
-plan::SecondModel placed_model(const Fields& fields, std::string_view model, bool shared) {
+plan::SecondModel placed_model(const FrameworkSettingsReader& fields, std::string_view model,
+                               bool shared) {
   if (shared) return {.place = plan::SecondModelPlace::kSame};
   return {.place = plan::SecondModelPlace::kOther, .devices = devices_of(fields, model)};
 }
 
-std::int64_t openrlhf_updates(const Fields& fields) {
+std::int64_t openrlhf_updates(const FrameworkSettingsReader& fields) {
   const std::int64_t samples = fields.integer("rollout_batch_size", kUsualRollouts) *
                                fields.integer("n_samples_per_prompt", 1);
   const std::int64_t updates = samples / fields.integer("train_batch_size", kTrainBatch);
@@ -35,8 +36,8 @@ std::int64_t openrlhf_updates(const Fields& fields) {
 
 /// Reads the generation engines, if `vllm_num_engines` is set. They share the devices of all other
 /// models if all models share devices and training waits for generation.
-plan::Rollout engines_of(const Fields& fields, bool all_share) {
-  plan::Rollout rollout{
+plan::RolloutSettings engines_of(const FrameworkSettingsReader& fields, bool all_share) {
+  plan::RolloutSettings rollout{
       .prompt = static_cast<double>(fields.integer("prompt_max_len", kRolloutPart)),
       .tensor = fields.integer("vllm_tensor_parallel_size", 1)};
   const std::int64_t engines = fields.integer("vllm_num_engines", 0, 0);
@@ -47,7 +48,7 @@ plan::Rollout engines_of(const Fields& fields, bool all_share) {
 
 }  // namespace
 
-plan::TrainingMethod openrlhf_training_method(const Fields& fields) {
+plan::TrainingMethod openrlhf_training_method(const FrameworkSettingsReader& fields) {
   plan::TrainingMethod method;
   const bool values = fields.word("advantage_estimator", "gae") == "gae";
   const bool all = fields.flag("colocate_all_models", false);

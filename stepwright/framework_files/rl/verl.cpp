@@ -48,12 +48,14 @@ struct Update {
 };
 
 /// Reads an update; defaults are in verl/trainer/config/ppo_trainer.yaml and actor/actor.yaml.
-Update read_update(const Fields& root) {
+Update read_update(const FrameworkSettingsReader& root) {
   constexpr std::int64_t kUsualLength = 512;
   constexpr std::int64_t kUsualPrompts = 256;
-  const Fields data = root.section("data");
-  const Fields actor = root.section("actor_rollout_ref").section("actor");
-  const std::int64_t answers = root.section("actor_rollout_ref").section("rollout").integer("n", 1);
+  const FrameworkSettingsReader data = root.nested_settings("data");
+  const FrameworkSettingsReader actor =
+      root.nested_settings("actor_rollout_ref").nested_settings("actor");
+  const std::int64_t answers =
+      root.nested_settings("actor_rollout_ref").nested_settings("rollout").integer("n", 1);
   Update update;
   update.length = data.integer("max_prompt_length", kUsualLength) +
                   data.integer("max_response_length", kUsualLength);
@@ -79,14 +81,14 @@ Update read_update(const Fields& root) {
 
 /// Reports a micro-batch that is smaller than one sequence (padding included, if sequences are
 /// padded), for which rearrange_micro_batches in verl/utils/seqlen_balancing.py fails.
-void say_short_micro_batch(const Fields& root, const Update& update, std::int64_t ranks,
-                           const std::string& file, ImportReport& report) {
+void say_short_micro_batch(const FrameworkSettingsReader& root, const Update& update,
+                           std::int64_t ranks, const std::string& file, ImportReport& report) {
   constexpr std::string_view kTokens = "ppo_max_token_len_per_gpu";
   const std::int64_t tokens = update.tokens * ranks;
-  const auto said = root.section(kPolicy).section("actor").find(kTokens);
+  const auto said = root.nested_settings(kPolicy).nested_settings("actor").find(kTokens);
   if (update.tokens == 0 || tokens >= update.length || !said) return;
   report.not_read.push_back(
-      {fmt::format("{}.actor.{}", kPolicy, kTokens), said->text(), file, said->line(),
+      {fmt::format("{}.actor.{}", kPolicy, kTokens), said->text(), file, said->source_line(),
        SettingImpact::kYes,
        fmt::format("that verl ends at a sequence of more than {} tokens: one of {} is counted",
                    tokens, update.length)});
@@ -110,48 +112,49 @@ std::int64_t shared_sequences(const Update& update, const plan::Plan& plan, Impo
 void take_update(const Update& update, plan::Plan& plan, StatedStepBatch& batch,
                  ImportReport& report) {
   batch.length = update.length;
-  const plan::Parallel& degrees = plan.parallel;
+  const plan::ParallelismDegrees& degrees = plan.parallel;
   std::int64_t micro = update.micro_batch;
   if (micro == 0) micro = update.pass / degrees.data;
   if (update.tokens > 0) micro = update.tokens * degrees.context / update.length;
-  apply_update_batch(shared_sequences(update, plan, report), std::max<std::int64_t>(1, micro), plan,
-                     batch, report);
+  set_verl_update_batch(shared_sequences(update, plan, report), std::max<std::int64_t>(1, micro),
+                        plan, batch, report);
 }
 
-Draft read_fsdp_actor(const Fields& root, const std::string& file, const UserFacts& given,
-                      Draft draft, ImportReport& report) {
+PlanDraft read_fsdp_actor(const FrameworkSettingsReader& root, const std::string& file,
+                          const UserFacts& given, PlanDraft draft, ImportReport& report) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   plan::Plan& plan = draft.plan;
-  const Fields policy = root.section("actor_rollout_ref");
-  const Fields actor = policy.section("actor");
-  const Fields config = actor.section("fsdp_config");
+  const FrameworkSettingsReader policy = root.nested_settings("actor_rollout_ref");
+  const FrameworkSettingsReader actor = policy.nested_settings("actor");
+  const FrameworkSettingsReader config = actor.nested_settings("fsdp_config");
   const Update update = read_update(root);
   plan.parallel.context = actor.integer("ulysses_sequence_parallel_size",
                                         config.integer("ulysses_sequence_parallel_size", 1));
-  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, file);
   read_verl_fsdp_engine(config, actor.word("strategy", "fsdp") == "fsdp2", draft, report);
-  read_verl_model_section(policy.section("model"), draft.plan, draft);
+  read_verl_model_section(policy.nested_settings("model"), draft.plan, draft);
   take_update(update, draft.plan, draft.batch, report);
   draft = read_verl_parameter_type(config, std::move(draft));
-  report_file_settings(root, file, known_settings("rl/verl"), report);
+  report_read_and_unread_settings(root, file, known_program_settings("rl/verl"), report);
   say_short_micro_batch(root, update, plan.parallel.context, file, report);
   return draft;
 }
 
-Draft read_megatron_actor(const Fields& root, const std::string& file, const UserFacts& given,
-                          Draft draft, ImportReport& report) {
+PlanDraft read_megatron_actor(const FrameworkSettingsReader& root, const std::string& file,
+                              const UserFacts& given, PlanDraft draft, ImportReport& report) {
   draft.framework.name = "megatron-core";
   const Update update = read_update(root);
-  const Fields lora = root.section(kPolicy).section("model").section("lora");
+  const FrameworkSettingsReader lora =
+      root.nested_settings(kPolicy).nested_settings("model").nested_settings("lora");
   draft.adapters = verl_megatron_adapters(lora);
   MegatronFieldSources text{
       .said = flat_megatron_settings(root.node(), megatron_field_paths("rl/verl")),
       .program = "verl"};
   text.usual = verl_megatron_defaults(text.said);
   text.derived.set("seq_length", update.length).set("global_batch_size", update.sequences);
-  draft = read_program_megatron_fields(text, root, known_settings("rl/verl"), given,
-                                       std::move(draft), report, file);
+  draft = read_plan_from_megatron_fields(text, root, known_program_settings("rl/verl"), given,
+                                         std::move(draft), report, file);
   take_update(update, draft.plan, draft.batch, report);
   say_short_micro_batch(root, update, draft.plan.parallel.context, file, report);
   return draft;
@@ -172,9 +175,10 @@ std::string_view stem_of(std::string_view path) {
 }
 
 bool is_configuration(const SourceFile& file) {
-  if (holds(file, "actor_rollout_ref:")) return true;
+  if (file_contains_text(file, "actor_rollout_ref:")) return true;
   const bool named = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
-  return (named && !holds(file, "actor_rollout_ref.")) || holds(file, "partial_pretrain:");
+  return (named && !file_contains_text(file, "actor_rollout_ref.")) ||
+         file_contains_text(file, "partial_pretrain:");
 }
 
 /// True if a name is that of a configuration for fine-tuning.
@@ -184,7 +188,7 @@ bool is_own_tuning(std::string_view name) {
 
 /// Fails for configurations of hiyouga/EasyR1, another program whose module verl/trainer/main.py
 /// has the same name.
-void refuse_easy_r1(const Node& root) {
+void refuse_easy_r1(const DocumentNode& root) {
   const auto worker = root.find("worker");
   if (!worker || !worker->is_mapping() || root.find(kPolicy)) return;
   if (!worker->find("actor") && !worker->find("rollout")) return;
@@ -203,16 +207,16 @@ void list_own_defaults(const std::string& file, const StartedTrainingProgram& st
                                                  : program.substr(0, copy) + "verl/trainer";
   std::ranges::replace(folder, '.', '/');
   report.not_read.push_back(
-      {printable(program), "", file, 0,
+      {one_line_printable_text(program), "", file, 0,
        copy == std::string::npos ? SettingImpact::kMaybe : SettingImpact::kYes,
        fmt::format("its own defaults of what the command does not say (rollout.n, micro-batches, "
                    "recomputation): those of verl are taken; give {}/config/ppo_trainer.yaml, too",
-                   printable(folder))});
+                   one_line_printable_text(folder))});
 }
 
 /// Returns a script's words merged over the given configurations, or one configuration alone.
-Document read_verl_form(Sources files, const UserFacts& given, JobRankCounts& extent,
-                        StartedTrainingProgram& start, ImportReport& report) {
+YamlJsonDocument read_verl_form(Sources files, const UserFacts& given, JobRankCounts& extent,
+                                StartedTrainingProgram& start, ImportReport& report) {
   std::vector<SourceFile> scripts;
   std::vector<SourceFile> configurations;
   for (const SourceFile& file : files) {
@@ -223,13 +227,13 @@ Document read_verl_form(Sources files, const UserFacts& given, JobRankCounts& ex
     if (files.size() != 1) fail_input("verl: one configuration is read at a time");
     return with_user_settings(parse_like_python_yaml(file.text, file.name), given);
   }
-  const Document words =
+  const YamlJsonDocument words =
       read_key_value_command(scripts, kVerlProgram, given, extent, start, report);
-  if (configurations.empty()) list_own_defaults(words.name(), start, report);
-  Tree all = Tree::mapping();
+  if (configurations.empty()) list_own_defaults(words.document_name(), start, report);
+  DocumentTree all = DocumentTree::make_empty_mapping();
   for (const SourceFile& file : configurations) {
-    const Document document = parse_like_python_yaml(file.text, file.name);
-    Tree over = tree_with_positions(document.root());
+    const YamlJsonDocument document = parse_like_python_yaml(file.text, file.name);
+    DocumentTree over = copy_tree_with_file_positions(document.root());
     drop_line_numbers(over);
     merge_mappings(all, over);
   }
@@ -242,14 +246,14 @@ Document read_verl_form(Sources files, const UserFacts& given, JobRankCounts& ex
     const bool own = is_own_configuration(stem) || (is_own_tuning(stem) && !elsewhere);
     if (!there && !own) name->fail("names a configuration: give it, too");
   }
-  merge_mappings(all, tree_with_positions(words.root()));
-  return Document::from(std::move(all), words.name());
+  merge_mappings(all, copy_tree_with_file_positions(words.root()));
+  return YamlJsonDocument::from_tree(std::move(all), words.document_name());
 }
 
 /// Returns the engine that Hydra's words or a list of defaults choose: `model_engine=megatron`,
 /// `--config-name=ppo_megatron_trainer`, `- override model_engine: megatron`.
 /// verl/trainer/config/ppo_trainer.yaml, model_engine/.
-std::string engine_of(const Fields& root) {
+std::string engine_of(const FrameworkSettingsReader& root) {
   static constexpr std::string_view kEngineWords[] = {"megatron", "torchtitan", "veomni",
                                                       "automodel"};
   std::vector<std::string> said;
@@ -260,10 +264,10 @@ std::string engine_of(const Fields& root) {
   }
   const auto defaults = root.find("defaults");
   for (std::size_t i = 0; defaults && defaults->is_sequence() && i < defaults->size(); ++i) {
-    const Node one = defaults->at(i);
+    const DocumentNode one = defaults->at(i);
     if (one.is_scalar()) said.push_back(one.text());
     if (!one.is_mapping()) continue;
-    for (const auto& [key, value] : one.members()) {
+    for (const auto& [key, value] : one.mapping_members()) {
       if (value.is_scalar() && !value.is_null()) said.push_back(value.text());
     }
   }
@@ -272,33 +276,33 @@ std::string engine_of(const Fields& root) {
       if (text.find(engine) != std::string::npos) return std::string(engine);
     }
   }
-  if (root.section("engine").node().find("tensor_model_parallel_size")) return "megatron";
-  const Fields actor = root.section(kPolicy).section("actor");
-  return actor.section("megatron").node().size() > 0 ? "megatron" : "fsdp";
+  if (root.nested_settings("engine").node().find("tensor_model_parallel_size")) return "megatron";
+  const FrameworkSettingsReader actor = root.nested_settings(kPolicy).nested_settings("actor");
+  return actor.nested_settings("megatron").node().size() > 0 ? "megatron" : "fsdp";
 }
 
 }  // namespace
 
-Draft read_verl(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
-  const Document said = read_verl_form(files, given, draft.extent, draft.start, report);
-  const std::string& name = said.name();
-  const Document document = resolve_value_references(said, report.notes);
-  const Fields root(document.root());
+PlanDraft read_verl(Sources files, const UserFacts& given, PlanDraft draft, ImportReport& report) {
+  const YamlJsonDocument said = read_verl_form(files, given, draft.extent, draft.start, report);
+  const std::string& name = said.document_name();
+  const YamlJsonDocument document = resolve_configuration_references(said, report.notes);
+  const FrameworkSettingsReader root(document.root());
   refuse_easy_r1(root.node());
   if (!root.node().find(kPolicy))
     return read_verl_fine_tuning(root, name, engine_of(root), given, std::move(draft), report);
   // Ray starts the ranks, not the launcher.
   draft.extent.ranks.reset();
-  const Fields policy = root.section(kPolicy);
-  draft.extent.nodes = root.section("trainer").size("nnodes");
-  draft.extent.devices_of_node = root.section("trainer").size("n_gpus_per_node");
-  set_built_in_model(policy.section("model").word("path", ""), given, draft, report);
-  apply_document_packing(policy.section("model"), "use_remove_padding", kVerlUnpaddedPacking, given,
-                         draft.batch);
-  const Fields actor = policy.section("actor");
+  const FrameworkSettingsReader policy = root.nested_settings(kPolicy);
+  draft.extent.nodes = root.nested_settings("trainer").size("nnodes");
+  draft.extent.devices_of_node = root.nested_settings("trainer").size("n_gpus_per_node");
+  set_built_in_model(policy.nested_settings("model").word("path", ""), given, draft, report);
+  set_user_document_packing(policy.nested_settings("model"), "use_remove_padding",
+                            kVerlUnpaddedPacking, given, draft.batch);
+  const FrameworkSettingsReader actor = policy.nested_settings("actor");
   const std::string strategy = actor.word("strategy", engine_of(root));
   draft.method = verl_training_method(root, strategy);
-  const auto adapters = policy.section("model").node().find("lora_rank");
+  const auto adapters = policy.nested_settings("model").node().find("lora_rank");
   if (adapters && !adapters->is_null() && adapters->integer(0, kMaxIntegerSetting) > 0 &&
       draft.method.reference.place == plan::SecondModelPlace::kHost) {
     draft.method.reference.place = plan::SecondModelPlace::kSame;
@@ -309,7 +313,7 @@ Draft read_verl(Sources files, const UserFacts& given, Draft draft, ImportReport
     fail_unsupported(
         fmt::format("{}: actor_rollout_ref.actor.strategy {} is not read: megatron, "
                     "fsdp and fsdp2 are",
-                    name, printable(strategy)));
+                    name, one_line_printable_text(strategy)));
   }
   return read_fsdp_actor(root, name, given, std::move(draft), report);
 }

@@ -13,7 +13,7 @@ constexpr std::int64_t kMostMicroBatch = 1'000'000;  // sequences
 
 }  // namespace
 
-void read_verl_fsdp_engine(const Fields& config, bool second, PartialPlan& settled,
+void read_verl_fsdp_engine(const FrameworkSettingsReader& config, bool second, PartialPlan& settled,
                            ImportReport& report) {
   plan::Plan& plan = settled.plan;
   if (plan.parallel.context > 1) plan.context_kind = plan::ContextKind::kUlysses;
@@ -24,7 +24,8 @@ void read_verl_fsdp_engine(const Fields& config, bool second, PartialPlan& settl
   const bool whole = group <= 0 || group >= ranks;
   if (!whole && ranks % group != 0) size->fail(fmt::format("must divide {} ranks", ranks));
   plan.sharding =
-      plan::sharding_of(whole ? (again ? "GGG" : "NGG") : (again ? "III" : "NII")).value();
+      plan::sharding_named_by_word(whole ? (again ? "GGG" : "NGG") : (again ? "III" : "NII"))
+          .value();
   if (!whole) plan.sharding.group = group;
   // Only FSDP2 has an offload policy: verl/workers/engine/fsdp/transformer_impl.py.
   if (second && config.flag("offload_policy", false)) {
@@ -35,10 +36,11 @@ void read_verl_fsdp_engine(const Fields& config, bool second, PartialPlan& settl
                                             {DType::kBf16, "bf16"},
                                             {DType::kBf16, "bfloat16"}};
   // The type is mixed_precision.reduce_dtype in verl/workers/engine/fsdp/transformer_impl.py.
-  plan.accumulate = config.section("mixed_precision").choice("reduce_dtype", kTypes, DType::kFp32);
+  plan.accumulate =
+      config.nested_settings("mixed_precision").choice("reduce_dtype", kTypes, DType::kFp32);
 }
 
-Draft read_verl_parameter_type(const Fields& config, Draft draft) {
+PlanDraft read_verl_parameter_type(const FrameworkSettingsReader& config, PlanDraft draft) {
   const auto type = config.node().find("model_dtype");
   const std::string word = type && type->is_scalar() ? type->text() : "fp32";
   const bool narrow = word == "bf16" || word == "bfloat16";
@@ -48,7 +50,8 @@ Draft read_verl_parameter_type(const Fields& config, Draft draft) {
   return draft;
 }
 
-void read_verl_model_section(const Fields& model, plan::Plan& plan, StatedModel& model_words) {
+void read_verl_model_section(const FrameworkSettingsReader& model, plan::Plan& plan,
+                             StatedModel& model_words) {
   if (model.flag("enable_gradient_checkpointing", true)) {
     plan.recompute.kind = plan::RecomputeKind::kFull;
     // verl/utils/activation_offload.py offloads checkpoints, the input of each layer except the
@@ -61,14 +64,14 @@ void read_verl_model_section(const Fields& model, plan::Plan& plan, StatedModel&
   model_words.adapters = read_lora_adapter_settings(model, "rl/adapters", "verl");
 }
 
-std::optional<StatedLoraAdapters> verl_megatron_adapters(const Fields& lora) {
+std::optional<StatedLoraAdapters> verl_megatron_adapters(const FrameworkSettingsReader& lora) {
   const auto rank = lora.node().find("rank");
   if (!rank || rank->is_null() || rank->integer(0, kMaxIntegerSetting) == 0) return {};
   return read_lora_adapter_settings(lora, "rl/adapters", "verl_megatron");
 }
 
-void apply_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
-                        StatedStepBatch& batch, ImportReport& report) {
+void set_verl_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
+                           StatedStepBatch& batch, ImportReport& report) {
   batch.sequences = sequences;
   const std::int64_t share = std::max<std::int64_t>(1, sequences / plan.parallel.data);
   const std::int64_t stated = std::min({micro_batch, share, kMostMicroBatch});
@@ -87,9 +90,9 @@ void apply_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::
                   share, micro_batch));
 }
 
-Tree verl_megatron_defaults(const Tree& said) {
-  Tree usual = Tree::mapping();
-  const Tree* fsdp = said.find("use_megatron_fsdp");
+DocumentTree verl_megatron_defaults(const DocumentTree& said) {
+  DocumentTree usual = DocumentTree::make_empty_mapping();
+  const DocumentTree* fsdp = said.find("use_megatron_fsdp");
   if (fsdp != nullptr && fsdp->text == "true") {
     usual.set("data_parallel_sharding_strategy", "optim_grads_params");
   }

@@ -20,30 +20,31 @@ inline constexpr StatedDocumentPacking kVerlUnpaddedPacking = {
 /// Reads verl's FSDP engine: sharding, gradient type and, for FSDP2 (`second`), offload to the
 /// host. The plan's degrees must be complete. Source: verl/workers/config/engine.py:
 /// FSDPEngineConfig.
-void read_verl_fsdp_engine(const Fields& config, bool second, PartialPlan& settled,
+void read_verl_fsdp_engine(const FrameworkSettingsReader& config, bool second, PartialPlan& settled,
                            ImportReport& report);
 
 /// Reads verl's `model_dtype`, the type of FSDP's parameters: with bf16 there are no fp32 master
 /// weights, unless adapters (read before) are trained. Sources: verl/workers/config/engine.py,
 /// FSDPEngineConfig: model_dtype; verl/utils/torch_dtypes.py.
-Draft read_verl_parameter_type(const Fields& config, Draft draft);
+PlanDraft read_verl_parameter_type(const FrameworkSettingsReader& config, PlanDraft draft);
 
 /// Reads recomputation, its host offload, and LoRA adapters from verl's section `model`
 /// (verl/trainer/config/model/hf_model.yaml).
-void read_verl_model_section(const Fields& model, plan::Plan& plan, StatedModel& model_words);
+void read_verl_model_section(const FrameworkSettingsReader& model, plan::Plan& plan,
+                             StatedModel& model_words);
 
 /// Reads the LoRA adapters of verl's Megatron engine from `model.lora` (hf_model.yaml); nullopt if
 /// the rank is 0 or absent.
-std::optional<StatedLoraAdapters> verl_megatron_adapters(const Fields& lora);
+std::optional<StatedLoraAdapters> verl_megatron_adapters(const FrameworkSettingsReader& lora);
 
 /// Sets the batch of an update (`sequences`, over all ranks) and the micro-batch, lowered to a
 /// divisor of a rank's sequences, with a note.
-void apply_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
-                        StatedStepBatch& batch, ImportReport& report);
+void set_verl_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
+                           StatedStepBatch& batch, ImportReport& report);
 
 /// Returns verl's defaults for Megatron-Core's fields; `said` are the fields that the file sets.
 /// Sources: verl/trainer/config/engine/megatron.yaml, verl/utils/megatron_utils.py
 /// (make_megatron_module).
-Tree verl_megatron_defaults(const Tree& said);
+DocumentTree verl_megatron_defaults(const DocumentTree& said);
 
 }  // namespace stepwright::framework_files

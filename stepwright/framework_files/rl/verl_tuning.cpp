@@ -22,23 +22,23 @@ constexpr std::int64_t kTunedLength = 1024;
 constexpr std::int64_t kTunedTokens = 8192;
 
 /// True for verl's first supervised trainer, which supports only FSDP.
-bool is_first_trainer(const Fields& root, const StartedTrainingProgram& start) {
+bool is_first_trainer(const FrameworkSettingsReader& root, const StartedTrainingProgram& start) {
   if (start.program.find("fsdp_sft_trainer") != std::string::npos) return true;
-  return root.section("model").node().find("partial_pretrain").has_value();
+  return root.nested_settings("model").node().find("partial_pretrain").has_value();
 }
 
 /// Reads the first trainer (verl/trainer/fsdp_sft_trainer.py of 0.6.1): FULL_SHARD, or fully_shard
 /// that gathers again in the backward.
-Draft read_first_trainer(const Fields& root, const std::string& file, const UserFacts& given,
-                         Draft draft, ImportReport& report) {
-  const Fields model = root.section("model");
-  const Fields data = root.section("data");
+PlanDraft read_first_trainer(const FrameworkSettingsReader& root, const std::string& file,
+                             const UserFacts& given, PlanDraft draft, ImportReport& report) {
+  const FrameworkSettingsReader model = root.nested_settings("model");
+  const FrameworkSettingsReader data = root.nested_settings("data");
   set_built_in_model(model.word("partial_pretrain", ""), given, draft, report);
   draft.batch.length = data.integer("max_length", kTunedLength);
   draft.plan.parallel.context = root.integer("ulysses_sequence_parallel_size", 1);
-  apply_document_packing(root, "use_remove_padding", kVerlUnpaddedPacking, given, draft.batch);
-  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
-  const Fields config = model.section("fsdp_config");
+  set_user_document_packing(root, "use_remove_padding", kVerlUnpaddedPacking, given, draft.batch);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, file);
+  const FrameworkSettingsReader config = model.nested_settings("fsdp_config");
   read_verl_fsdp_engine(config, false, draft, report);
   const auto host = config.find("cpu_offload");
   if (host && host->boolean() && config.flag("offload_params", false)) {
@@ -46,16 +46,17 @@ Draft read_first_trainer(const Fields& root, const std::string& file, const User
   }
   read_verl_model_section(model, draft.plan, draft);
   draft = read_verl_parameter_type(config, std::move(draft));
-  apply_update_batch(data.integer("train_batch_size", kTunedBatch),
-                     data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft.plan,
-                     draft.batch, report);
-  report_file_settings(root, file, known_settings("rl/verl_tuning"), report);
+  set_verl_update_batch(data.integer("train_batch_size", kTunedBatch),
+                        data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft.plan,
+                        draft.batch, report);
+  report_read_and_unread_settings(root, file, known_program_settings("rl/verl_tuning"), report);
   return draft;
 }
 
 /// Returns the sequences of a micro-batch; verl/trainer/sft_trainer.py,
 /// verl/workers/engine/utils.py. A limit in tokens covers all ranks that share a sequence.
-std::int64_t micro_batch_of(const Fields& data, std::int64_t length, std::int64_t context) {
+std::int64_t micro_batch_of(const FrameworkSettingsReader& data, std::int64_t length,
+                            std::int64_t context) {
   if (!data.flag("use_dynamic_bsz", true)) {
     return data.integer("micro_batch_size_per_gpu", kTunedMicroBatch);
   }
@@ -63,58 +64,60 @@ std::int64_t micro_batch_of(const Fields& data, std::int64_t length, std::int64_
       1, data.integer("max_token_len_per_gpu", kTunedTokens) * context / length);
 }
 
-Draft read_engine_trainer(const Fields& root, const std::string& file, const std::string& engine,
-                          const UserFacts& given, Draft draft, ImportReport& report) {
-  const Fields model = root.section("model");
-  const Fields data = root.section("data");
-  const Fields config = root.section("engine");
+PlanDraft read_engine_trainer(const FrameworkSettingsReader& root, const std::string& file,
+                              const std::string& engine, const UserFacts& given, PlanDraft draft,
+                              ImportReport& report) {
+  const FrameworkSettingsReader model = root.nested_settings("model");
+  const FrameworkSettingsReader data = root.nested_settings("data");
+  const FrameworkSettingsReader config = root.nested_settings("engine");
   set_built_in_model(model.word("path", ""), given, draft, report);
   draft.batch.length = data.integer("max_length", kTunedLength);
-  apply_document_packing(model, "use_remove_padding", kVerlUnpaddedPacking, given, draft.batch);
+  set_user_document_packing(model, "use_remove_padding", kVerlUnpaddedPacking, given, draft.batch);
   const std::int64_t sequences = data.integer("train_batch_size", kTunedBatch);
   if (engine == "megatron") {
     draft.framework.name = "megatron-core";
-    draft.adapters = verl_megatron_adapters(model.section("lora"));
+    draft.adapters = verl_megatron_adapters(model.nested_settings("lora"));
     MegatronFieldSources text{
         .said = flat_megatron_settings(root.node(), megatron_field_paths("rl/verl_tuning")),
         .program = "verl"};
     text.usual = verl_megatron_defaults(text.said);
     text.derived.set("seq_length", *draft.batch.length).set("global_batch_size", sequences);
-    draft = read_program_megatron_fields(text, root, known_settings("rl/verl_tuning"), given,
-                                         std::move(draft), report, file);
-    apply_update_batch(sequences,
-                       micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
-                       draft.plan, draft.batch, report);
+    draft = read_plan_from_megatron_fields(text, root, known_program_settings("rl/verl_tuning"),
+                                           given, std::move(draft), report, file);
+    set_verl_update_batch(sequences,
+                          micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
+                          draft.plan, draft.batch, report);
     return draft;
   }
   draft.plan.parallel.context = config.integer("ulysses_sequence_parallel_size", 1);
-  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, file);
   read_verl_fsdp_engine(config, config.word("strategy", "fsdp") == "fsdp2", draft, report);
   read_verl_model_section(model, draft.plan, draft);
   draft = read_verl_parameter_type(config, std::move(draft));
-  apply_update_batch(sequences,
-                     micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
-                     draft.plan, draft.batch, report);
-  report_file_settings(root, file, known_settings("rl/verl_tuning"), report);
+  set_verl_update_batch(sequences,
+                        micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
+                        draft.plan, draft.batch, report);
+  report_read_and_unread_settings(root, file, known_program_settings("rl/verl_tuning"), report);
   return draft;
 }
 
 }  // namespace
 
-Draft read_verl_fine_tuning(const Fields& root, const std::string& file, const std::string& engine,
-                            const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_verl_fine_tuning(const FrameworkSettingsReader& root, const std::string& file,
+                                const std::string& engine, const UserFacts& given, PlanDraft draft,
+                                ImportReport& report) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   if (is_first_trainer(root, draft.start))
     return read_first_trainer(root, file, given, std::move(draft), report);
   if (engine != "fsdp" && engine != "megatron") {
-    fail_unsupported(
-        fmt::format("{}: engine {} is not read: fsdp and megatron are", file, printable(engine)));
+    fail_unsupported(fmt::format("{}: engine {} is not read: fsdp and megatron are", file,
+                                 one_line_printable_text(engine)));
   }
   // Only trainer/sft_trainer_ray.py starts its ranks itself.
   if (!draft.extent.ranks && !draft.extent.devices_of_node) {
-    draft.extent.nodes = root.section("trainer").size("nnodes");
-    draft.extent.devices_of_node = root.section("trainer").size("n_gpus_per_node");
+    draft.extent.nodes = root.nested_settings("trainer").size("nnodes");
+    draft.extent.devices_of_node = root.nested_settings("trainer").size("n_gpus_per_node");
   }
   return read_engine_trainer(root, file, engine, given, std::move(draft), report);
 }

@@ -10,7 +10,8 @@ namespace stepwright::framework_files {
 /// Reads a configuration of verl's supervised fine-tuning: `verl.trainer.fsdp_sft_trainer` (0.2 to
 /// 0.6, trainer/config/sft_trainer.yaml), or `verl.trainer.sft_trainer` with an engine (since 0.6,
 /// sft_trainer_engine.yaml). Fails with `kUnsupported` for engines other than FSDP and Megatron.
-Draft read_verl_fine_tuning(const Fields& root, const std::string& file, const std::string& engine,
-                            const UserFacts& given, Draft draft, ImportReport& report);
+PlanDraft read_verl_fine_tuning(const FrameworkSettingsReader& root, const std::string& file,
+                                const std::string& engine, const UserFacts& given, PlanDraft draft,
+                                ImportReport& report);
 
 }  // namespace stepwright::framework_files

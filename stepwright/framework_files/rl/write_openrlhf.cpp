@@ -44,7 +44,8 @@ void add_openrlhf_engine(const plan::PlannedJob& planned, Arguments& arguments) 
   const plan::Plan& plan = planned.plan;
   const DType precision = planned.job.precision;
   arguments.set("ds.zero_stage", stage_of_states(plan));
-  if (plan.sharding.uses(plan::Spread::kInner)) arguments.set("ds.zpg", plan.sharding.group);
+  if (plan.sharding.uses(plan::StateShardingScope::kInner))
+    arguments.set("ds.zpg", plan.sharding.group);
   arguments.flag("ds.adam_offload", plan.offload.optimizer > 0);
   arguments.flag("ds.overlap_comm", plan.overlap.gradients);
   arguments.set("ds.param_dtype", precision == DType::kFp16   ? "fp16"
@@ -59,7 +60,7 @@ void add_openrlhf_engine(const plan::PlannedJob& planned, Arguments& arguments) 
   arguments.flag("ds.packing_samples", plan.parallel.context > 1);
 }
 
-void add_openrlhf_adapters(const model::Architecture& model, Arguments& arguments) {
+void add_openrlhf_adapters(const model::ModelArchitecture& model, Arguments& arguments) {
   if (!model.adapters) return;
   const std::vector<std::string> modules =
       transformers_adapter_modules_only(model, "OpenRLHF has ds.lora.target_modules");
@@ -176,7 +177,8 @@ std::string openrlhf_tuning(const plan::PlannedJob& planned,
 
 std::string write_openrlhf(const plan::PlannedJob& planned,
                            const std::vector<std::string>& header) {
-  if (!plan::generates_sequences(planned.job.method.kind)) return openrlhf_tuning(planned, header);
+  if (!plan::training_method_generates_sequences(planned.job.method.kind))
+    return openrlhf_tuning(planned, header);
   Arguments arguments;
   add_openrlhf_training(planned, "actor", false, arguments);
   add_openrlhf_policy(planned, arguments);

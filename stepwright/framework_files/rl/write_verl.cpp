@@ -74,12 +74,13 @@ void add_verl_engine(const plan::PlannedJob& planned, HydraWords& words) {
   const plan::Plan& plan = planned.plan;
   const std::string actor = "actor_rollout_ref.actor.";
   const std::string engine = actor + "fsdp_config.";
-  const bool inner = plan.sharding.uses(plan::Spread::kInner);
+  const bool inner = plan.sharding.uses(plan::StateShardingScope::kInner);
   words.set(actor + "strategy", "fsdp2");
   words.set(actor + "ppo_micro_batch_size_per_gpu", plan.micro_batch);
   words.set(actor + "ulysses_sequence_parallel_size", plan.parallel.context);
   words.set(engine + "fsdp_size", inner ? plan.sharding.group : -1);
-  words.set(engine + "reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
+  words.set(engine + "reshard_after_forward",
+            plan.sharding.parameters != plan::StateShardingScope::kNone);
   words.set(engine + "offload_policy", plan.offload.optimizer > 0);
   const bool narrow = planned.job.kernels.masters == plan::MasterWeights::kNone;
   words.set(engine + "model_dtype", narrow ? "bf16" : "fp32");

@@ -11,8 +11,8 @@ template <class Value>
 concept PlainValue = std::is_same_v<Value, bool> || std::is_same_v<Value, std::int64_t>;
 
 /// Calls `visit` with the switch or count in a field of a plan, if there is one.
-template <class AnyPlan, class Visit>
-void visit_plain(AnyPlan& plan, std::string_view place, const Visit& visit) {
+template <class AnyPlan, class VisitorCallback>
+void visit_plain(AnyPlan& plan, std::string_view place, const VisitorCallback& visit) {
   plan::each_choice([&](const auto& choice) {
     if constexpr (PlainValue<plan::KindOf<decltype(choice)>>) {
       if (choice.place == place) visit(choice.of(plan));
@@ -25,14 +25,14 @@ void visit_plain(AnyPlan& plan, std::string_view place, const Visit& visit) {
 
 }  // namespace
 
-std::optional<Plain> plan_switch_or_count(const plan::Plan& plan, std::string_view place) {
+std::optional<Plain> read_plan_switch_or_count(const plan::Plan& plan, std::string_view place) {
   std::optional<Plain> found;
   visit_plain(plan, place, [&](const auto& value) { found = value; });
   return found;
 }
 
-void set_plan_switch_or_count(plan::Plan& plan, std::string_view place, const Plain& value) {
-  if (!plan_switch_or_count(plan, place)) throw std::bad_optional_access();
+void write_plan_switch_or_count(plan::Plan& plan, std::string_view place, const Plain& value) {
+  if (!read_plan_switch_or_count(plan, place)) throw std::bad_optional_access();
   visit_plain(plan, place,
               [&](auto& to) { to = std::get<std::remove_cvref_t<decltype(to)>>(value); });
 }

@@ -17,11 +17,11 @@ using Plain = std::variant<bool, std::int64_t>;
 
 /// Returns the value of a plan field by its dotted name ("parallel.tensor"); nullopt if no field of
 /// this name is a switch or a count.
-std::optional<Plain> plan_switch_or_count(const plan::Plan& plan, std::string_view place);
+std::optional<Plain> read_plan_switch_or_count(const plan::Plan& plan, std::string_view place);
 
 /// Sets a plan field by its dotted name ("overlap.gradients"). Throws `std::bad_optional_access` if
 /// no field of this name is a switch or a count, and `std::bad_variant_access` if `value` has the
 /// wrong kind; both are mistakes in a settings table.
-void set_plan_switch_or_count(plan::Plan& plan, std::string_view place, const Plain& value);
+void write_plan_switch_or_count(plan::Plan& plan, std::string_view place, const Plain& value);
 
 }  // namespace stepwright::framework_files

@@ -20,46 +20,49 @@ namespace stepwright::framework_files {
 // reader function and a writer function next to each other. A setting whose value equals a plan
 // field needs no function but a row of a table. Rules set typed values, so that no rule formats a
 // value for another one to parse.
-// A rule has no list of its keys: `Fields` records which settings a reader asks for, and a report
-// lists those as read.
+// A rule has no list of its keys: `FrameworkSettingsReader` records which settings a reader asks
+// for, and a report lists those as read.
 
 /// Facts about the job that are known before its settings are translated by rules, and that no rule
 /// changes.
 struct KnownJobFacts {
-  const plan::Framework& framework;
+  const plan::TrainingFramework& framework;
   bool routed;  ///< True if the model is a mixture of experts.
 };
 
 /// Result of reading settings by a rule: the plan as earlier rules and this one have set it, and
 /// remarks for the report.
-struct RuleReadResult : PartialPlan {
+struct SettingRuleReadResult : PartialPlan {
   /// Settings that no plan expresses exactly, each with the effect that a prediction ignores.
-  std::vector<std::pair<Node, std::string>> left_out{};
+  std::vector<std::pair<DocumentNode, std::string>> left_out{};
   std::vector<std::string> notes{};  ///< Notes about assumptions, in sentences for people.
 };
 
 /// Translation between some settings of a framework and one part of a plan or its job, in both
 /// directions.
-struct Rule {
+struct SettingTranslationRule {
   /// Keys of settings in `table` whose value is that of one plan field; they are translated by the
   /// table's rows, before `read` and `write` run.
   std::span<const std::string_view> rows{};
   std::string_view table = "";
   /// Reads the rule's settings into `reading`. Fails with `kInput` for a value of a wrong kind.
   /// Null: `rows` are enough.
-  void (*read)(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) = nullptr;
+  void (*read)(const FrameworkSettingsReader& fields, const KnownJobFacts& known,
+               SettingRuleReadResult& reading) = nullptr;
   /// Adds the rule's settings for a plan to `fields`, in the order of a file; `release` is the
   /// framework's release. Null: `rows` are enough.
-  void (*write)(const plan::PlannedJob& planned, std::string_view release, Tree& fields) = nullptr;
+  void (*write)(const plan::PlannedJob& planned, std::string_view release,
+                DocumentTree& fields) = nullptr;
 };
 
 /// Reads settings by a rule and returns the plan with the rule's part set. `settled` is the plan as
 /// earlier rules have set it.
-RuleReadResult read_settings_by_rule(const Rule& rule, const Fields& fields,
-                                     const KnownJobFacts& known, PartialPlan settled);
+SettingRuleReadResult read_settings_by_rule(const SettingTranslationRule& rule,
+                                            const FrameworkSettingsReader& fields,
+                                            const KnownJobFacts& known, PartialPlan settled);
 
 /// Adds the settings by which a rule expresses its part of a plan to `fields`.
-void write_settings_by_rule(const Rule& rule, const plan::PlannedJob& planned,
-                            std::string_view release, Tree& fields);
+void write_settings_by_rule(const SettingTranslationRule& rule, const plan::PlannedJob& planned,
+                            std::string_view release, DocumentTree& fields);
 
 }  // namespace stepwright::framework_files

@@ -24,10 +24,11 @@ namespace {
 constexpr std::string_view kSwiftWords = "swift/megatron_words";
 
 /// Adds the words of an argument in Megatron-LM's spelling; no words for one that is off.
-void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
-  if (const auto theirs = program_word_meaning(kSwiftWords, "renamed", name); !theirs.empty())
+void add_swift_words(std::string name, const DocumentTree& value, std::vector<ShellWord>& words) {
+  if (const auto theirs = meaning_of_program_setting_word(kSwiftWords, "renamed", name);
+      !theirs.empty())
     name = theirs;
-  const bool scalar = value.kind == Tree::Kind::kScalar;
+  const bool scalar = value.kind == DocumentTree::TreeValueKind::kScalar;
   const bool off =
       scalar && (value.text == "false" || value.text == "none" || value.text == "None");
   const bool has_no = name == "overlap_p2p_communication";
@@ -36,15 +37,16 @@ void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>
   words.push_back({.text = (off ? "--no-" : "--") + name, .line = value.line});
   if (off || (scalar && value.text == "true")) return;
   if (scalar) words.push_back({.text = value.text, .line = value.line});
-  for (const Tree& item : value.items) words.push_back({.text = item.text, .line = item.line});
+  for (const DocumentTree& item : value.items)
+    words.push_back({.text = item.text, .line = item.line});
 }
 
 /// Separates arguments into ms-swift's own, which are returned, and words of Megatron-LM.
-Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
-  Tree own = Tree::mapping();
+DocumentTree own_fields(const DocumentTree& fields, std::vector<ShellWord>& words) {
+  DocumentTree own = DocumentTree::make_empty_mapping();
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& name = fields.items[i].text;
-    if (find_known_setting(known_settings("swift/megatron"), name) != nullptr) {
+    if (find_known_setting(known_program_settings("swift/megatron"), name) != nullptr) {
       own.set(name, fields.items[i + 1]);
     } else {
       add_swift_words(name, fields.items[i + 1], words);
@@ -55,9 +57,9 @@ Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
 
 /// Returns the model that the arguments name, by its name or by the folder of its weights, from
 /// which the sizes follow.
-const model::Architecture& swift_model(const Fields& own, const UserFacts& given,
-                                       StatedModel& model_words, ImportReport& report,
-                                       const std::string& file) {
+const model::ModelArchitecture& swift_model(const FrameworkSettingsReader& own,
+                                            const UserFacts& given, StatedModel& model_words,
+                                            ImportReport& report, const std::string& file) {
   if (given.known_model) return *given.known_model;
   std::string named;
   for (const std::string_view key : {"model", "load", "mcore_model"}) {
@@ -73,7 +75,7 @@ const model::Architecture& swift_model(const Fields& own, const UserFacts& given
     fail_input(fmt::format(
         "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
         "says its sizes",
-        file, printable(named)));
+        file, one_line_printable_text(named)));
   }
   return *model_words.model;
 }
@@ -87,10 +89,10 @@ void name_by_underscores(ImportReport& report) {
 }
 
 /// Adds the type of weights, for which Megatron-LM has a flag.
-void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellWord>& words,
-                         ImportReport& report) {
+void add_swift_precision(const FrameworkSettingsReader& own, const DocumentTree& said,
+                         std::vector<ShellWord>& words, ImportReport& report) {
   const auto type = own.find("torch_dtype");
-  const Tree* half = said.find("fp16");
+  const DocumentTree* half = said.find("fp16");
   if (half != nullptr && half->text == "true") return;
   if (type && type->text() == "float32") return;
   if (type && type->text() == "float16") return words.push_back({.text = "--fp16"});
@@ -104,28 +106,30 @@ void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellW
 
 }  // namespace
 
-Draft read_swift_megatron_arguments(Words command, const std::string& name, const UserFacts& given,
-                                    Draft draft, ImportReport& report) {
+PlanDraft read_swift_megatron_arguments(Words command, const std::string& name,
+                                        const UserFacts& given, PlanDraft draft,
+                                        ImportReport& report) {
   draft.framework = {.name = "megatron-core"};
-  const Tree said = command_arguments_as_mapping(command);
+  const DocumentTree said = command_arguments_as_mapping(command);
   std::vector<ShellWord> words;
-  const Document own_document = Document::from(own_fields(said, words), name);
-  const Fields own(own_document.root());
-  for (const auto& [key, value] : table_section_words(kSwiftWords, "usual")) {
-    if (said.find(key) == nullptr) add_swift_words(std::string(key), Tree(value), words);
+  const YamlJsonDocument own_document = YamlJsonDocument::from_tree(own_fields(said, words), name);
+  const FrameworkSettingsReader own(own_document.root());
+  for (const auto& [key, value] : words_of_table_section(kSwiftWords, "usual")) {
+    if (said.find(key) == nullptr) add_swift_words(std::string(key), DocumentTree(value), words);
   }
   add_swift_precision(own, said, words, report);
-  const model::Architecture model = swift_model(own, given, draft, report, name);
+  const model::ModelArchitecture model = swift_model(own, given, draft, report, name);
   MegatronArgumentFields arguments = read_megatron_arguments(words, name, {}, true, report);
-  add_model_fields(arguments.fields, model);
-  const Document document = Document::from(std::move(arguments.fields), name);
-  const Fields fields(document.root());
+  add_megatron_model_fields(arguments.fields, model);
+  const YamlJsonDocument document = YamlJsonDocument::from_tree(std::move(arguments.fields), name);
+  const FrameworkSettingsReader fields(document.root());
   draft = read_megatron_fields(fields, std::move(draft), report, given, name);
   draft.model = model;
-  report_file_settings(fields, name, known_settings("megatron/settings"), report);
+  report_read_and_unread_settings(fields, name, known_program_settings("megatron/settings"),
+                                  report);
   // Settings without a line are sizes of the model or defaults.
-  std::erase_if(report.read, [](const ReadSetting& one) { return one.line == 0; });
-  std::erase_if(report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
+  std::erase_if(report.read, [](const ImportedSetting& one) { return one.line == 0; });
+  std::erase_if(report.not_read, [](const UnexpressedSetting& one) { return one.line == 0; });
   read_swift_adapters(own, "full", given, draft, report);
   if (draft.adapters) {
     // This variant's adapters keep and multiply the rows of their own rank.
@@ -136,7 +140,7 @@ Draft read_swift_megatron_arguments(Words command, const std::string& name, cons
   read_swift_method(own, draft);
   if (draft.method.kind == plan::TrainingMethodKind::kDpo)
     double_preference_pair_batch(draft.plan, draft.batch, report);
-  report_file_settings(own, name, known_settings("swift/megatron"), report);
+  report_read_and_unread_settings(own, name, known_program_settings("swift/megatron"), report);
   for (auto& one : report.read) {
     const auto flag = arguments.flags.find(one.name);
     if (flag != arguments.flags.end()) one.name = flag->second;

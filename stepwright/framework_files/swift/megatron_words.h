@@ -11,7 +11,8 @@ namespace stepwright::framework_files {
 /// Reads the arguments of ms-swift's `megatron sft`: Megatron-LM's (`--bf16 true`, with
 /// underscores) and ms-swift's own (modelscope/ms-swift swift/megatron/arguments/megatron_args.py).
 /// `name` is the file's name in messages.
-Draft read_swift_megatron_arguments(Words words, const std::string& name, const UserFacts& given,
-                                    Draft draft, ImportReport& report);
+PlanDraft read_swift_megatron_arguments(Words words, const std::string& name,
+                                        const UserFacts& given, PlanDraft draft,
+                                        ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -32,7 +32,7 @@ constexpr std::string_view kSwift = "ms-swift";
 /// ZeRO-3 or FSDP is used: swift/utils/torch_utils.py: get_default_device_map, is_mp.
 void refuse_spread_layers(const StartedCommand& command, const UserFacts& given) {
   const auto processes = positive_environment_number(command, "NPROC_PER_NODE");
-  const auto visible = visible_device_count(command);
+  const auto visible = cuda_visible_device_count(command);
   if (!processes || !visible || given.devices) return;
   const bool megatron = command_matches_target_rules(kSwift, command.words, "megatron") ||
                         command_matches_target_rules(kSwift, command.launchers, "megatron");
@@ -76,19 +76,20 @@ void settle_one_process(const StartedCommand& command, const UserFacts& given,
 
 /// Replaces `--fsdp '{"fsdp": ..., "fsdp_config": {...}}'` by its contents:
 /// swift/arguments/sft_args.py: _init_fsdp.
-Document with_written_fsdp(Document said) {
+YamlJsonDocument with_written_fsdp(YamlJsonDocument said) {
   const auto fsdp = said.root().find("fsdp");
   if (!fsdp || !fsdp->is_scalar() || !fsdp->text().starts_with('{')) return said;
-  const Document written = Document::parse(fsdp->text(), said.name());
-  const Fields fields(written.root());
-  Tree config = fields.section("fsdp_config").node().tree_with_positions();
+  const YamlJsonDocument written = YamlJsonDocument::parse(fsdp->text(), said.document_name());
+  const FrameworkSettingsReader fields(written.root());
+  DocumentTree config =
+      fields.nested_settings("fsdp_config").node().copy_tree_with_file_positions();
   if (config.find("fsdp_version") == nullptr) config.set("fsdp_version", 2);
   drop_line_numbers(config);
-  Tree words(fields.word("fsdp", "full_shard auto_wrap"));
-  Tree all = said.root().tree_with_positions();
+  DocumentTree words(fields.word("fsdp", "full_shard auto_wrap"));
+  DocumentTree all = said.root().copy_tree_with_file_positions();
   words.line = all.find("fsdp")->line;
   all.set("fsdp", words).set("fsdp_config", std::move(config));
-  return Document::from(std::move(all), said.name());
+  return YamlJsonDocument::from_tree(std::move(all), said.document_name());
 }
 
 /// Current names of settings, with the names in the file.
@@ -96,40 +97,42 @@ using RenamedWords = std::map<std::string, std::string>;
 
 /// Renames arguments of ms-swift 2 to the current ones; modelscope/ms-swift v2.6.1
 /// swift/llm/utils/argument.py, SftArguments.
-Document with_second_words(Document said, RenamedWords& renamed, ImportReport& report) {
+YamlJsonDocument with_second_words(YamlJsonDocument said, RenamedWords& renamed,
+                                   ImportReport& report) {
   static constexpr std::string_view kOwn[] = {"sft_type", "model_id_or_path", "batch_size"};
   const auto has = [&](std::string_view key) { return said.root().find(key).has_value(); };
   if (std::ranges::none_of(kOwn, has)) return said;
-  Tree all = Tree::mapping();
-  for (const auto& [key, value] : said.root().members()) {
-    const std::string_view name = program_word_meaning("swift/second", "names", key);
+  DocumentTree all = DocumentTree::make_empty_mapping();
+  for (const auto& [key, value] : said.root().mapping_members()) {
+    const std::string_view name = meaning_of_program_setting_word("swift/second", "names", key);
     const std::string_view word =
-        value.is_scalar() ? program_word_meaning("swift/second", "values", value.text()) : "";
-    Tree made = value.tree_with_positions();
+        value.is_scalar() ? meaning_of_program_setting_word("swift/second", "values", value.text())
+                          : "";
+    DocumentTree made = value.copy_tree_with_file_positions();
     if (!word.empty()) made.text = word;
     const std::string own(name.empty() ? std::string_view(key) : name);
     if (!name.empty()) renamed[own] = key;
     all.set(own, std::move(made));
   }
-  for (const auto& [key, usual] : table_section_words("swift/second", "usual")) {
-    if (all.find(key) == nullptr) all.set(key, Tree::scalar(usual, false));
+  for (const auto& [key, usual] : words_of_table_section("swift/second", "usual")) {
+    if (all.find(key) == nullptr) all.set(key, DocumentTree::make_scalar(usual, false));
   }
   if (all.find("model") == nullptr) {
     if (const auto type = said.root().find("model_type")) {
-      Tree model(type->text());
+      DocumentTree model(type->text());
       std::ranges::replace(model.text, '_', '.');
-      model.line = type->line();
+      model.line = type->source_line();
       all.set("model", std::move(model));
       renamed["model"] = "model_type";
     }
   }
   report.notes.emplace_back("The arguments are those of ms-swift 2, with its defaults.");
-  return Document::from(std::move(all), said.name());
+  return YamlJsonDocument::from_tree(std::move(all), said.document_name());
 }
 
 }  // namespace
 
-Draft read_swift(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_swift(Sources files, const UserFacts& given, PlanDraft draft, ImportReport& report) {
   // Scripts that the first one runs.
   std::vector<const SourceFile*> others;
   std::vector<SourceFile> scripts;
@@ -149,33 +152,35 @@ Draft read_swift(Sources files, const UserFacts& given, Draft draft, ImportRepor
   const SourceFile& file = *sorted.program;
   draft.start.source = file.name;
   if (!file_matches_target_rules(kSwift, file, "script")) {
-    const Document document = program_settings_document(sorted, given);
-    return read_swift_trainer_arguments(Fields(document.root()), sorted, given, std::move(draft),
-                                        report);
+    const YamlJsonDocument document = program_settings_document(sorted, given);
+    return read_swift_trainer_arguments(FrameworkSettingsReader(document.root()), sorted, given,
+                                        std::move(draft), report);
   }
   const StartedProgramRule program{
       .framework = "ms-swift",
       .arguments = "swift sft, megatron sft",
       .starts = target_command_predicate(kSwift),
-      .has_argument = is_argument_and_value,
-      .matters = important_argument_predicate(known_settings("swift/settings"))};
+      .has_argument = is_name_value_argument,
+      .matters = step_relevant_argument_predicate(known_program_settings("swift/settings"))};
   const StartedCommand command = find_started_command(scripts, given, program, report);
   // The variables for torchrun are those of get_torchrun_args in swift/cli/main.py.
-  read_self_started_ranks(command, draft.extent, report);
+  read_rank_counts_without_launcher(command, draft.extent, report);
   settle_one_process(command, given, draft.extent, report);
   if (command_matches_target_rules(kSwift, command.words, "megatron") ||
       command_matches_target_rules(kSwift, command.launchers, "megatron")) {
-    draft = read_swift_megatron_arguments(command.all_command_words(), file.name, given,
+    draft = read_swift_megatron_arguments(command.command_words_with_overrides(), file.name, given,
                                           std::move(draft), report);
   } else {
-    apply_accelerate_launch_options(command, sorted, report);
+    read_accelerate_launch_options(command, sorted, report);
     RenamedWords second;
-    Document said = with_second_words(
-        Document::from(command_arguments_as_mapping(command.all_command_words()), file.name),
+    YamlJsonDocument said = with_second_words(
+        YamlJsonDocument::from_tree(
+            command_arguments_as_mapping(command.command_words_with_overrides()), file.name),
         second, report);
-    const Document document = with_fsdp_file(with_written_fsdp(std::move(said)), sorted);
-    draft = read_swift_trainer_arguments(Fields(document.root()), sorted, given, std::move(draft),
-                                         report);
+    const YamlJsonDocument document =
+        with_fsdp_file_contents(with_written_fsdp(std::move(said)), sorted);
+    draft = read_swift_trainer_arguments(FrameworkSettingsReader(document.root()), sorted, given,
+                                         std::move(draft), report);
     each_setting(report, [&](auto& setting) {
       const auto old = second.find(setting.name);
       if (old != second.end()) setting.name = old->second;

@@ -25,22 +25,25 @@ constexpr OwnDeepSpeed kOwnDeepSpeed[] = {{"zero0", 0},
                                           {"zero2_offload", 2, true},
                                           {"zero3_offload", 3, true}};
 
-Document own_deepspeed(const OwnDeepSpeed& own) {
+YamlJsonDocument own_deepspeed(const OwnDeepSpeed& own) {
   constexpr std::int64_t kBucket = 200'000'000;
   const bool third = own.stage == 3;
-  Tree zero = Tree::mapping();
+  DocumentTree zero = DocumentTree::make_empty_mapping();
   zero.set("stage", own.stage).set("overlap_comm", false);
-  if (own.offloads) zero.set("offload_optimizer", Tree::mapping().set("device", "cpu"));
-  if (own.offloads && third) zero.set("offload_param", Tree::mapping().set("device", "cpu"));
-  zero.set("reduce_bucket_size", third ? Tree("auto") : Tree(kBucket));
+  if (own.offloads)
+    zero.set("offload_optimizer", DocumentTree::make_empty_mapping().set("device", "cpu"));
+  if (own.offloads && third)
+    zero.set("offload_param", DocumentTree::make_empty_mapping().set("device", "cpu"));
+  zero.set("reduce_bucket_size", third ? DocumentTree("auto") : DocumentTree(kBucket));
   if (third) zero.set("stage3_prefetch_bucket_size", "auto");
   if (!third) zero.set("allgather_bucket_size", kBucket);
-  return Document::from(Tree::mapping().set("zero_optimization", zero), std::string(own.name));
+  return YamlJsonDocument::from_tree(
+      DocumentTree::make_empty_mapping().set("zero_optimization", zero), std::string(own.name));
 }
 
 /// Applies the configurations that come with ms-swift and that `--deepspeed zero3` and `--fsdp
 /// fsdp2` name.
-void take_own_configurations(const Fields& fields, TrainerDistribution& trainer) {
+void take_own_configurations(const FrameworkSettingsReader& fields, TrainerDistribution& trainer) {
   const auto deepspeed = fields.node().find("deepspeed");
   if (deepspeed && deepspeed->is_scalar()) {
     const auto* own = std::ranges::find(kOwnDeepSpeed, deepspeed->text(), &OwnDeepSpeed::name);
@@ -64,8 +67,8 @@ std::optional<std::int64_t> ranks_started(const UserFacts& given, const JobRankC
 
 /// Sets gradient accumulation so that a step has 16 sequences, unless it is stated:
 /// swift/trainers/arguments.py.
-Draft fill_accumulation(const Fields& fields, const UserFacts& given, Draft draft,
-                        ImportReport& report) {
+PlanDraft fill_accumulation(const FrameworkSettingsReader& fields, const UserFacts& given,
+                            PlanDraft draft, ImportReport& report) {
   if (fields.has("gradient_accumulation_steps")) return draft;
   constexpr std::int64_t kUsualSequences = 16;
   const std::int64_t pass = draft.plan.micro_batch * ranks_started(given, draft.extent).value_or(1);
@@ -77,8 +80,8 @@ Draft fill_accumulation(const Fields& fields, const UserFacts& given, Draft draf
 
 /// Reads the weights' type, which is also the type of autocast: modelscope/ms-swift
 /// swift/llm/argument/base_args/model_args.py, _init_mixed_precision.
-void read_weights_type(const Fields& fields, TrainerDistribution& trainer, PartialPlan& settled,
-                       ImportReport& report) {
+void read_weights_type(const FrameworkSettingsReader& fields, TrainerDistribution& trainer,
+                       PartialPlan& settled, ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
   if (fields.has("torch_dtype")) {
@@ -92,8 +95,8 @@ void read_weights_type(const Fields& fields, TrainerDistribution& trainer, Parti
 
 }  // namespace
 
-void read_swift_adapters(const Fields& fields, std::string_view usual, const UserFacts& given,
-                         StatedModel& model_words, ImportReport& report) {
+void read_swift_adapters(const FrameworkSettingsReader& fields, std::string_view usual,
+                         const UserFacts& given, StatedModel& model_words, ImportReport& report) {
   // Both are true by default: swift/arguments/tuner_args.py and
   // swift/megatron/arguments/megatron_args.py.
   model_words.frozen = model::FrozenModelParts{.encoder = fields.flag("freeze_vit", true),
@@ -104,13 +107,13 @@ void read_swift_adapters(const Fields& fields, std::string_view usual, const Use
     if (!word || word->is_null()) continue;
     kind = word->text();
     // lora_llm adds adapters to the language model and trains the encoder's weights.
-    const std::optional<model::Architecture>& model =
+    const std::optional<model::ModelArchitecture>& model =
         model_words.model ? model_words.model : given.known_model;
     const bool text = kind == "lora_llm" && model && !model->encoder;
     if (kind == "lora" || kind == "full" || text) fields.mark_setting_read(key);
   }
   if (kind != "lora" && kind != "lora_llm") return;
-  if (!fields.asked("tuner_type") && !fields.asked("train_type")) {
+  if (!fields.was_setting_read("tuner_type") && !fields.was_setting_read("train_type")) {
     report.add_assumption("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
   }
   model_words.adapters = read_lora_adapter_settings(fields, "swift/adapters", "lora");
@@ -126,7 +129,7 @@ void read_swift_adapters(const Fields& fields, std::string_view usual, const Use
   if (model_words.adapters->base != DType::kBf16) fields.mark_setting_read("quant_method");
 }
 
-void read_swift_method(const Fields& fields, Draft& draft) {
+void read_swift_method(const FrameworkSettingsReader& fields, PlanDraft& draft) {
   constexpr double kUsualBeta = 0.04;
   constexpr std::int64_t kUsualCompletion = 512;
   const auto kind = fields.node().find("rlhf_type");
@@ -143,8 +146,8 @@ void read_swift_method(const Fields& fields, Draft& draft) {
 /// filled sequence move on to the next group. Documents longer than `max_length` are dropped
 /// (swift/arguments/base_args/template_args.py). Neither packed sequences nor, with `padding_free`,
 /// micro-batches are padded.
-void read_swift_packing(const Fields& fields, const UserFacts& given, StatedStepBatch& batch,
-                        ImportReport& report) {
+void read_swift_packing(const FrameworkSettingsReader& fields, const UserFacts& given,
+                        StatedStepBatch& batch, ImportReport& report) {
   static constexpr Named<packing::LongDocumentPolicy> kTruncations[] = {
       {packing::LongDocumentPolicy::kDrop, "delete"},
       {packing::LongDocumentPolicy::kTruncate, "left"},
@@ -155,18 +158,20 @@ void read_swift_packing(const Fields& fields, const UserFacts& given, StatedStep
   StatedDocumentPacking words = {.packing = {.pad_to = packing::PaddingTarget::kNone}};
   words.packing.too_long =
       fields.choice("truncation_strategy", kTruncations, packing::LongDocumentPolicy::kDrop);
-  apply_document_packing(fields, "padding_free", words, given, batch);
+  set_user_document_packing(fields, "padding_free", words, given, batch);
   const auto packs = fields.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && fields.has("max_length"))
-    report_example_length_limit(fields, "max_length", given, batch, report);
+    report_max_example_length_as_unread(fields, "max_length", given, batch, report);
   if (!packs_documents(fields, "packing", given)) return;
   words.packing.kind = fields.choice("packing_strategy", kPackers, packing::PackingKind::kFirstFit);
-  apply_document_packing(fields, "packing", words, given, batch);
+  set_user_document_packing(fields, "packing", words, given, batch);
 }
 
-Draft read_swift_trainer_arguments(const Fields& fields, const TransformersProgramFiles& files,
-                                   const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_swift_trainer_arguments(const FrameworkSettingsReader& fields,
+                                       const TransformersProgramFiles& files,
+                                       const UserFacts& given, PlanDraft draft,
+                                       ImportReport& report) {
   draft.framework = {.name = "accelerate"};
   apply_trainer_defaults(draft, draft.batch);
   draft.plan.micro_batch = 1;
@@ -187,7 +192,7 @@ Draft read_swift_trainer_arguments(const Fields& fields, const TransformersProgr
   read_swift_packing(fields, given, draft.batch, report);
   read_swift_method(fields, draft);
   draft = complete_transformers_plan(fields, files, trainer, given, std::move(draft), report,
-                                     known_settings("swift/settings"));
+                                     known_program_settings("swift/settings"));
   if (draft.method.kind == plan::TrainingMethodKind::kDpo)
     double_preference_pair_batch(draft.plan, draft.batch, report);
   return draft;

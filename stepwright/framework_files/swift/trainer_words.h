@@ -8,23 +8,25 @@ namespace stepwright::framework_files {
 /// Reads the arguments of ms-swift's `swift sft` (transformers' Trainer). Sources:
 /// modelscope/ms-swift swift/arguments/sft_args.py, swift/arguments/base_args,
 /// swift/trainers/arguments.py, swift/config.
-Draft read_swift_trainer_arguments(const Fields& fields, const TransformersProgramFiles& files,
-                                   const UserFacts& given, Draft draft, ImportReport& report);
+PlanDraft read_swift_trainer_arguments(const FrameworkSettingsReader& fields,
+                                       const TransformersProgramFiles& files,
+                                       const UserFacts& given, PlanDraft draft,
+                                       ImportReport& report);
 
 /// Reads LoRA adapters and frozen encoder parts from ms-swift's settings; `usual` is the program's
 /// default `tuner_type` ("lora", "full"). Sources: modelscope/ms-swift
 /// swift/arguments/tuner_args.py, swift/arguments/base_args/quant_args.py.
-void read_swift_adapters(const Fields& fields, std::string_view usual, const UserFacts& given,
-                         StatedModel& model_words, ImportReport& report);
+void read_swift_adapters(const FrameworkSettingsReader& fields, std::string_view usual,
+                         const UserFacts& given, StatedModel& model_words, ImportReport& report);
 
 /// Reads the method of `swift rlhf` and `megatron rlhf` from `rlhf_type`, after the length of a
 /// sequence, to which GRPO adds that of a completion. Source: modelscope/ms-swift
 /// swift/arguments/rlhf_args.py.
-void read_swift_method(const Fields& fields, Draft& draft);
+void read_swift_method(const FrameworkSettingsReader& fields, PlanDraft& draft);
 
 /// Reads from ms-swift's settings how documents are packed into sequences; used only if the user
 /// states document lengths.
-void read_swift_packing(const Fields& fields, const UserFacts& given, StatedStepBatch& batch,
-                        ImportReport& report);
+void read_swift_packing(const FrameworkSettingsReader& fields, const UserFacts& given,
+                        StatedStepBatch& batch, ImportReport& report);
 
 }  // namespace stepwright::framework_files

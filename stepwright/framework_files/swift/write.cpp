@@ -18,23 +18,24 @@ namespace {
 
 constexpr std::string_view kSwiftWritten = "swift/megatron_words";
 
-std::string swift_value(const Tree& value) {
-  if (value.kind != Tree::Kind::kSequence) {
+std::string swift_value(const DocumentTree& value) {
+  if (value.kind != DocumentTree::TreeValueKind::kSequence) {
     return quoted_for_shell(value.text);
   }
   std::string words;
-  for (const Tree& item : value.items)
+  for (const DocumentTree& item : value.items)
     words += (words.empty() ? "" : " ") + quoted_for_shell(item.text);
   return words;
 }
 
 std::string swift_lines(const plan::PlannedJob& planned) {
   std::string lines;
-  const Tree fields = megatron_fields(planned, "");
+  const DocumentTree fields = megatron_fields(planned, "");
   visit_written_megatron_fields(
-      planned, fields, kSwiftWritten, [&](const std::string& field, const Tree& stated) {
+      planned, fields, kSwiftWritten, [&](const std::string& field, const DocumentTree& stated) {
         const std::string value = swift_value(stated);
-        const std::string_view argument = program_word_meaning(kSwiftWritten, "written", field);
+        const std::string_view argument =
+            meaning_of_program_setting_word(kSwiftWritten, "written", field);
         if (argument.empty()) {
           fail_unsupported(
               fmt::format("Megatron-LM's {} is {}: ms-swift has no such argument", field, value));
@@ -42,7 +43,7 @@ std::string swift_lines(const plan::PlannedJob& planned) {
         const bool fixed = argument.find(' ') != std::string_view::npos;
         lines += fmt::format("  --{}{} \\\n", argument, fixed ? "" : " " + value);
       });
-  for (const auto& [name, off] : table_section_words(kSwiftWritten, "off")) {
+  for (const auto& [name, off] : words_of_table_section(kSwiftWritten, "off")) {
     if (fields.find(name) == nullptr) lines += fmt::format("  --{} {} \\\n", name, off);
   }
   return lines;
@@ -50,7 +51,7 @@ std::string swift_lines(const plan::PlannedJob& planned) {
 
 /// Returns arguments for adapters; the default tuner is `full`: swift/arguments/tuner_args.py;
 /// swift/megatron/arguments/megatron_args.py.
-std::string swift_adapters(const model::Architecture& model) {
+std::string swift_adapters(const model::ModelArchitecture& model) {
   if (!model.adapters) return "";
   const model::LoraAdapters& adapters = *model.adapters;
   return fmt::format(

@@ -19,8 +19,8 @@ using TargetWriter = std::string(const plan::PlannedJob& planned,
 /// A function that reads one framework's files into `draft` and records in `report` what happened
 /// to each setting. Fails with `kInput` if files contradict each other or would not start, and with
 /// `kUnsupported` if no plan can express a setting.
-using TargetReader = Draft(Sources files, const UserFacts& given, Draft draft,
-                           ImportReport& report);
+using TargetReader = PlanDraft(Sources files, const UserFacts& given, PlanDraft draft,
+                               ImportReport& report);
 /// A function that returns what the user must fill in before a plan's written file starts, as a
 /// sentence without full stop; empty: nothing.
 using TargetMissingText = std::string(const plan::PlannedJob& planned);

@@ -82,37 +82,39 @@ std::string_view family_in(std::string_view function, const SourceFile& file) {
 /// (torchtitan/models/*/__init__.py), one group of parameters for `default_adamw`
 /// (torchtitan/components/optimizer/optimizer.py), its argument for the graph trainer
 /// (torchtitan/experiments/graph_trainer/configs.py). nullopt for other functions.
-std::optional<Tree> known_call(const std::string& function, const Tree& arguments,
-                               const SourceFile& file) {
+std::optional<DocumentTree> known_call(const std::string& function, const DocumentTree& arguments,
+                                       const SourceFile& file) {
   if (function.ends_with(kRegistry)) {
-    Tree call = arguments;
-    call.set("()", Tree::scalar(function, true));
+    DocumentTree call = arguments;
+    call.set("()", DocumentTree::make_scalar(function, true));
     const std::string_view family = family_in(function, file);
-    if (!family.empty()) call.set(kTitanFamilyKey, Tree::scalar(std::string(family), true));
+    if (!family.empty())
+      call.set(kTorchtitanModelFamilyKey, DocumentTree::make_scalar(std::string(family), true));
     return call;
   }
-  if (function == "default_adamw") return Tree::mapping().set("name", "AdamW");
-  const Tree* unnamed = arguments.find("[]");
+  if (function == "default_adamw") return DocumentTree::make_empty_mapping().set("name", "AdamW");
+  const DocumentTree* unnamed = arguments.find("[]");
   if (function != "to_graph_trainer_config" || unnamed == nullptr) return std::nullopt;
-  Tree config = unnamed->items.front();
-  if (config.kind == Tree::Kind::kMapping) config.set("graph_trainer", Tree::scalar("true", false));
+  DocumentTree config = unnamed->items.front();
+  if (config.kind == DocumentTree::TreeValueKind::kMapping)
+    config.set("graph_trainer", DocumentTree::make_scalar("true", false));
   return config;
 }
 
 /// Fails for a configuration that does not train a language model by next-token prediction.
 void check_kind(const launch_scripts::PythonConfig& config, const std::string& name) {
-  const Tree* call = config.tree.find("()");
+  const DocumentTree* call = config.tree.find("()");
   if (call != nullptr && call->text == "Controller.Config") {
     fail_unsupported(fmt::format(
         "{}: {} makes a Controller.Config, torchtitan's reinforcement learning: its trainer is "
         "read nowhere yet",
-        name, printable(config.function)));
+        name, one_line_printable_text(config.function)));
   }
-  const Tree* model = config.tree.find("model_spec");
-  const Tree* family = model == nullptr ? nullptr : model->find(kTitanFamilyKey);
+  const DocumentTree* model = config.tree.find("model_spec");
+  const DocumentTree* family = model == nullptr ? nullptr : model->find(kTorchtitanModelFamilyKey);
   if (family != nullptr && family->text == "flux") {
     fail_unsupported(fmt::format("{}: {} trains Flux, which is no language model", name,
-                                 printable(config.function)));
+                                 one_line_printable_text(config.function)));
   }
 }
 
@@ -120,7 +122,7 @@ void check_kind(const launch_scripts::PythonConfig& config, const std::string& n
 /// a function in a missing file.
 void check_sections(const launch_scripts::PythonConfig& config, const std::string& name) {
   for (const launch_scripts::UnknownPythonValue& one : config.unread) {
-    const std::string what = printable(one.expression);
+    const std::string what = one_line_printable_text(one.expression);
     if (one.name == "training" || one.name == "parallelism") {
       fail_input(fmt::format(
           "{}:{}: {} is {}, and nothing is executed: write out what it returns{}", name, one.line,
@@ -134,14 +136,14 @@ void check_sections(const launch_scripts::PythonConfig& config, const std::strin
     fail_input(
         fmt::format("{}:{}: {} is {}, which stands in none of the files: give the file of "
                     "that function beside it",
-                    name, one.line, printable(one.name), what));
+                    name, one.line, one_line_printable_text(one.name), what));
   }
 }
 
 TorchtitanConfiguration read_functions(Sources files, const UserFacts& given) {
   std::vector<launch_scripts::PythonFileText> texts;
   for (const SourceFile& file : files) texts.push_back({file.text, file.name});
-  const auto known = [files](const std::string& function, const Tree& arguments,
+  const auto known = [files](const std::string& function, const DocumentTree& arguments,
                              const std::string& name) {
     const auto file = std::ranges::find(files, name, &SourceFile::name);
     return known_call(function, arguments, file == files.end() ? files.front() : *file);
@@ -151,7 +153,8 @@ TorchtitanConfiguration read_functions(Sources files, const UserFacts& given) {
   const std::string& name = files.front().name;
   check_kind(config, name);
   check_sections(config, name);
-  Document document = with_user_settings(Document::from(config.tree, name), given);
+  YamlJsonDocument document =
+      with_user_settings(YamlJsonDocument::from_tree(config.tree, name), given);
   return {std::move(document), false, std::move(config)};
 }
 
@@ -169,33 +172,36 @@ bool calls_root(const SourceFile& file) {
 
 /// Moves settings from keys of former releases to the present keys; a value at the present key has
 /// precedence.
-Document with_present_places(Document said) {
+YamlJsonDocument with_present_places(YamlJsonDocument said) {
   if (!said.root().is_mapping()) return said;
-  Tree tree = said.root().tree_with_positions();
+  DocumentTree tree = said.root().copy_tree_with_file_positions();
   bool moved = false;
-  for (const auto& [former, key] : table_section_words("torchtitan/words", "former_places")) {
+  for (const auto& [former, key] : words_of_table_section("torchtitan/words", "former_places")) {
     const std::string section = former.substr(0, former.find('.'));
     const std::string name = former.substr(section.size() + 1);
-    const Tree* from = tree.find(section);
-    const bool mapping = from != nullptr && from->kind == Tree::Kind::kMapping;
+    const DocumentTree* from = tree.find(section);
+    const bool mapping = from != nullptr && from->kind == DocumentTree::TreeValueKind::kMapping;
     if (!mapping || from->find(name) == nullptr) continue;
-    const Tree value = *from->find(name);
-    *tree.find(section) = without(*from, name);
-    if (tree.find("parallelism") == nullptr) tree.set("parallelism", Tree::mapping());
-    Tree& present = *tree.find("parallelism");
-    if (present.kind == Tree::Kind::kMapping && present.find(key) == nullptr) {
+    const DocumentTree value = *from->find(name);
+    *tree.find(section) = copy_without_key(*from, name);
+    if (tree.find("parallelism") == nullptr)
+      tree.set("parallelism", DocumentTree::make_empty_mapping());
+    DocumentTree& present = *tree.find("parallelism");
+    if (present.kind == DocumentTree::TreeValueKind::kMapping && present.find(key) == nullptr) {
       present.set(key, value);
     }
     moved = true;
   }
   // In former releases a pipeline had as many micro-batches as stages.
-  Tree* present = tree.find("parallelism");
-  const Tree* stages = present == nullptr ? nullptr : present->find("pipeline_parallel_degree");
+  DocumentTree* present = tree.find("parallelism");
+  const DocumentTree* stages =
+      present == nullptr ? nullptr : present->find("pipeline_parallel_degree");
   if (moved && stages != nullptr && present->find("num_pp_microbatches") == nullptr &&
       present->find("pipeline_parallel_microbatch_size") == nullptr) {
-    present->set("num_pp_microbatches", Tree(*stages));
+    present->set("num_pp_microbatches", DocumentTree(*stages));
   }
-  return moved ? Document::from(std::move(tree), said.name()) : std::move(said);
+  return moved ? YamlJsonDocument::from_tree(std::move(tree), said.document_name())
+               : std::move(said);
 }
 
 /// How the class of a section follows from a field that only this class has.
@@ -213,36 +219,36 @@ constexpr FieldOfClass kFieldsOfClasses[] = {
     {"activation_checkpoint", "", "FullAC.Config"},
     {"loss", "num_chunks", "ChunkedCELoss.Config"}};
 
-void name_class(Tree& section, std::string_view path) {
-  if (section.kind != Tree::Kind::kMapping || section.items.empty()) return;
+void name_class(DocumentTree& section, std::string_view path) {
+  if (section.kind != DocumentTree::TreeValueKind::kMapping || section.items.empty()) return;
   if (section.find("()") != nullptr) return;
   for (const auto& [known, field, name] : kFieldsOfClasses) {
     if (known != path || (!field.empty() && section.find(field) == nullptr)) continue;
-    if (!name.empty()) section.set("()", Tree::scalar(std::string(name), true));
+    if (!name.empty()) section.set("()", DocumentTree::make_scalar(std::string(name), true));
     return;
   }
 }
 
 /// Converts the JSON of a Trainer.Config (since 0.3) to what its Python function states: a flavor
 /// in place of all parts of its model, and the classes of sections.
-Document as_function_says(const Document& said) {
-  Tree tree = said.root().tree_with_positions();
-  const Tree spec = *tree.find("model_spec");
-  Tree flavor = Tree::mapping();
+YamlJsonDocument as_function_says(const YamlJsonDocument& said) {
+  DocumentTree tree = said.root().copy_tree_with_file_positions();
+  const DocumentTree spec = *tree.find("model_spec");
+  DocumentTree flavor = DocumentTree::make_empty_mapping();
   flavor.line = spec.line;
   flavor.column = spec.column;
-  for (const auto& [from, to] :
-       {std::pair("name", kTitanFamilyKey), std::pair("flavor", std::string_view("flavor"))}) {
-    if (const Tree* value = spec.find(from)) flavor.set(to, *value);
+  for (const auto& [from, to] : {std::pair("name", kTorchtitanModelFamilyKey),
+                                 std::pair("flavor", std::string_view("flavor"))}) {
+    if (const DocumentTree* value = spec.find(from)) flavor.set(to, *value);
   }
   *tree.find("model_spec") = std::move(flavor);
   for (const std::string_view section : {"activation_checkpoint", "loss"}) {
-    if (Tree* found = tree.find(section)) name_class(*found, section);
+    if (DocumentTree* found = tree.find(section)) name_class(*found, section);
   }
-  return Document::from(std::move(tree), said.name());
+  return YamlJsonDocument::from_tree(std::move(tree), said.document_name());
 }
 
-bool is_trainer_config(const Document& said) {
+bool is_trainer_config(const YamlJsonDocument& said) {
   if (!said.root().is_mapping()) return false;
   const auto spec = said.root().find("model_spec");
   return spec && spec->is_mapping() && spec->find("name") && spec->find("flavor");
@@ -261,7 +267,8 @@ TorchtitanConfiguration read_titan_configuration(Sources files, const UserFacts&
   }
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && text[first] == '{';
-  Document document = json ? Document::parse(text, file.name) : parse_toml(text, file.name);
+  YamlJsonDocument document =
+      json ? YamlJsonDocument::parse(text, file.name) : parse_toml(text, file.name);
   if (json && is_trainer_config(document)) {
     return {with_user_settings(as_function_says(document), given), false, {}};
   }

@@ -13,7 +13,7 @@ namespace stepwright::framework_files {
 /// A configuration of torchtitan. `document` has the same sections whether it was a TOML file or a
 /// Python function.
 struct TorchtitanConfiguration {
-  Document document;
+  YamlJsonDocument document;
   /// True for a TOML file (up to 0.2.2), false for a Python function.
   bool toml = true;
   /// The configuration as the Python function states it, with values that are not literals; empty
@@ -23,7 +23,7 @@ struct TorchtitanConfiguration {
 
 /// Key added to a torchtitan configuration for the model family ("llama3") in which its flavor
 /// ("8B") is looked up.
-inline constexpr std::string_view kTitanFamilyKey = "family";
+inline constexpr std::string_view kTorchtitanModelFamilyKey = "family";
 
 /// Reads torchtitan's configuration: TOML, JSON that torchtitan dumps or logs
 /// (torchtitan/config/manager.py), or a Python function, which the user names; further files have
@@ -38,7 +38,7 @@ void set_titan_transformers_model(const TorchtitanConfiguration& file, Sources f
                                   ImportReport& report);
 
 /// Reads a plan from a configuration of torchtitan, TOML or Python.
-Draft read_titan_plan(const TorchtitanConfiguration& file, const UserFacts& given, Draft draft,
-                      ImportReport& report);
+PlanDraft read_titan_plan(const TorchtitanConfiguration& file, const UserFacts& given,
+                          PlanDraft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

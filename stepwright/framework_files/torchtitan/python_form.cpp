@@ -17,10 +17,10 @@ namespace {
 
 std::string keywords_of(const TitanConfigurationSection& section) {
   std::string text;
-  const std::vector<Tree>& items = section.values.items;
+  const std::vector<DocumentTree>& items = section.values.items;
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-    text +=
-        fmt::format("            {}={},\n", items[i].text, titan_value_text(items[i + 1], true));
+    text += fmt::format("            {}={},\n", items[i].text,
+                        torchtitan_config_value_text(items[i + 1], true));
   }
   return text;
 }
@@ -46,7 +46,7 @@ class Imports {
 
 std::string_view attention_of(const plan::Job& job) {
   return job.kernels.attention == cluster::AttentionKernel::kFlash3 ? kTitanVarlen
-                                                                    : kTitanFlexAttention;
+                                                                    : kTorchtitanFlexAttention;
 }
 
 /// Default epsilon of torchtitan's norms: torchtitan/models/common/nn_modules.py, RMSNorm.Config.
@@ -55,7 +55,7 @@ constexpr double kTitanEpsilon = 1e-5;
 /// Returns Python code for a Llama with sizes that no flavor has; queries, keys and values can have
 /// biases (torchtitan/models/common/attention.py, FusedQKVLinear).
 std::string llama_of_sizes(const plan::Job& job, Imports& imports) {
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   imports.add("models", "llama3");
   imports.add("models.common", "ComplexRoPE");
   imports.add("protocols.model_spec", "ModelSpec");
@@ -97,7 +97,7 @@ std::string llama_of_sizes(const plan::Job& job, Imports& imports) {
 /// Returns the call that makes the model, with the name of its expert dispatcher.
 std::string call_of_model(const plan::PlannedJob& planned, Imports& imports,
                           std::string& functions) {
-  const std::optional<TitanModelFlavor> flavor = titan_flavor_of(planned.job.model_name);
+  const std::optional<TitanModelFlavor> flavor = torchtitan_flavor_of_model(planned.job.model_name);
   if (!flavor && titan_supports_model(planned.job.model)) {
     functions = llama_of_sizes(planned.job, imports);
     return "stepwright_model()";
@@ -115,8 +115,8 @@ std::string call_of_model(const plan::PlannedJob& planned, Imports& imports,
 
 }  // namespace
 
-bool titan_supports_model(const model::Architecture& model) {
-  model::Architecture llama;
+bool titan_supports_model(const model::ModelArchitecture& model) {
+  model::ModelArchitecture llama;
   llama.layers = model.layers;
   llama.hidden = model.hidden;
   llama.heads = model.heads;
@@ -130,20 +130,23 @@ bool titan_supports_model(const model::Architecture& model) {
   llama.qkv_bias = model.qkv_bias;
   llama.norm_epsilon = model.norm_epsilon;
   return llama.head_dim * llama.heads == llama.hidden &&
-         huggingface::model_differences(llama, model).empty();
+         huggingface::differences_between_models(llama, model).empty();
 }
 
-std::string titan_value_text(const Tree& value, bool python) {
-  if (value.kind == Tree::Kind::kSequence) {
+std::string torchtitan_config_value_text(const DocumentTree& value, bool python) {
+  if (value.kind == DocumentTree::TreeValueKind::kSequence) {
     std::vector<std::string> items;
-    for (const Tree& item : value.items) items.push_back(titan_value_text(item, python));
-    const bool nested = !value.items.empty() && value.items[0].kind == Tree::Kind::kSequence;
+    for (const DocumentTree& item : value.items)
+      items.push_back(torchtitan_config_value_text(item, python));
+    const bool nested =
+        !value.items.empty() && value.items[0].kind == DocumentTree::TreeValueKind::kSequence;
     return nested ? fmt::format("[\n  {},\n]", fmt::join(items, ",\n  "))
                   : fmt::format("[{}]", fmt::join(items, ", "));
   }
   const bool truth = value.text == "true" || value.text == "false";
   if (truth) return !python ? value.text : value.text == "true" ? "True" : "False";
-  const Document part = Document::from(Tree::mapping().set("value", value), "value");
+  const YamlJsonDocument part =
+      YamlJsonDocument::from_tree(DocumentTree::make_empty_mapping().set("value", value), "value");
   if (part.root().get("value").is_number()) return value.text;
   return python ? quoted_for_python(value.text) : quoted_for_toml(value.text);
 }

@@ -12,11 +12,11 @@ namespace stepwright::framework_files {
 /// A section of torchtitan's configuration: its keys and values, in order.
 struct TitanConfigurationSection {
   std::string name;
-  Tree values = Tree::mapping();
+  DocumentTree values = DocumentTree::make_empty_mapping();
 };
 
 /// Returns a value in the syntax of Python (`python`) or TOML.
-std::string titan_value_text(const Tree& value, bool python);
+std::string torchtitan_config_value_text(const DocumentTree& value, bool python);
 
 /// Returns a Python module for torchtitan 0.3 whose function `stepwright_plan` returns a
 /// Trainer.Config with these sections and a few steps on a small data set. The model is a built-in

@@ -60,12 +60,12 @@ std::vector<SourceFile> registries_with(const ShellWord& function, Sources files
                        [](const SourceFile& file) { return file.name.ends_with(".py"); });
   const std::string definition = fmt::format("def {}(", function.text);
   const auto found = std::ranges::find_if(
-      registries, [&](const SourceFile& file) { return holds(file, definition); });
+      registries, [&](const SourceFile& file) { return file_contains_text(file, definition); });
   if (found == registries.end()) {
     fail_input(
         fmt::format("{}:{}: names the function {}(): give the file of its registry "
                     "(config_registry.py of the --module), too",
-                    command.file, function.line, printable(function.text)));
+                    command.file, function.line, one_line_printable_text(function.text)));
   }
   std::iter_swap(registries.begin(), found);
   return registries;
@@ -76,7 +76,7 @@ std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& optio
                                          const StartedCommand& command, std::string& function) {
   const auto path = std::ranges::find(options, "job.config_file", &CommandOption::name);
   if (path != options.end()) {
-    const std::string name = launch_scripts::base_name(path->value.text);
+    const std::string name = launch_scripts::path_base_name(path->value.text);
     if (const auto* file = find_command_file(name, files, command)) return {*file};
     fail_for_missing_file(path->value, command);
   }
@@ -91,10 +91,11 @@ std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& optio
 
 }  // namespace
 
-Draft read_titan_script(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_titan_script(Sources files, const UserFacts& given, PlanDraft draft,
+                            ImportReport& report) {
   auto [scripts, others] = split_script_files(files);
   const bool known = std::ranges::any_of(scripts, [](const SourceFile& file) {
-    return launch_scripts::base_name(file.name) == kRunTrain;
+    return launch_scripts::path_base_name(file.name) == kRunTrain;
   });
   if (!known)
     scripts.push_back(
@@ -103,20 +104,20 @@ Draft read_titan_script(Sources files, const UserFacts& given, Draft draft, Impo
       .framework = "torchtitan",
       .arguments = "--job.config_file FILE.toml",
       .starts = target_command_predicate("torchtitan"),
-      .has_argument = is_argument_and_value,
-      .matters = important_argument_predicate(known_settings("torchtitan/settings"))};
+      .has_argument = is_name_value_argument,
+      .matters = step_relevant_argument_predicate(known_program_settings("torchtitan/settings"))};
   const StartedCommand command = find_started_command(scripts, given, program, report);
   draft.start = started_program_of_command(command);
   read_launcher_rank_counts(command, draft.extent, report);
-  const std::vector<CommandOption> options = titan_options(command.all_command_words());
+  const std::vector<CommandOption> options = titan_options(command.command_words_with_overrides());
   UserFacts own = given;
   own.settings = settings_over(options);
   const std::vector<SourceFile> configuration =
       configuration_of(options, others, command, own.function);
   for (const auto& [name, value] : options) {
     if (!name.starts_with("fault_tolerance.enable")) continue;
-    report.not_read.push_back({"--" + name, printable(value.text), command.file, value.line,
-                               SettingImpact::kYes,
+    report.not_read.push_back({"--" + name, one_line_printable_text(value.text), command.file,
+                               value.line, SettingImpact::kYes,
                                "groups of replicas that average gradients themselves"});
   }
   const TorchtitanConfiguration file = read_titan_configuration(configuration, own);

@@ -10,7 +10,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-std::int64_t layers_of_part(Node part, bool end) {
+std::int64_t layers_of_part(DocumentNode part, bool end) {
   std::int64_t layers = 0;
   for (std::size_t i = 0; i < part.size(); ++i) {
     if (part.at(i).text().starts_with("layers.")) ++layers;
@@ -21,7 +21,7 @@ std::int64_t layers_of_part(Node part, bool end) {
   return layers;
 }
 
-void read_parts(Node parts, plan::Plan& plan) {
+void read_parts(DocumentNode parts, plan::Plan& plan) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool end = i == 0 || i + 1 == parts.size();
     plan.layers.push_back(layers_of_part(parts.at(i), end));
@@ -35,7 +35,7 @@ void read_parts(Node parts, plan::Plan& plan) {
 }
 
 /// Splits layers with embedding and output counted as layers of the first and the last stage.
-void split_by_weight(const Fields& fields, std::int64_t layers, plan::Plan& plan) {
+void split_by_weight(const FrameworkSettingsReader& fields, std::int64_t layers, plan::Plan& plan) {
   const std::int64_t first = fields.integer("pipeline_parallel_first_stage_less_layers", 1, 0);
   const std::int64_t last = fields.integer("pipeline_parallel_last_stage_less_layers", 1, 0);
   const std::int64_t weight = std::min(layers + first + last, kMaxIntegerSetting);
@@ -63,17 +63,17 @@ void split_by_weight(const Fields& fields, std::int64_t layers, plan::Plan& plan
 
 }  // namespace
 
-void read_titan_schedule(const Fields& fields, std::int64_t layers, plan::Plan& plan,
-                         ImportReport& report) {
+void read_titan_schedule(const FrameworkSettingsReader& fields, std::int64_t layers,
+                         plan::Plan& plan, ImportReport& report) {
   if (plan.parallel.pipeline == 1) return;
   const auto named = fields.find("pipeline_parallel_schedule");
   const auto foreign = [&](std::string_view word) { return named && named->text() == word; };
-  if (std::ranges::any_of(kTitanUnsupportedSchedules, foreign)) {
+  if (std::ranges::any_of(kTorchtitanUnsupportedSchedules, foreign)) {
     named->fail_unsupported("no plan has this schedule");
   }
   plan.schedule.kind = fields.choice("pipeline_parallel_schedule", kTitanSchedules,
-                                     schedule::ScheduleKind::kOneForwardOneBackward);
-  plan.schedule.chunks = schedule::chunk_counts_to_try(plan.schedule.kind, {2}).front();
+                                     schedule::PipelineScheduleKind::kOneForwardOneBackward);
+  plan.schedule.chunks = schedule::model_chunk_counts_to_try(plan.schedule.kind, {2}).front();
   const auto parts = fields.find("module_fqns_per_model_part");
   if (parts && parts->size() > 0) {
     read_parts(*parts, plan);

@@ -11,7 +11,7 @@ namespace stepwright::framework_files {
 /// torchtitan derives them (torchtitan/distributed/pipeline_parallel.py,
 /// generate_llm_fqn_per_model_part, pipeline_llm). `layers`: number of the model's layers; 0:
 /// unknown, the split is even. Fails with `kInput` if a stage would be empty.
-void read_titan_schedule(const Fields& parallelism, std::int64_t layers, plan::Plan& plan,
-                         ImportReport& report);
+void read_titan_schedule(const FrameworkSettingsReader& parallelism, std::int64_t layers,
+                         plan::Plan& plan, ImportReport& report);
 
 }  // namespace stepwright::framework_files

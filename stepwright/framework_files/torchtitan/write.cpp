@@ -17,7 +17,7 @@ namespace {
 
 bool is_toml(const plan::PlannedJob& planned) {
   const std::string& release = planned.job.framework.version;
-  return plan::is_earlier_release(release, kTitanPythonConfigRelease);
+  return plan::is_earlier_release(release, kTorchtitanPythonConfigRelease);
 }
 
 /// Returns the number of ranks over which parameters are replicated; the rest of data x context
@@ -25,10 +25,10 @@ bool is_toml(const plan::PlannedJob& planned) {
 std::int64_t replicas(const plan::PlannedJob& planned) {
   const plan::Plan& plan = planned.plan;
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
-  if (plan.sharding.uses(plan::Spread::kInner)) {
+  if (plan.sharding.uses(plan::StateShardingScope::kInner)) {
     return ranks / plan.sharding.group;
   }
-  return plan.sharding.uses(plan::Spread::kGlobal) ? 1 : plan.parallel.data;
+  return plan.sharding.uses(plan::StateShardingScope::kGlobal) ? 1 : plan.parallel.data;
 }
 
 std::vector<std::vector<std::string>> modules_of(const plan::PlannedJob& planned, bool toml) {
@@ -43,27 +43,29 @@ std::vector<std::vector<std::string>> modules_of(const plan::PlannedJob& planned
   return parts;
 }
 
-void add_pipeline(Tree& values, const plan::PlannedJob& planned, bool toml) {
+void add_pipeline(DocumentTree& values, const plan::PlannedJob& planned, bool toml) {
   const plan::Plan& plan = planned.plan;
   if (plan.parallel.pipeline == 1) return;
   values.set("pipeline_parallel_degree", plan.parallel.pipeline);
   values.set("pipeline_parallel_schedule", name_of(kTitanSchedules, plan.schedule.kind));
   values.set("pipeline_parallel_microbatch_size", plan.micro_batch);
-  Tree parts = Tree::sequence();
-  for (const auto& part : modules_of(planned, toml)) parts.add(Tree::flow_sequence(part));
+  DocumentTree parts = DocumentTree::make_empty_sequence();
+  for (const auto& part : modules_of(planned, toml))
+    parts.add(DocumentTree::empty_flow_sequence(part));
   values.set("module_fqns_per_model_part", parts);
 }
 
 TitanConfigurationSection parallelism(const plan::PlannedJob& planned, bool toml) {
   const plan::Plan& plan = planned.plan;
-  const plan::Parallel& degrees = plan.parallel;
+  const plan::ParallelismDegrees& degrees = plan.parallel;
   TitanConfigurationSection section{"parallelism"};
   const std::int64_t copies = replicas(planned);
   section.values.set("data_parallel_replicate_degree", copies);
   section.values.set("data_parallel_shard_degree", degrees.data / copies);
-  if (plan.sharding.optimizer != plan::Spread::kNone) {
-    section.values.set("fsdp_reshard_after_forward",
-                       plan.sharding.parameters == plan::Spread::kNone ? "never" : "always");
+  if (plan.sharding.optimizer != plan::StateShardingScope::kNone) {
+    section.values.set(
+        "fsdp_reshard_after_forward",
+        plan.sharding.parameters == plan::StateShardingScope::kNone ? "never" : "always");
   }
   section.values.set("tensor_parallel_degree", degrees.tensor);
   if (!toml && degrees.tensor > 1) {
@@ -109,7 +111,7 @@ TitanConfigurationSection training(const plan::PlannedJob& planned, bool toml) {
   if (in_place) section.values.set("dtype", "bfloat16");
   const bool narrow = in_place && plan.accumulate == DType::kBf16;
   section.values.set("mixed_precision_reduce", narrow ? "bfloat16" : "float32");
-  if (is_fsdp_offloading(plan)) section.values.set("enable_cpu_offload", true);
+  if (needs_fsdp_cpu_offload(plan)) section.values.set("enable_cpu_offload", true);
   return section;
 }
 
@@ -128,9 +130,10 @@ std::string toml_text(const std::vector<TitanConfigurationSection>& sections) {
   std::string text;
   for (const TitanConfigurationSection& section : sections) {
     text += fmt::format("\n[{}]\n", section.name);
-    const std::vector<Tree>& items = section.values.items;
+    const std::vector<DocumentTree>& items = section.values.items;
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-      text += fmt::format("{} = {}\n", items[i].text, titan_value_text(items[i + 1], false));
+      text += fmt::format("{} = {}\n", items[i].text,
+                          torchtitan_config_value_text(items[i + 1], false));
     }
   }
   return text;
@@ -138,13 +141,13 @@ std::string toml_text(const std::vector<TitanConfigurationSection>& sections) {
 
 TitanConfigurationSection model_section(const plan::PlannedJob& planned) {
   TitanConfigurationSection section{"model"};
-  const std::optional<TitanModelFlavor> flavor = titan_flavor_of(planned.job.model_name);
+  const std::optional<TitanModelFlavor> flavor = torchtitan_flavor_of_model(planned.job.model_name);
   section.values.set("name", flavor ? flavor->name : "llama3");
   section.values.set("flavor", flavor ? flavor->flavor : std::string_view(planned.job.model_name));
   const bool blocks = planned.job.precision == DType::kMxfp8;
   if (blocks || planned.job.precision == DType::kFp8) {
-    section.values.set("converters", Tree::flow_sequence().add(blocks ? "quantize.linear.mx"
-                                                                      : "quantize.linear.float8"));
+    section.values.set("converters", DocumentTree::empty_flow_sequence().add(
+                                         blocks ? "quantize.linear.mx" : "quantize.linear.float8"));
   }
   return section;
 }
@@ -158,16 +161,16 @@ TitanConfigurationSection checkpointing(const plan::Plan& plan) {
                                                                                  : "none");
   if (every) {
     section.values.set("selective_ac_option",
-                       Tree::scalar(std::to_string(plan.recompute.every), true));
+                       DocumentTree::make_scalar(std::to_string(plan.recompute.every), true));
   }
-  if (by_operator) section.values.set("selective_ac_option", Tree::scalar("op", true));
+  if (by_operator) section.values.set("selective_ac_option", DocumentTree::make_scalar("op", true));
   return section;
 }
 
 }  // namespace
 
 std::string torchtitan_lacks(const plan::PlannedJob& planned) {
-  const bool known = titan_flavor_of(planned.job.model_name).has_value();
+  const bool known = torchtitan_flavor_of_model(planned.job.model_name).has_value();
   if (known || (!is_toml(planned) && titan_supports_model(planned.job.model))) return "";
   return fmt::format("torchtitan has no flavor {}: register one of these sizes: {}",
                      planned.job.model_name, model::inline_model_mapping(planned.job.model).dump());

@@ -37,29 +37,31 @@ struct TuneSize {
   std::string ending;
   /// Name of the built-in model; empty: none, and the general builder gets `arguments`.
   std::string built_in;
-  Tree arguments;
+  DocumentTree arguments;
   std::int64_t shards = 0;  ///< Number of files of the model's weights on Hugging Face; 0: unknown.
 };
 
 /// All builders listed in `models.yaml`.
 struct TuneBuilders {
-  explicit TuneBuilders(const Document& table) {
-    visit_table_rows(table, "families", [&](Node row, const std::string& /*source*/) {
-      const Fields fields(row);
-      families.push_back({.name = fields.word("name", ""),
-                          .type = fields.word("type", ""),
-                          .rotary_base = fields.number("rotary_base", 0),
-                          .norm_epsilon = fields.number("norm_epsilon", 1e-5),
-                          .scale_factor = fields.integer("scale_factor", 0),
-                          .tied = fields.flag("tied", false),
-                          .tokenizer = fields.word("tokenizer", ""),
-                          .checkpoints = fields.word("checkpoints", "")});
-    });
-    visit_table_rows(table, "sizes", [&](Node row, const std::string& /*source*/) {
-      const Fields fields(row);
+  explicit TuneBuilders(const YamlJsonDocument& table) {
+    visit_rows_of_yaml_table(
+        table, "families", [&](DocumentNode row, const std::string& /*source*/) {
+          const FrameworkSettingsReader fields(row);
+          families.push_back({.name = fields.word("name", ""),
+                              .type = fields.word("type", ""),
+                              .rotary_base = fields.number("rotary_base", 0),
+                              .norm_epsilon = fields.number("norm_epsilon", 1e-5),
+                              .scale_factor = fields.integer("scale_factor", 0),
+                              .tied = fields.flag("tied", false),
+                              .tokenizer = fields.word("tokenizer", ""),
+                              .checkpoints = fields.word("checkpoints", "")});
+        });
+    visit_rows_of_yaml_table(table, "sizes", [&](DocumentNode row, const std::string& /*source*/) {
+      const FrameworkSettingsReader fields(row);
       sizes.push_back({fields.word("module", ""), fields.word("name", ""),
                        fields.word("ending", ""), fields.word("built_in", ""),
-                       fields.section("arguments").node().tree(), fields.integer("shards", 0)});
+                       fields.nested_settings("arguments").node().copy_tree(),
+                       fields.integer("shards", 0)});
     });
   }
 
@@ -86,7 +88,7 @@ const TuneFamily* family_of(std::string_view module) {
   return family_named(module.starts_with("qwen") ? "qwen2" : module);
 }
 
-std::int64_t needed_size(const Fields& sizes, std::string_view key) {
+std::int64_t needed_size(const FrameworkSettingsReader& sizes, std::string_view key) {
   const auto size = sizes.size(key);
   return size ? *size : sizes.node().get(key).integer(1, kMaxIntegerSetting);
 }
@@ -100,10 +102,10 @@ std::int64_t usual_ffn(std::int64_t hidden) {
 }
 
 /// Returns the model that a general builder makes from sizes.
-model::Architecture built_of(const TuneFamily& family, const Fields& sizes,
-                             const std::string& where) {
+model::ModelArchitecture built_of(const TuneFamily& family, const FrameworkSettingsReader& sizes,
+                                  const std::string& where) {
   const std::int64_t hidden = needed_size(sizes, "embed_dim");
-  Tree config = Tree::mapping();
+  DocumentTree config = DocumentTree::make_empty_mapping();
   config.set("model_type", family.type);
   config.set("hidden_size", hidden);
   config.set("vocab_size", needed_size(sizes, "vocab_size"));
@@ -116,22 +118,23 @@ model::Architecture built_of(const TuneFamily& family, const Fields& sizes,
   config.set("rope_theta", sizes.number("rope_base", family.rotary_base));
   config.set("tie_word_embeddings", sizes.flag("tie_word_embeddings", family.tied));
   if (const auto head = sizes.size("head_dim")) config.set("head_dim", *head);
-  if (family.type == "mistral" || family.type == "phi3") config.set("sliding_window", Tree());
+  if (family.type == "mistral" || family.type == "phi3")
+    config.set("sliding_window", DocumentTree());
   if (family.scale_factor > 0) {
     constexpr int kOldLength = 8192;
-    Tree scaling = Tree::mapping();
+    DocumentTree scaling = DocumentTree::make_empty_mapping();
     scaling.set("rope_type", "llama3");
     scaling.set("factor", sizes.integer("scale_factor", family.scale_factor));
     scaling.set("low_freq_factor", 1).set("high_freq_factor", 4);
     scaling.set("original_max_position_embeddings", kOldLength);
     config.set("rope_scaling", scaling);
   }
-  return model::read_huggingface_config(Document::from(config, where));
+  return model::read_huggingface_config(YamlJsonDocument::from_tree(config, where));
 }
 
 /// Returns the keyword arguments with which a general builder makes a model.
-Tree sizes_of(const TuneFamily& family, const model::Architecture& model) {
-  Tree sizes = Tree::mapping();
+DocumentTree sizes_of(const TuneFamily& family, const model::ModelArchitecture& model) {
+  DocumentTree sizes = DocumentTree::make_empty_mapping();
   sizes.set("_component_", fmt::format("torchtune.models.{0}.{0}", family.name));
   sizes.set("vocab_size", model.vocabulary).set("num_layers", model.layers);
   sizes.set("num_heads", model.heads).set("num_kv_heads", model.kv_heads);
@@ -148,9 +151,10 @@ Tree sizes_of(const TuneFamily& family, const model::Architecture& model) {
 }
 
 /// True if a general builder, given a model's sizes, makes exactly this model.
-bool builds(const TuneFamily& family, const model::Architecture& model) try {
-  const Document sizes = Document::from(sizes_of(family, model), "torchtune");
-  return huggingface::model_differences(built_of(family, Fields(sizes.root()), "torchtune"), model)
+bool builds(const TuneFamily& family, const model::ModelArchitecture& model) try {
+  const YamlJsonDocument sizes = YamlJsonDocument::from_tree(sizes_of(family, model), "torchtune");
+  return huggingface::differences_between_models(
+             built_of(family, FrameworkSettingsReader(sizes.root()), "torchtune"), model)
       .empty();
 } catch (const Error&) {
   return false;
@@ -172,8 +176,8 @@ TorchtuneModelBuilder tune_builder(std::string_view component) {
   return builder;
 }
 
-void read_torchtune_model(const Fields& model, StatedModel& model_words) {
-  const Node place = model.node().get("_component_");
+void read_torchtune_model(const FrameworkSettingsReader& model, StatedModel& model_words) {
+  const DocumentNode place = model.node().get("_component_");
   const std::string component = model.word("_component_", "");
   std::string name = tune_builder(component).name;
   if (component.find("_vision") != std::string::npos) {
@@ -193,27 +197,28 @@ void read_torchtune_model(const Fields& model, StatedModel& model_words) {
   const auto& built = tune_builders().sizes;
   const auto size = std::ranges::find(built, name, &TuneSize::name);
   if (size == built.end()) {
-    model_words.unknown_model = printable(component);
+    model_words.unknown_model = one_line_printable_text(component);
     return;
   }
   if (!size->built_in.empty()) {
     model_words.model = model::built_in_model(size->built_in);
     return;
   }
-  const Document sizes = Document::from(size->arguments, place.file());
-  model_words.model = built_of(*family_of(size->module), Fields(sizes.root()), place.file());
+  const YamlJsonDocument sizes = YamlJsonDocument::from_tree(size->arguments, place.file());
+  model_words.model =
+      built_of(*family_of(size->module), FrameworkSettingsReader(sizes.root()), place.file());
   model_words.model->name = name;
 }
 
 TorchtuneModelSettings tune_model(const plan::Job& job) {
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   for (const TuneSize& size : tune_builders().sizes) {
     const auto known = model::built_in_model(size.built_in);
     if (!known || size.built_in != job.model_name ||
-        !huggingface::model_differences(*known, model).empty())
+        !huggingface::differences_between_models(*known, model).empty())
       continue;
     const TuneFamily* family = family_of(size.module);
-    Tree section = Tree::mapping();
+    DocumentTree section = DocumentTree::make_empty_mapping();
     section.set("_component_",
                 fmt::format("torchtune.models.{}.{}{}", size.module, size.name, size.ending));
     if (family == nullptr) return {section, "gemma.gemma_tokenizer", "GEMMA2", size.shards};
@@ -228,7 +233,7 @@ TorchtuneModelSettings tune_model(const plan::Job& job) {
     if (!builds(family, model)) continue;
     return {sizes_of(family, model), std::string(family.tokenizer), family.checkpoints};
   }
-  return {Tree::mapping().set("_component_", kOwnBuilder), families[0].tokenizer,
+  return {DocumentTree::make_empty_mapping().set("_component_", kOwnBuilder), families[0].tokenizer,
           families[0].checkpoints};
 }
 

@@ -26,13 +26,13 @@ TorchtuneModelBuilder tune_builder(std::string_view component);
 /// Sets the model from torchtune's section `model`, by its `_component_` or stated sizes; an
 /// unknown `_component_` leaves the model empty, so that the user must state it. Fails with
 /// `kUnsupported` for models that read images or score texts, with `kInput` if a size is missing.
-void read_torchtune_model(const Fields& model, StatedModel& model_words);
+void read_torchtune_model(const FrameworkSettingsReader& model, StatedModel& model_words);
 
 /// torchtune's settings for a job's model, without adapters: the section `model`, tokenizer and
 /// checkpoint type. If torchtune cannot build the model, the section names a function
 /// `my_model.build` that the user must write.
 struct TorchtuneModelSettings {
-  Tree section;
+  DocumentTree section;
   /// torchtune function that builds the tokenizer, as `_component_` names it.
   std::string tokenizer;
   std::string_view checkpoints;  ///< Value of torchtune's `checkpointer.model_type`.

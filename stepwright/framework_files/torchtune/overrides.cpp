@@ -24,38 +24,40 @@ std::pair<std::string_view, std::string_view> parted_path(std::string_view path)
 }
 
 /// Returns a tree with the value at a path set, or removed if `value` is null.
-Tree changed_tree(const Tree& tree, std::string_view path, const Tree* value,
-                  std::string_view word) {
-  if (tree.kind != Tree::Kind::kMapping) {
-    fail_input(
-        fmt::format("'{}' sets what is in no section of the configuration", printable(word)));
+DocumentTree changed_tree(const DocumentTree& tree, std::string_view path,
+                          const DocumentTree* value, std::string_view word) {
+  if (tree.kind != DocumentTree::TreeValueKind::kMapping) {
+    fail_input(fmt::format("'{}' sets what is in no section of the configuration",
+                           one_line_printable_text(word)));
   }
   const auto [key, rest] = parted_path(path);
-  const Tree* below = tree.find(key);
-  Tree made = tree;
+  const DocumentTree* below = tree.find(key);
+  DocumentTree made = tree;
   if (!rest.empty()) {
-    return made.set(key,
-                    changed_tree(below != nullptr ? *below : Tree::mapping(), rest, value, word));
+    return made.set(
+        key, changed_tree(below != nullptr ? *below : DocumentTree::make_empty_mapping(), rest,
+                          value, word));
   }
-  if (value == nullptr) return without(tree, key);
+  if (value == nullptr) return copy_without_key(tree, key);
   const bool component = below != nullptr && below->find(kComponent) != nullptr;
   return made.set(key, component ? changed_tree(*below, kComponent, value, word) : *value);
 }
 
-Tree tune_value(const std::string& text, const std::string& file) {
+DocumentTree tune_value(const std::string& text, const std::string& file) {
   if (text == "None") return {};
   if (!text.starts_with('[') && !text.starts_with('{'))
-    return Tree::scalar(without_digit_underscores(text), false);
-  const Document document = Document::parse("value: " + text, file);
-  return document.root().get("value").tree();
+    return DocumentTree::make_scalar(without_digit_underscores(text), false);
+  const YamlJsonDocument document = YamlJsonDocument::parse("value: " + text, file);
+  return document.root().get("value").copy_tree();
 }
 
 }  // namespace
 
-Document with_torchtune_overrides(Document document, const std::vector<std::string>& words) {
+YamlJsonDocument with_torchtune_overrides(YamlJsonDocument document,
+                                          const std::vector<std::string>& words) {
   if (words.empty()) return document;
   const std::string& file = document.root().file();
-  Tree tree = document.root().tree_with_positions();
+  DocumentTree tree = document.root().copy_tree_with_file_positions();
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (word.starts_with('~')) {
@@ -63,12 +65,12 @@ Document with_torchtune_overrides(Document document, const std::vector<std::stri
       continue;
     }
     if (equals == std::string::npos || equals == 0) {
-      fail_input(fmt::format("'{}' is no NAME=VALUE", printable(word)));
+      fail_input(fmt::format("'{}' is no NAME=VALUE", one_line_printable_text(word)));
     }
-    const Tree value = tune_value(word.substr(equals + 1), file);
+    const DocumentTree value = tune_value(word.substr(equals + 1), file);
     tree = changed_tree(tree, std::string_view(word).substr(0, equals), &value, word);
   }
-  return Document::from(std::move(tree), file);
+  return YamlJsonDocument::from_tree(std::move(tree), file);
 }
 
 }  // namespace stepwright::framework_files

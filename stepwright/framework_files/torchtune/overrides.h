@@ -11,6 +11,7 @@ namespace stepwright::framework_files {
 /// (torchtune/config/_utils.py, _merge_yaml_and_cli_args): `NAME=VALUE` sets a value, list or, for
 /// a section, its `_component_`; `~NAME` removes a setting. Fails with `kInput` for words that
 /// torchtune refuses.
-Document with_torchtune_overrides(Document document, const std::vector<std::string>& words);
+YamlJsonDocument with_torchtune_overrides(YamlJsonDocument document,
+                                          const std::vector<std::string>& words);
 
 }  // namespace stepwright::framework_files

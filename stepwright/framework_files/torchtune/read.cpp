@@ -37,11 +37,11 @@ constexpr std::string_view kTuneRun = "tune run";
 /// Sets one process if `tune run` has no options of torchrun (torchtune/_cli/run.py,
 /// _is_distributed_args); true if it has none.
 bool take_one_process(Words words, const std::string& place, JobRankCounts& extent) {
-  const std::size_t at = torchtune_recipe_index(words);
+  const std::size_t at = torchtune_recipe_word_index(words);
   if (at == 0 || words[at - 1].text != "run") return false;
   if (words[at].text.ends_with("_distributed")) {
     fail_input(fmt::format("{}: starts {} without --nproc_per_node, which that recipe asks for",
-                           place, printable(words[at].text)));
+                           place, one_line_printable_text(words[at].text)));
   }
   extent.nodes = extent.devices_of_node = std::nullopt;
   extent.ranks = 1;
@@ -84,9 +84,9 @@ void take_commented_run(const SourceFile& file, const UserFacts& given, JobRankC
 
 /// Fails for settings that torchtune's recipes refuse: recipes/full_finetune_distributed.py,
 /// __init__.
-void check_recipe(const Fields& root) {
-  const Node node = root.node();
-  const auto is_on = [](Node section, std::string_view key) {
+void check_recipe(const FrameworkSettingsReader& root) {
+  const DocumentNode node = root.node();
+  const auto is_on = [](DocumentNode section, std::string_view key) {
     const auto value = section.find(key);
     return value && !value->is_null() && value->boolean();
   };
@@ -107,13 +107,13 @@ void check_recipe(const Fields& root) {
   }
   const auto split = node.find("tensor_parallel_dim");
   if (split && !split->is_null() && split->integer(1, kMaxIntegerSetting) > 1 &&
-      is_on(root.section("optimizer").node(), "fused")) {
+      is_on(root.nested_settings("optimizer").node(), "fused")) {
     split->fail("is above 1 beside a fused optimizer, which torchtune refuses");
   }
 }
 
 /// Fails for a configuration that trains nothing, or by a method that is not supported.
-void check_trains_by_itself(const Fields& root) {
+void check_trains_by_itself(const FrameworkSettingsReader& root) {
   if (root.node().find("policy_model")) {
     root.node().get("policy_model").fail_unsupported("is trained by PPO, which is not read");
   }
@@ -122,7 +122,7 @@ void check_trains_by_itself(const Fields& root) {
   }
 }
 
-std::optional<StatedLoraAdapters> tune_adapters(const Fields& model) {
+std::optional<StatedLoraAdapters> tune_adapters(const FrameworkSettingsReader& model) {
   const TorchtuneModelBuilder builder = tune_builder(model.word("_component_", ""));
   const auto modules = model.find("lora_attn_modules");
   if (!builder.adapters && !modules) return {};
@@ -137,8 +137,8 @@ std::optional<StatedLoraAdapters> tune_adapters(const Fields& model) {
 
 /// Reads recomputation of whole layers, or of every n-th (torchtune/training/activations.py).
 /// `ac_mode` counts only if the older switch is off.
-void read_tune_recompute(const Fields& root, plan::Plan& plan) {
-  plan::Recompute& recompute = plan.recompute;
+void read_tune_recompute(const FrameworkSettingsReader& root, plan::Plan& plan) {
+  plan::ActivationRecomputation& recompute = plan.recompute;
   const std::string mode = root.word("ac_mode", "none");
   if (root.flag("enable_activation_checkpointing", false)) {
     recompute.kind = mode == "none" ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;
@@ -156,12 +156,13 @@ void read_tune_recompute(const Fields& root, plan::Plan& plan) {
     root.find("ac_mode")->fail("is selective without ac_option, a number of layers or op");
   if (option->text() == "op") {
     recompute = {.kind = plan::RecomputeKind::kModules, .modules = plan::kPerOperator};
-    root.leave_out("ac_option", *option,
-                   "recomputation by operator: it is taken as that of every second product");
+    root.record_unmodelled_setting(
+        "ac_option", *option,
+        "recomputation by operator: it is taken as that of every second product");
     return;
   }
   const IntegerParseResult every = read_integer(option->text());
-  if (every.status != IntegerParseResult::Status::kGood || every.value < 1) {
+  if (every.status != IntegerParseResult::IntegerParseStatus::kGood || every.value < 1) {
     option->fail("must be op, or so many layers as '2'");
   }
   recompute = {.kind = plan::RecomputeKind::kEvery, .every = every.value};
@@ -169,17 +170,18 @@ void read_tune_recompute(const Fields& root, plan::Plan& plan) {
 
 /// Reads an optimizer of torch.optim, bitsandbytes.optim or torchao.optim by the last part of its
 /// component's name.
-plan::Optimizer read_tune_optimizer(const Fields& optimizer) {
-  const Node component = optimizer.node().get("_component_");
+plan::Optimizer read_tune_optimizer(const FrameworkSettingsReader& optimizer) {
+  const DocumentNode component = optimizer.node().get("_component_");
   const std::string text = component.text();
-  const std::string_view known = program_word_meaning("torchtune/words", "optimizers", text);
+  const std::string_view known =
+      meaning_of_program_setting_word("torchtune/words", "optimizers", text);
   const OptimizerNameMeaning* word = known.empty() ? nullptr : find_optimizer_name(known);
   const plan::Optimizer found = word != nullptr ? word->optimizer : plan::Optimizer::kAdamW;
   if (word != nullptr && word->leaves_out.empty()) {
     optimizer.mark_setting_read("_component_");
     return found;
   }
-  optimizer.leave_out(
+  optimizer.record_unmodelled_setting(
       "_component_", component,
       std::string(word != nullptr ? word->leaves_out
                                   : "its states and its update: AdamW's are counted"));
@@ -187,7 +189,8 @@ plan::Optimizer read_tune_optimizer(const Fields& optimizer) {
 }
 
 /// Reads the degrees, which only recipes without adapters have.
-void read_tune_degrees(const Fields& root, plan::Plan& plan, const StatedModel& model_words) {
+void read_tune_degrees(const FrameworkSettingsReader& root, plan::Plan& plan,
+                       const StatedModel& model_words) {
   static constexpr Named<plan::ContextKind> kRotations[] = {
       {plan::ContextKind::kAllGather, "allgather"}, {plan::ContextKind::kRing, "alltoall"}};
   if (model_words.adapters) return;
@@ -199,8 +202,8 @@ void read_tune_degrees(const Fields& root, plan::Plan& plan, const StatedModel& 
 
 /// Shards states by FSDP2 over all ranks that tensor parallelism leaves, in one group for each
 /// replica: torchtune/training/_distributed.py, shard_model and ParallelDims.
-Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
-                       ImportReport& report) {
+PlanDraft read_tune_states(const FrameworkSettingsReader& root, const std::string& file,
+                           PlanDraft draft, ImportReport& report) {
   FsdpOptions choice{.states = root.flag("fsdp_reshard_after_forward", true) ? "GGG" : "NGG"};
   const auto host = root.find("fsdp_cpu_offload");
   if (host && host->boolean()) choice.offload = make_unread_setting(*host);
@@ -218,21 +221,22 @@ Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
 
 /// Reads the loss of torchtune/modules/loss: PyTorch's, over chunks of tokens or all tokens,
 /// compiled if `compile` is set; or Liger's kernel, in torchtune's main branch.
-void read_tune_loss(const Fields& root, PartialPlan& settled) {
-  const auto loss = root.section("loss").node().find("_component_");
+void read_tune_loss(const FrameworkSettingsReader& root, PartialPlan& settled) {
+  const auto loss = root.nested_settings("loss").node().find("_component_");
   const std::string name = loss ? loss->text() : "";
   const bool own = !name.empty() && !name.starts_with("torchtune.") && !name.starts_with("torch.");
   if (own || name.find("rlhf") != std::string::npos) {
-    root.leave_out("loss._component_", *loss,
-                   "a second model or another loss: one of tokens is counted");
+    root.record_unmodelled_setting("loss._component_", *loss,
+                                   "a second model or another loss: one of tokens is counted");
   }
   const auto compile = root.find("compile");
   bool compiles = compile && compile->is_scalar() && compile->boolean();
-  if (compile && compile->is_mapping()) compiles = root.section("compile").flag("model", true);
-  if (compiles) settled.kernels.emplace_back(&plan::Kernels::fused_norm, true);
+  if (compile && compile->is_mapping())
+    compiles = root.nested_settings("compile").flag("model", true);
+  if (compiles) settled.kernels.emplace_back(&plan::FrameworkKernels::fused_norm, true);
   settled.fused_cross_entropy = compiles;
   constexpr std::int64_t kUsualChunks = 8;
-  const Fields words = root.section("loss");
+  const FrameworkSettingsReader words = root.nested_settings("loss");
   if (name.find("Liger") != std::string::npos) {
     words.mark_setting_read("_component_");
     settled.apply_liger_loss(true);
@@ -250,13 +254,14 @@ void read_tune_loss(const Fields& root, PartialPlan& settled) {
 /// pads each sequence or cuts a document where a sequence is full. Tokenizers keep the first
 /// `max_seq_len` tokens of a document (torchtune/modules/transforms/tokenizers/_utils.py). Without
 /// packing, each document is padded to the longest of its micro-batch (torchtune/data/_collate.py).
-void read_tune_batch(const Fields& root, const std::string& file, const UserFacts& given,
-                     plan::Plan& plan, StatedStepBatch& batch) {
+void read_tune_batch(const FrameworkSettingsReader& root, const std::string& file,
+                     const UserFacts& given, plan::Plan& plan, StatedStepBatch& batch) {
   // A list of datasets is concatenated without packing.
   const auto listed = root.node().find("dataset");
   if (listed && listed->is_sequence()) root.mark_setting_read("dataset");
-  const Fields data = root.section(listed && listed->is_sequence() ? "" : "dataset");
-  batch.length = root.section("tokenizer").size("max_seq_len");
+  const FrameworkSettingsReader data =
+      root.nested_settings(listed && listed->is_sequence() ? "" : "dataset");
+  batch.length = root.nested_settings("tokenizer").size("max_seq_len");
   if (!batch.length) batch.length = data.size("max_seq_len");
   const auto flag = data.node().find("packed");
   const bool packed = flag && !flag->is_null() && flag->boolean();
@@ -276,53 +281,55 @@ void read_tune_batch(const Fields& root, const std::string& file, const UserFact
     if (data.flag("split_across_pack", false))
       words.packing.too_long = packing::LongDocumentPolicy::kSplit;
   }
-  apply_document_packing(data, "packed", words, given, batch);
+  set_user_document_packing(data, "packed", words, given, batch);
   plan.micro_batch = root.integer("batch_size", 1);
   batch.micro_batches = root.integer("gradient_accumulation_steps", 1);
 }
 
-Draft read_tune_document(const Document& document, const UserFacts& given, Draft draft,
-                         ImportReport& report) {
+PlanDraft read_tune_document(const YamlJsonDocument& document, const UserFacts& given,
+                             PlanDraft draft, ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bf16"}, {DType::kFp32, "fp32"}};
-  const Fields root(document.root());
+  const FrameworkSettingsReader root(document.root());
   const std::string& file = document.root().file();
   check_trains_by_itself(root);
   check_recipe(root);
   draft.framework.variant = "torchtune";
   draft.framework_overlap = draft.framework_gradients = true;
-  const Fields model = root.section("model");
+  const FrameworkSettingsReader model = root.nested_settings("model");
   read_torchtune_model(model, draft);
   draft.adapters = tune_adapters(model);
   draft.precision = root.choice("dtype", kTypes, DType::kBf16);
-  draft.optimizer = read_tune_optimizer(root.section("optimizer"));
+  draft.optimizer = read_tune_optimizer(root.nested_settings("optimizer"));
   read_tune_recompute(root, draft.plan);
   read_tune_loss(root, draft);
   read_tune_degrees(root, draft.plan, draft);
-  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
+  resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, file);
   draft = read_tune_states(root, file, std::move(draft), report);
   read_tune_batch(root, file, given, draft.plan, draft.batch);
-  report_file_settings(root, file, known_settings("torchtune/settings"), report);
+  report_read_and_unread_settings(root, file, known_program_settings("torchtune/settings"), report);
   return draft;
 }
 
 /// Reads the configuration that a script's command names, overridden by the words after it.
-Draft read_tune_script(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_tune_script(Sources files, const UserFacts& given, PlanDraft draft,
+                           ImportReport& report) {
   static constexpr std::string_view kOptions[] = {"--config"};
-  const ConfiguredRun run = read_configured_run(files, given,
-                                                {.framework = "torchtune",
-                                                 .arguments = "--config NAME",
-                                                 .target = "torchtune",
-                                                 .options = kOptions,
-                                                 .overrides = true},
-                                                draft.extent, draft.start, report);
+  const ConfigurationFileRun run =
+      read_run_from_configuration_files(files, given,
+                                        {.framework = "torchtune",
+                                         .arguments = "--config NAME",
+                                         .target = "torchtune",
+                                         .options = kOptions,
+                                         .overrides = true},
+                                        draft.extent, draft.start, report);
   std::vector<ShellWord> words = draft.start.launchers;
   words.push_back({.text = draft.start.program});
   take_one_process(words, draft.start.source, draft.extent);
   const std::vector<ShellWord> recipe = {words.back(), {.text = "--config"}};
   if (draft.start.program.ends_with(".py") &&
       !command_matches_target_rules("torchtune", recipe, "recipe")) {
-    report.not_read.push_back({printable(draft.start.program), "", draft.start.source, 0,
-                               SettingImpact::kMaybe,
+    report.not_read.push_back({one_line_printable_text(draft.start.program), "", draft.start.source,
+                               0, SettingImpact::kMaybe,
                                "a recipe of its own: the settings are read as torchtune's recipes "
                                "read them"});
   }
@@ -336,12 +343,13 @@ Draft read_tune_script(Sources files, const UserFacts& given, Draft draft, Impor
 
 }  // namespace
 
-Draft read_torchtune(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
+PlanDraft read_torchtune(Sources files, const UserFacts& given, PlanDraft draft,
+                         ImportReport& report) {
   if (std::ranges::any_of(files, is_shell_script))
     return read_tune_script(files, given, std::move(draft), report);
   if (files.size() != 1) fail_input("torchtune: one configuration is read at a time");
   const SourceFile& file = files.front();
-  const Document document =
+  const YamlJsonDocument document =
       with_torchtune_overrides(parse_like_python_yaml(file.text, file.name), given.settings);
   take_commented_run(file, given, draft.extent, report);
   return read_tune_document(document, given, std::move(draft), report);

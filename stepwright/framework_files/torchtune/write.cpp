@@ -23,29 +23,30 @@ std::string component(std::string_view name) { return fmt::format("{}{}", kPacka
 
 /// Sets the builder of a model with adapters, and its arguments: torchtune/modules/peft/_utils.py,
 /// LORA_ATTN_MODULES.
-void add_tune_adapters(Tree& model, const model::Architecture& architecture) {
+void add_tune_adapters(DocumentTree& model, const model::ModelArchitecture& architecture) {
   const model::LoraAdapters& adapters = *architecture.adapters;
   std::string builder = model.find("_component_")->text;
   builder.insert(builder.rfind('.') + 1, "lora_");
   model.set("_component_", builder);
-  Tree modules = Tree::flow_sequence();
-  constexpr std::pair<model::AdapterTarget, std::string_view> kProducts[] = {
-      {model::AdapterTarget::kQuery, "q_proj"},
-      {model::AdapterTarget::kKey, "k_proj"},
-      {model::AdapterTarget::kValue, "v_proj"},
-      {model::AdapterTarget::kProjection, "output_proj"}};
+  DocumentTree modules = DocumentTree::empty_flow_sequence();
+  constexpr std::pair<model::LoraTargetProduct, std::string_view> kProducts[] = {
+      {model::LoraTargetProduct::kQuery, "q_proj"},
+      {model::LoraTargetProduct::kKey, "k_proj"},
+      {model::LoraTargetProduct::kValue, "v_proj"},
+      {model::LoraTargetProduct::kProjection, "output_proj"}};
   for (const auto& [target, name] : kProducts) {
     if (adapters.has(target)) modules.add(name);
   }
   model.set("lora_attn_modules", modules);
-  model.set("apply_lora_to_mlp", adapters.has(model::AdapterTarget::kFc2));
+  model.set("apply_lora_to_mlp", adapters.has(model::LoraTargetProduct::kFc2));
   model.set("lora_rank", adapters.rank).set("lora_alpha", adapters.alpha);
   model.set("lora_dropout", adapters.dropout);
   if (adapters.base == DType::kNf4) model.set("quantize_base", true);
 }
 
 /// Adds the paths of the tokenizer's files in a Hugging Face model folder: recipes/configs.
-void add_tokenizer_files(Tree& words, const std::string& folder, std::string_view tokenizer) {
+void add_tokenizer_files(DocumentTree& words, const std::string& folder,
+                         std::string_view tokenizer) {
   if (tokenizer.starts_with("qwen")) {
     words.set("path", fmt::format("{}/vocab.json", folder));
     words.set("merges_file", fmt::format("{}/merges.txt", folder));
@@ -56,41 +57,42 @@ void add_tokenizer_files(Tree& words, const std::string& folder, std::string_vie
 }
 
 /// Adds the data: conversations, packed or each in a sequence of its own.
-void add_tune_data(Tree& file, const plan::Job& job, std::string_view tokenizer) {
+void add_tune_data(DocumentTree& file, const plan::Job& job, std::string_view tokenizer) {
   const packing::Packing packing = job.documents ? job.documents->packing : packing::Packing{};
   const bool packs = !job.documents || packing.kind != packing::PackingKind::kNone;
-  Tree words = Tree::mapping();
+  DocumentTree words = DocumentTree::make_empty_mapping();
   words.set("_component_", component(fmt::format("models.{}", tokenizer)));
   add_tokenizer_files(words, exported_model_folder(job), tokenizer);
   words.set("max_seq_len", job.length);
   file.set("tokenizer", words);
-  Tree data = Tree::mapping();
+  DocumentTree data = DocumentTree::make_empty_mapping();
   data.set("_component_", component("datasets.alpaca_cleaned_dataset")).set("packed", packs);
   if (packs && packing.too_long == packing::LongDocumentPolicy::kSplit)
     data.set("split_across_pack", true);
   file.set("dataset", data);
-  file.set("seed", Tree()).set("shuffle", true);
+  file.set("seed", DocumentTree()).set("shuffle", true);
 }
 
 /// Returns the weight files: those of the release, else files of 16-bit weights with at most 5 GB
 /// each, as transformers 4 writes them. torchtune/training/checkpointing/_utils.py:
 /// FormattedCheckpointFiles.
-Tree checkpoint_files(const model::Architecture& model, std::int64_t released) {
+DocumentTree checkpoint_files(const model::ModelArchitecture& model, std::int64_t released) {
   constexpr std::int64_t kLargestShard = 5'000'000'000;
   const std::int64_t bytes = 2 * model::count_parameters(model);
   const std::int64_t count = released > 0 ? released : (bytes + kLargestShard - 1) / kLargestShard;
-  if (count == 1) return Tree::flow_sequence().add("model.safetensors");
-  Tree files = Tree::flow_mapping();
+  if (count == 1) return DocumentTree::empty_flow_sequence().add("model.safetensors");
+  DocumentTree files = DocumentTree::empty_flow_mapping();
   files.set("filename_format", "model-{}-of-{}.safetensors");
-  return files.set("max_filename", Tree::scalar(fmt::format("{:05}", count), true));
+  return files.set("max_filename", DocumentTree::make_scalar(fmt::format("{:05}", count), true));
 }
 
-void add_tune_checkpoints(Tree& file, const plan::Job& job, const TorchtuneModelSettings& model) {
-  Tree section = Tree::mapping();
+void add_tune_checkpoints(DocumentTree& file, const plan::Job& job,
+                          const TorchtuneModelSettings& model) {
+  DocumentTree section = DocumentTree::make_empty_mapping();
   section.set("_component_", component("training.FullModelHFCheckpointer"));
   section.set("checkpoint_dir", exported_model_folder(job));
   section.set("checkpoint_files", checkpoint_files(job.model, model.shards));
-  section.set("recipe_checkpoint", Tree()).set("output_dir", "${output_dir}");
+  section.set("recipe_checkpoint", DocumentTree()).set("output_dir", "${output_dir}");
   section.set("model_type", model.checkpoints);
   file.set("checkpointer", section).set("resume_from_checkpoint", false);
 }
@@ -103,8 +105,8 @@ std::string_view tune_optimizer(plan::Optimizer optimizer) {
   }
 }
 
-void add_tune_loss(Tree& file, const plan::Kernels& kernels) {
-  Tree loss = Tree::mapping();
+void add_tune_loss(DocumentTree& file, const plan::FrameworkKernels& kernels) {
+  DocumentTree loss = DocumentTree::make_empty_mapping();
   if (kernels.loss_chunks == 1) {
     loss.set("_component_", "torch.nn.CrossEntropyLoss");
   } else {
@@ -118,28 +120,30 @@ void add_tune_loss(Tree& file, const plan::Kernels& kernels) {
 
 /// Adds the optimizer and a learning rate to start with. Adam's fused kernel does not support
 /// tensor parallelism.
-void add_tune_optimizer(Tree& file, const plan::Job& job, const plan::Plan& plan) {
-  Tree section = Tree::mapping();
+void add_tune_optimizer(DocumentTree& file, const plan::Job& job, const plan::Plan& plan) {
+  DocumentTree section = DocumentTree::make_empty_mapping();
   section.set("_component_", tune_optimizer(job.optimizer));
   // Rates of recipes/configs/llama3_1/8B_full.yaml and 8B_lora.yaml.
-  section.set("lr", Tree::scalar(job.model.adapters ? "3.0e-4" : "2.0e-5", false));
+  section.set("lr", DocumentTree::make_scalar(job.model.adapters ? "3.0e-4" : "2.0e-5", false));
   const bool adam =
       job.optimizer == plan::Optimizer::kAdam || job.optimizer == plan::Optimizer::kAdamW;
   if (adam) section.set("fused", plan.parallel.tensor == 1);
-  file.set("optimizer", section).set("optimizer_in_bwd", false).set("clip_grad_norm", Tree());
+  file.set("optimizer", section)
+      .set("optimizer_in_bwd", false)
+      .set("clip_grad_norm", DocumentTree());
   if (!job.model.adapters) return;
   constexpr int kWarmup = 10;
-  Tree rate = Tree::mapping();
+  DocumentTree rate = DocumentTree::make_empty_mapping();
   rate.set("_component_", component("training.lr_schedulers.get_cosine_schedule_with_warmup"));
   file.set("lr_scheduler", rate.set("num_warmup_steps", kWarmup));
 }
 
 /// Adds the degrees: recipes/full_finetune_distributed.py. Context parallelism and replicas are in
 /// its main branch.
-void add_tune_mesh(Tree& file, const plan::Plan& plan) {
-  const plan::Parallel& degrees = plan.parallel;
+void add_tune_mesh(DocumentTree& file, const plan::Plan& plan) {
+  const plan::ParallelismDegrees& degrees = plan.parallel;
   if (degrees.tensor > 1) {
-    Tree split = Tree::mapping();
+    DocumentTree split = DocumentTree::make_empty_mapping();
     split.set("_component_", component("models.llama3.base_llama_tp_plan"));
     file.set("tensor_parallel_dim", degrees.tensor).set("tensor_parallel_plan", split);
   }
@@ -149,35 +153,37 @@ void add_tune_mesh(Tree& file, const plan::Plan& plan) {
     file.set("context_parallel_rotate_method", ring ? "alltoall" : "allgather");
   }
   if (!shards_optimizer_states(plan)) return;
-  if (plan.sharding.uses(plan::Spread::kInner)) {
+  if (plan.sharding.uses(plan::StateShardingScope::kInner)) {
     const std::int64_t copies = degrees.data * degrees.context / plan.sharding.group;
     file.set("data_parallel_replicate_dim", copies);
     file.set("data_parallel_shard_dim", degrees.data / copies);
   }
-  file.set("fsdp_reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
-  file.set("fsdp_cpu_offload", is_fsdp_offloading(plan));
+  file.set("fsdp_reshard_after_forward",
+           plan.sharding.parameters != plan::StateShardingScope::kNone);
+  file.set("fsdp_cpu_offload", needs_fsdp_cpu_offload(plan));
 }
 
 /// Makes embedding and head FSDP units of their own, since plans gather them separately. A tied
 /// head reads the embedding outside of its module (torchtune/modules/tied_linear.py), so that it
 /// cannot.
-void add_tune_sharded_layers(Tree& file, const plan::Job& job, const plan::Plan& plan) {
+void add_tune_sharded_layers(DocumentTree& file, const plan::Job& job, const plan::Plan& plan) {
   if (!shards_optimizer_states(plan) || job.model.tied) return;
-  file.set("custom_sharded_layers", Tree::flow_sequence().add("tok_embeddings").add("output"));
+  file.set("custom_sharded_layers",
+           DocumentTree::empty_flow_sequence().add("tok_embeddings").add("output"));
 }
 
 /// Adds recomputation; ac_mode counts only if the older switch is off:
 /// torchtune/training/activations.py.
-void add_tune_recompute(Tree& file, const plan::Plan& plan) {
-  const plan::Recompute& recompute = plan.recompute;
+void add_tune_recompute(DocumentTree& file, const plan::Plan& plan) {
+  const plan::ActivationRecomputation& recompute = plan.recompute;
   file.set("enable_activation_checkpointing", recompute.kind == plan::RecomputeKind::kFull);
   file.set("enable_activation_offloading", plan.offload.offloads_layer_inputs());
   if (recompute.kind != plan::RecomputeKind::kEvery) return;
   file.set("ac_mode", "selective").set("ac_option", recompute.every);
 }
 
-void add_tune_log(Tree& file) {
-  Tree log = Tree::mapping();
+void add_tune_log(DocumentTree& file) {
+  DocumentTree log = DocumentTree::make_empty_mapping();
   log.set("_component_", component("training.metric_logging.DiskLogger"));
   file.set("metric_logger", log.set("log_dir", "${output_dir}/logs"));
   file.set("log_every_n_steps", 1).set("log_peak_memory_stats", true);
@@ -206,13 +212,13 @@ std::string write_torchtune(const plan::PlannedJob& planned,
   constexpr int kSteps = 100;
   TorchtuneModelSettings model = tune_model(job);
   if (job.model.adapters) add_tune_adapters(model.section, job.model);
-  Tree file = Tree::mapping();
+  DocumentTree file = DocumentTree::make_empty_mapping();
   file.set("output_dir", "./stepwright-output");
   add_tune_data(file, job, model.tokenizer);
   file.set("model", model.section);
   add_tune_checkpoints(file, job, model);
   file.set("batch_size", plan.micro_batch).set("epochs", 1).set("max_steps_per_epoch", kSteps);
-  file.set("gradient_accumulation_steps", plan::micro_batches(job, plan));
+  file.set("gradient_accumulation_steps", plan::micro_batches_per_pipeline(job, plan));
   add_tune_optimizer(file, job, plan);
   add_tune_loss(file, job.kernels);
   file.set("compile", job.kernels.fused_norm).set("device", "cuda");
@@ -225,7 +231,7 @@ std::string write_torchtune(const plan::PlannedJob& planned,
   lines.push_back(fmt::format("starts with: {}", tune_command(planned)));
   lines.emplace_back(
       "checkpoint_files: as many as model.safetensors.index.json of the folder says");
-  return shell_comment_lines(lines) + Document::from(file, "torchtune").to_yaml();
+  return shell_comment_lines(lines) + YamlJsonDocument::from_tree(file, "torchtune").to_yaml();
 }
 
 }  // namespace stepwright::framework_files

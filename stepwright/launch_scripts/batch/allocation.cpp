@@ -60,7 +60,7 @@ std::string_view between(std::string_view text, std::string_view before, std::st
 
 /// Reads `-l select=8:ngpus=4:mpiprocs=4`, `-l nodes=2:ppn=8:gpus=4` and ABCI's `-l rt_F=8`.
 /// Devices without a number of nodes (`-l ngpus=16`) are for the whole job.
-void apply_resources(std::string_view text, BatchAllocation& allocation) {
+void apply_resources(std::string_view text, BatchJobAllocation& allocation) {
   bool nodes = false;
   for (const std::string_view key : {"select=", "nodes=", "rt_F=", "rt_HF="}) {
     const std::string_view value = between(text, key, ":,+ ");
@@ -81,8 +81,8 @@ void apply_resources(std::string_view text, BatchAllocation& allocation) {
   }
 }
 
-void apply_pbs(std::span<const GivenOption> options, BatchAllocation& allocation) {
-  for (const GivenOption& option : options) {
+void apply_pbs(std::span<const GivenCommandOption> options, BatchJobAllocation& allocation) {
+  for (const GivenCommandOption& option : options) {
     const std::string value = option.value.value_or("");
     if (option.name == "-l") apply_resources(value, allocation);
     if (option.name == "-N") allocation.name = value;
@@ -91,9 +91,9 @@ void apply_pbs(std::span<const GivenOption> options, BatchAllocation& allocation
   }
 }
 
-void apply_lsf(std::span<const GivenOption> options, BatchAllocation& allocation) {
+void apply_lsf(std::span<const GivenCommandOption> options, BatchJobAllocation& allocation) {
   std::optional<std::int64_t> per_node;
-  for (const GivenOption& option : options) {
+  for (const GivenCommandOption& option : options) {
     const std::string value = option.value.value_or("");
     if (option.name == "-nnodes") allocation.nodes = number_at_start(value);
     if (option.name == "-n") allocation.tasks = number_at_start(value);
@@ -131,7 +131,8 @@ constexpr std::array<Directive, 4> kDirectives = {
 
 CommandOptionRules slurm_option_rules() { return {kSlurmFlags, "", false}; }
 
-void apply_slurm_options(std::span<const GivenOption> options, BatchAllocation& allocation) {
+void apply_slurm_options(std::span<const GivenCommandOption> options,
+                         BatchJobAllocation& allocation) {
   const auto number = [&](std::string_view names, std::optional<std::int64_t>& to) {
     if (const auto value = last_option_value(options, names)) {
       if (const auto count = number_at_start(*value)) to = count;
@@ -162,9 +163,9 @@ void apply_slurm_options(std::span<const GivenOption> options, BatchAllocation& 
   if (const auto array = last_option_value(options, "-a --array")) allocation.array = *array;
 }
 
-std::size_t apply_scheduler_options(const BatchWords& words, BatchAllocation& allocation,
-                                    SplitCommandOptions* split) {
-  SplitCommandOptions found = split_options(words, 0, rules_of(allocation.scheduler));
+std::size_t apply_batch_scheduler_options(const BatchWords& words, BatchJobAllocation& allocation,
+                                          SplitCommandOptions* split) {
+  SplitCommandOptions found = split_command_options(words, 0, rules_of(allocation.scheduler));
   if (allocation.scheduler == "slurm") {
     apply_slurm_options(found.options, allocation);
   } else if (allocation.scheduler == "lsf") {
@@ -173,7 +174,7 @@ std::size_t apply_scheduler_options(const BatchWords& words, BatchAllocation& al
     apply_pbs(found.options, allocation);
   }
   const std::size_t rest = found.rest;
-  for (const GivenOption& option : found.options) {
+  for (const GivenCommandOption& option : found.options) {
     const std::string_view between_words = option.name.starts_with("--") ? "=" : " ";
     std::string text = option.name;
     if (option.value && !option.value->empty()) text += std::string(between_words) + *option.value;
@@ -184,8 +185,8 @@ std::size_t apply_scheduler_options(const BatchWords& words, BatchAllocation& al
   return rest;
 }
 
-std::optional<BatchAllocation> allocation_from_directives(std::string_view text) {
-  std::optional<BatchAllocation> found;
+std::optional<BatchJobAllocation> allocation_from_directives(std::string_view text) {
+  std::optional<BatchJobAllocation> found;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -199,8 +200,8 @@ std::optional<BatchAllocation> allocation_from_directives(std::string_view text)
                              (line[prefix.size()] == ' ' || line[prefix.size()] == '\t');
       if (!line.starts_with(prefix) || !separated) continue;
       if (found && found->scheduler != scheduler) continue;
-      if (!found) found = BatchAllocation{.scheduler = std::string(scheduler)};
-      apply_scheduler_options(split_shell_words(line.substr(prefix.size())), *found);
+      if (!found) found = BatchJobAllocation{.scheduler = std::string(scheduler)};
+      apply_batch_scheduler_options(split_shell_words(line.substr(prefix.size())), *found);
     }
   }
   return found;

@@ -15,7 +15,7 @@ namespace stepwright::launch_scripts {
 using BatchWords = std::vector<std::string>;
 
 /// The nodes and devices that a batch job requests with its options.
-struct BatchAllocation {
+struct BatchJobAllocation {
   std::string scheduler;  ///< Scheduler of the job: "slurm", "pbs", "lsf" or "sge".
   std::int64_t id = 0;    ///< Number that the scheduler gave the job.
   std::string name;       ///< Name of the job; empty: the name of the script.
@@ -42,7 +42,8 @@ CommandOptionRules slurm_option_rules();
 
 /// Sets nodes, devices and tasks of an allocation from the options of a Slurm command; they
 /// override what the allocation held before.
-void apply_slurm_options(std::span<const GivenOption> options, BatchAllocation& allocation);
+void apply_slurm_options(std::span<const GivenCommandOption> options,
+                         BatchJobAllocation& allocation);
 
 /// Returns the scheduler of a program that submits batch jobs ("sbatch", "salloc", "qsub", "bsub");
 /// empty if the program submits none. The options decide whether `qsub` is Grid Engine's or that of
@@ -53,13 +54,13 @@ std::string_view scheduler_of_submission_program(std::string_view program,
 /// Returns the nodes and devices that `#SBATCH`, `#PBS`, `#BSUB` and `#$` lines of a script
 /// request; nullopt if the text has no such lines. As in Slurm, reading ends at the first line that
 /// is not a comment.
-std::optional<BatchAllocation> allocation_from_directives(std::string_view text);
+std::optional<BatchJobAllocation> allocation_from_directives(std::string_view text);
 
 /// Sets nodes, devices and tasks of an allocation from the options in `words`, a command line
 /// without its program, in the syntax of `allocation.scheduler`. Returns the index of the first
 /// word that is not an option; `split`, if not null, receives the options.
-std::size_t apply_scheduler_options(const BatchWords& words, BatchAllocation& allocation,
-                                    SplitCommandOptions* split = nullptr);
+std::size_t apply_batch_scheduler_options(const BatchWords& words, BatchJobAllocation& allocation,
+                                          SplitCommandOptions* split = nullptr);
 
 /// Splits a line into words as a shell does, without expansions.
 BatchWords split_shell_words(std::string_view line);

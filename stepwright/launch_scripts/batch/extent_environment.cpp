@@ -12,12 +12,12 @@ namespace {
 
 using BatchVariables = std::map<std::string, std::string>;
 
-std::int64_t nodes_of_job(const BatchAllocation& allocation) {
+std::int64_t nodes_of_job(const BatchJobAllocation& allocation) {
   return allocation.nodes.value_or(1);
 }
 
 /// Returns the tasks of a node, at least one.
-std::int64_t slots_of_node(const BatchAllocation& allocation) {
+std::int64_t slots_of_node(const BatchJobAllocation& allocation) {
   return std::max<std::int64_t>(1, tasks_on_each_node(allocation));
 }
 
@@ -25,7 +25,7 @@ std::int64_t slots_of_node(const BatchAllocation& allocation) {
 constexpr std::int64_t kLongestList = 1'000'000;
 
 /// True if a list with one entry for each task of each node is not too long.
-bool may_be_listed(const BatchAllocation& allocation) {
+bool may_be_listed(const BatchJobAllocation& allocation) {
   return nodes_of_job(allocation) <= kLongestList / slots_of_node(allocation);
 }
 
@@ -38,16 +38,16 @@ std::string numbered_devices(std::int64_t devices) {
 
 /// Returns one line for each task of each node, as MPI reads it; if `behind` is not empty, one line
 /// for each node with `behind` appended.
-std::string host_lines(const BatchAllocation& allocation, std::string_view behind) {
+std::string host_lines(const BatchJobAllocation& allocation, std::string_view behind) {
   std::string lines;
   const std::int64_t each = behind.empty() ? slots_of_node(allocation) : 1;
-  for (const std::string& host : made_up_host_names(nodes_of_job(allocation))) {
+  for (const std::string& host : placeholder_host_names(nodes_of_job(allocation))) {
     for (std::int64_t i = 0; i < each; ++i) lines += fmt::format("{}{}\n", host, behind);
   }
   return lines;
 }
 
-void add_slurm_tasks(const BatchAllocation& allocation, BatchVariables& variables) {
+void add_slurm_tasks(const BatchJobAllocation& allocation, BatchVariables& variables) {
   const std::int64_t nodes = nodes_of_job(allocation);
   const std::int64_t each = tasks_on_each_node(allocation);
   if (each > 0) {
@@ -61,15 +61,15 @@ void add_slurm_tasks(const BatchAllocation& allocation, BatchVariables& variable
 }
 
 /// Returns the first index of a job array: "0" of "0-3,7".
-std::string first_index(const BatchAllocation& allocation) {
+std::string first_index(const BatchJobAllocation& allocation) {
   const std::size_t end = allocation.array.find_first_not_of("0123456789");
   return allocation.array.substr(0, end);
 }
 
-BatchVariables slurm_extent(const BatchAllocation& allocation) {
+BatchVariables slurm_extent(const BatchJobAllocation& allocation) {
   BatchVariables variables;
   if (allocation.nodes) {
-    const std::string list = made_up_host_list(*allocation.nodes);
+    const std::string list = placeholder_host_list(*allocation.nodes);
     variables["SLURM_NODELIST"] = variables["SLURM_JOB_NODELIST"] = list;
     variables["SLURM_NNODES"] = variables["SLURM_JOB_NUM_NODES"] =
         std::to_string(*allocation.nodes);
@@ -97,7 +97,7 @@ BatchVariables slurm_extent(const BatchAllocation& allocation) {
   return variables;
 }
 
-BatchVariables pbs_extent(const BatchAllocation& allocation, const HostFileKeeper& keep_hosts) {
+BatchVariables pbs_extent(const BatchJobAllocation& allocation, const HostFileKeeper& keep_hosts) {
   if (!allocation.nodes) {
     if (!allocation.devices) return {};
     return {{"PBS_NGPUS", std::to_string(*allocation.devices)}};
@@ -113,11 +113,11 @@ BatchVariables pbs_extent(const BatchAllocation& allocation, const HostFileKeepe
   return variables;
 }
 
-BatchVariables lsf_extent(const BatchAllocation& allocation, const HostFileKeeper& keep_hosts) {
+BatchVariables lsf_extent(const BatchJobAllocation& allocation, const HostFileKeeper& keep_hosts) {
   if (!allocation.nodes || !may_be_listed(allocation)) return {};
   const std::int64_t each = slots_of_node(allocation);
   std::string hosts, counted;
-  for (const std::string& host : made_up_host_names(*allocation.nodes)) {
+  for (const std::string& host : placeholder_host_names(*allocation.nodes)) {
     for (std::int64_t i = 0; i < each; ++i) hosts += (hosts.empty() ? "" : " ") + host;
     counted += fmt::format("{}{} {}", counted.empty() ? "" : " ", host, each);
   }
@@ -129,7 +129,7 @@ BatchVariables lsf_extent(const BatchAllocation& allocation, const HostFileKeepe
           {"LSB_DJOB_HOSTFILE", keep_hosts("lsf_hosts", host_lines(allocation, ""))}};
 }
 
-BatchVariables sge_extent(const BatchAllocation& allocation, const HostFileKeeper& keep_hosts) {
+BatchVariables sge_extent(const BatchJobAllocation& allocation, const HostFileKeeper& keep_hosts) {
   if (!allocation.nodes) {
     if (!allocation.tasks) return {};
     return {{"NSLOTS", std::to_string(*allocation.tasks)}};
@@ -145,7 +145,7 @@ BatchVariables sge_extent(const BatchAllocation& allocation, const HostFileKeepe
 
 }  // namespace
 
-std::int64_t tasks_on_each_node(const BatchAllocation& allocation) {
+std::int64_t tasks_on_each_node(const BatchJobAllocation& allocation) {
   if (allocation.tasks_per_node) return *allocation.tasks_per_node;
   if (!allocation.tasks || !allocation.nodes) return 0;
   return (*allocation.tasks + *allocation.nodes - 1) / *allocation.nodes;
@@ -157,7 +157,7 @@ std::string_view job_array_index_variable(std::string_view scheduler) {
   return scheduler == "sge" ? "SGE_TASK_ID" : "SLURM_ARRAY_TASK_ID";
 }
 
-std::map<std::string, std::string> job_size_environment(const BatchAllocation& allocation,
+std::map<std::string, std::string> job_size_environment(const BatchJobAllocation& allocation,
                                                         const HostFileKeeper& keep_hosts) {
   BatchVariables variables = allocation.scheduler == "pbs"   ? pbs_extent(allocation, keep_hosts)
                              : allocation.scheduler == "lsf" ? lsf_extent(allocation, keep_hosts)

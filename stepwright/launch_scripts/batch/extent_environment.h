@@ -18,12 +18,12 @@ using HostFileKeeper = std::function<std::string(std::string_view name, const st
 /// Variables that do not follow from the options are absent. Sources: sbatch(1) "OUTPUT ENVIRONMENT
 /// VARIABLES", the PBS Professional user's guide, IBM Spectrum LSF "Environment variables set for
 /// job execution", qsub(1) of Grid Engine.
-std::map<std::string, std::string> job_size_environment(const BatchAllocation& allocation,
+std::map<std::string, std::string> job_size_environment(const BatchJobAllocation& allocation,
                                                         const HostFileKeeper& keep_hosts);
 
 /// Returns the number of tasks (processes) on each node: the stated number, or all tasks divided by
 /// the nodes; 0: not stated.
-std::int64_t tasks_on_each_node(const BatchAllocation& allocation);
+std::int64_t tasks_on_each_node(const BatchJobAllocation& allocation);
 
 /// Returns the name of the environment variable that holds a task's index in a job array:
 /// "SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX" or "SGE_TASK_ID".

@@ -66,14 +66,14 @@ std::vector<std::string> expand_slurm_host_list(std::string_view list) {
   return hosts;
 }
 
-std::vector<std::string> made_up_host_names(std::int64_t nodes) {
+std::vector<std::string> placeholder_host_names(std::int64_t nodes) {
   std::vector<std::string> names;
   nodes = std::clamp<std::int64_t>(nodes, 1, kMostHosts);
   for (std::int64_t i = 1; i <= nodes; ++i) names.push_back(fmt::format("node{:03}", i));
   return names;
 }
 
-std::string made_up_host_list(std::int64_t nodes) {
+std::string placeholder_host_list(std::int64_t nodes) {
   return nodes <= 1 ? "node001" : fmt::format("node[001-{:03}]", nodes);
 }
 

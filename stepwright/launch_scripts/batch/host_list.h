@@ -13,9 +13,9 @@ namespace stepwright::launch_scripts {
 std::vector<std::string> expand_slurm_host_list(std::string_view list);
 
 /// Returns made-up names for the hosts of an allocation: node001, node002, ...
-std::vector<std::string> made_up_host_names(std::int64_t nodes);
+std::vector<std::string> placeholder_host_names(std::int64_t nodes);
 
 /// Returns the made-up host names of `nodes` nodes in Slurm's notation: "node001", "node[001-016]".
-std::string made_up_host_list(std::int64_t nodes);
+std::string placeholder_host_list(std::int64_t nodes);
 
 }  // namespace stepwright::launch_scripts

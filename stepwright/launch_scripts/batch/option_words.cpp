@@ -38,7 +38,7 @@ class OptionReader {
   }
 
   [[nodiscard]] bool is_flag(std::string_view name) const {
-    return holds_word(rules_.flags, name) || holds_word(rules_.more_flags, name);
+    return word_list_contains(rules_.flags, name) || word_list_contains(rules_.more_flags, name);
   }
 
   void whole_word(const std::string& word) {
@@ -48,8 +48,8 @@ class OptionReader {
     } else if (is_flag(word)) {
       split_.options.push_back({word, std::nullopt, ""});
     } else {
-      GivenOption option{word, next(), ""};
-      if (holds_word(rules_.pairs, word)) option.second = next().value_or("");
+      GivenCommandOption option{word, next(), ""};
+      if (word_list_contains(rules_.pairs, word)) option.second = next().value_or("");
       split_.options.push_back(std::move(option));
     }
   }
@@ -77,20 +77,20 @@ class OptionReader {
 
 }  // namespace
 
-SplitCommandOptions split_options(std::span<const std::string> words, std::size_t start,
-                                  const CommandOptionRules& rules) {
+SplitCommandOptions split_command_options(std::span<const std::string> words, std::size_t start,
+                                          const CommandOptionRules& rules) {
   return OptionReader(words, start, rules).read();
 }
 
-std::optional<std::string> last_option_value(std::span<const GivenOption> options,
+std::optional<std::string> last_option_value(std::span<const GivenCommandOption> options,
                                              std::string_view names) {
   for (auto option = options.rbegin(); option != options.rend(); ++option) {
-    if (holds_word(names, option->name)) return option->value.value_or("");
+    if (word_list_contains(names, option->name)) return option->value.value_or("");
   }
   return std::nullopt;
 }
 
-bool holds_word(std::string_view list, std::string_view word) {
+bool word_list_contains(std::string_view list, std::string_view word) {
   for (std::size_t at = list.find(word); at != std::string_view::npos;
        at = list.find(word, at + 1)) {
     const std::size_t end = at + word.size();

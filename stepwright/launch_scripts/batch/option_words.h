@@ -22,7 +22,7 @@ struct CommandOptionRules {
 };
 
 /// An option that a command was given.
-struct GivenOption {
+struct GivenCommandOption {
   std::string name;                  ///< Name of the option with its dashes.
   std::optional<std::string> value;  ///< Value of the option; nullopt for a flag.
   /// Second value of an option that takes two, such as `-mca NAME VALUE`; empty for other options.
@@ -31,22 +31,22 @@ struct GivenOption {
 
 /// The options of a command, and the index of the word after them.
 struct SplitCommandOptions {
-  std::vector<GivenOption> options;
+  std::vector<GivenCommandOption> options;
   /// Index of the first word that is not an option; the number of words if all words are options.
   std::size_t rest = 0;
 };
 
 /// Splits a command into its options and the rest. Options begin at index `start`, after the
 /// program or subcommand `words[start - 1]`; `--` ends them.
-SplitCommandOptions split_options(std::span<const std::string> words, std::size_t start,
-                                  const CommandOptionRules& rules);
+SplitCommandOptions split_command_options(std::span<const std::string> words, std::size_t start,
+                                          const CommandOptionRules& rules);
 
 /// Returns the value of the last option whose name is one of `names` ("-N --nodes"), "" for a flag;
 /// nullopt if no option has such a name.
-std::optional<std::string> last_option_value(std::span<const GivenOption> options,
+std::optional<std::string> last_option_value(std::span<const GivenCommandOption> options,
                                              std::string_view names);
 
 /// True if `list`, words separated by blanks, contains the word.
-bool holds_word(std::string_view list, std::string_view word);
+bool word_list_contains(std::string_view list, std::string_view word);
 
 }  // namespace stepwright::launch_scripts

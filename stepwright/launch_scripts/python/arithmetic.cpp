@@ -68,7 +68,7 @@ std::optional<std::vector<PythonObject>> items_of(const PythonObject& value) {
 }
 
 PythonObject list_of(std::vector<PythonObject> items, std::uint32_t line) {
-  if (items.size() > kMaxPythonItems) return PythonObject::unknown("list", line);
+  if (items.size() > kMaxPythonContainerItems) return PythonObject::unknown("list", line);
   PythonObject made = PythonObject::list();
   made.line = line;
   made.body->items = std::move(items);
@@ -77,7 +77,7 @@ PythonObject list_of(std::vector<PythonObject> items, std::uint32_t line) {
 
 /// Returns the list "[a] * 3".
 PythonObject repeated(const PythonObject& list, std::int64_t count, std::uint32_t line) {
-  const auto most = static_cast<std::int64_t>(kMaxPythonItems / python_value_size(list));
+  const auto most = static_cast<std::int64_t>(kMaxPythonContainerItems / python_value_size(list));
   if (count > most) return PythonObject::unknown("list", line);
   std::vector<PythonObject> items;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -124,7 +124,7 @@ std::optional<bool> is_held_in(const PythonObject& a, const PythonObject& b) {
     if (b.body->find(*key) != nullptr) return true;
     // The mapping can contain the key if it has keys that are not known.
     const bool known = std::ranges::none_of(b.body->members, [](const auto& member) {
-      return member.first.find(kUnknownTextBegin) != std::string::npos || member.first == "**";
+      return member.first.find(kUnknownValueMarkBegin) != std::string::npos || member.first == "**";
     });
     return known ? std::optional(false) : std::nullopt;
   }

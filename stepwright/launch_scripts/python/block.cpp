@@ -61,7 +61,7 @@ PythonProgram::Flow PythonProgram::block(const PythonStatement& head, Lines line
 
 PythonProgram::Flow PythonProgram::statement(Lines lines, std::size_t& at) {
   const PythonStatement& line = lines[at];
-  add_interpretation_effort(1, line.line);
+  add_python_interpretation_effort(1, line.line);
   std::string_view text = line.text;
   if (starts_python_word(text, "async")) text = python_trimmed(text.substr(5));
   if (starts_python_word(text, "if")) return conditional(lines, at);
@@ -95,7 +95,7 @@ PythonProgram::Flow PythonProgram::simple(const PythonStatement& line) {
   const std::string_view text = line.text;
   if (starts_python_word(text, "return")) {
     const std::string_view what = python_trimmed(text.substr(6));
-    returned_ = what.empty() ? PythonObject() : evaluate(what, line.line);
+    returned_ = what.empty() ? PythonObject() : evaluate_program_expression(what, line.line);
     return Flow::kReturn;
   }
   if (starts_python_word(text, "raise")) {
@@ -125,7 +125,7 @@ PythonProgram::Flow PythonProgram::simple(const PythonStatement& line) {
 
 /// Evaluates an expression statement for its effects.
 void PythonProgram::expression(const PythonStatement& line) {
-  const PythonObject value = evaluate(line.text, line.line);
+  const PythonObject value = evaluate_program_expression(line.text, line.line);
   if (!value.open()) return;
   host_.note_skipped_expression(line.text.substr(0, line.text.find('(')), line.text,
                                 recorded_line(line.line));
@@ -136,12 +136,12 @@ void PythonProgram::assign(const PythonAssignment& set, const PythonStatement& l
   const auto before =
       line.text.substr(0, static_cast<std::size_t>(set.value->data() - line.text.data()));
   const auto down = static_cast<std::uint32_t>(std::ranges::count(before, '\n'));
-  PythonObject value = evaluate(*set.value, line.line + down);
+  PythonObject value = evaluate_program_expression(*set.value, line.line + down);
   if (set.target.ends_with(']') && !set.target.starts_with('[')) {
     return assign_item(set.target, line, value);
   }
   if (!set.sign.empty()) value = changed(set, line, std::move(value));
-  add_interpretation_effort(python_value_size(value), line.line);
+  add_python_interpretation_effort(python_value_size(value), line.line);
   assign_python_targets(set.target, value, *this);
 }
 
@@ -164,12 +164,13 @@ PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonSta
 void PythonProgram::assign_item(std::string_view target, const PythonStatement& line,
                                 const PythonObject& value) {
   std::size_t open = target.find('[');
-  while (closing_python_bracket(target, open) + 1 < target.size()) {
+  while (closing_python_bracket_position(target, open) + 1 < target.size()) {
     open = target.find('[', open + 1);
   }
   if (open == std::string_view::npos) return;
-  const PythonObject owner = evaluate(target.substr(0, open), line.line);
-  const PythonObject key = evaluate(target.substr(open + 1, target.size() - open - 2), line.line);
+  const PythonObject owner = evaluate_program_expression(target.substr(0, open), line.line);
+  const PythonObject key =
+      evaluate_program_expression(target.substr(open + 1, target.size() - open - 2), line.line);
   if (owner.is(ObjectKind::kRecord) && key.is(ObjectKind::kText)) {
     return owner.body->set(key.text, value);
   }
@@ -187,7 +188,8 @@ PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonState
   const std::size_t in = find_python_operator(head, " in ");
   if (in == std::string_view::npos) return Flow::kNext;
   const std::string_view targets = head.substr(0, in);
-  auto items = python_loop_items(evaluate(python_trimmed(head.substr(in + 4)), line.line));
+  auto items = python_loop_items(
+      evaluate_program_expression(python_trimmed(head.substr(in + 4)), line.line));
   if (!items) {
     pass_over(line, body);
     return Flow::kNext;
@@ -207,7 +209,8 @@ PythonProgram::Flow PythonProgram::around(std::string_view text, const PythonSta
   if (starts_python_word(text, "with")) {
     const std::string_view head = head_behind(text, 4);
     const std::size_t as = find_python_operator(head, " as ");
-    const PythonObject held = evaluate(python_trimmed(head.substr(0, as)), line.line);
+    const PythonObject held =
+        evaluate_program_expression(python_trimmed(head.substr(0, as)), line.line);
     if (as != std::string_view::npos) assign_python_targets(head.substr(as + 4), held, *this);
   }
   return block(line, body) == Flow::kReturn ? Flow::kReturn : Flow::kNext;
@@ -242,7 +245,7 @@ PythonProgram::Flow PythonProgram::conditional(Lines lines, std::size_t& at) {
 std::optional<bool> PythonProgram::condition(const PythonStatement& head) {
   if (starts_python_word(head.text, "else")) return true;
   const std::size_t word = starts_python_word(head.text, "if") ? 2 : 4;
-  return python_truth(evaluate(head_behind(head.text, word), head.line));
+  return python_truth(evaluate_program_expression(head_behind(head.text, word), head.line));
 }
 
 /// Tells the host about the names that a skipped block would set.
@@ -253,13 +256,13 @@ void PythonProgram::pass_over(const PythonStatement& head, Lines block) {
 }
 
 void PythonProgram::note_passed(const PythonStatement& line, const PythonStatement& head) {
-  add_interpretation_effort(1, line.line);
+  add_python_interpretation_effort(1, line.line);
   if (is_noop_python_statement(line.text)) return;
   const std::string said = fmt::format("{}  [{}]", line.text, head.text);
   if (starts_python_word(line.text, "return"))
     host_.note_skipped_expression("return", said, recorded_line(line.line));
   const PythonAssignment set = python_assignment(line.text);
-  if (!set.value || !is_python_path(set.target)) return;
+  if (!set.value || !is_dotted_python_name(set.target)) return;
   const std::string variable(set.target.substr(0, set.target.find('.')));
   if (frames_[here_].names.contains(variable)) {
     host_.note_skipped_expression(set.target, said, recorded_line(line.line));

@@ -14,19 +14,20 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-void check_read(const Tree& tree, const std::string& name) {
+void check_read(const DocumentTree& tree, const std::string& name) {
   if (is_unread(tree)) {
     fail_input(fmt::format("{}:{}: '{}' is no literal, and nothing is executed: write the value{}",
-                           name, tree.line, printable(tree.text),
+                           name, tree.line, one_line_printable_text(tree.text),
                            computed_configuration_advice(tree.text, tree.line)));
   }
-  for (const Tree& item : tree.items) check_read(item, name);
+  for (const DocumentTree& item : tree.items) check_read(item, name);
 }
 
 }  // namespace
 
-PythonObject LiteralPythonHost::named(const std::string& path, const std::string& /*full*/,
-                                      std::uint32_t line) {
+PythonObject LiteralPythonHost::value_of_undefined_name(const std::string& path,
+                                                        const std::string& /*full*/,
+                                                        std::uint32_t line) {
   if (path.find('.') != std::string::npos) return PythonObject::string(path, line);
   PythonObject open = PythonObject::unknown(path, line);
   open.said = path;
@@ -75,24 +76,24 @@ PythonObject first_python_call_arguments(std::string_view text, std::string_view
   const std::size_t at = find_python_call(text, type);
   if (at == std::string_view::npos) fail_input(fmt::format("{}: has no call of {}", name, type));
   const auto line = static_cast<std::uint32_t>(1 + std::ranges::count(text.substr(0, at), '\n'));
-  const std::size_t close = closing_python_bracket(text, at);
+  const std::size_t close = closing_python_bracket_position(text, at);
   if (close == text.size()) {
     fail_input(fmt::format("{}:{}: the bracket of {} never closes", name, line, type));
   }
-  PythonObject made = program.evaluate(text.substr(at, close + 1 - at), line);
+  PythonObject made = program.evaluate_program_expression(text.substr(at, close + 1 - at), line);
   if (made.is(PythonObject::Kind::kRecord)) made.body->made_by.clear();
   return made;
 }
 
-Document read_python_call(std::string_view text, std::string_view function,
-                          const std::string& name) {
+YamlJsonDocument read_python_call(std::string_view text, std::string_view function,
+                                  const std::string& name) {
   LiteralPythonHost literals;
   const PythonFileText nothing[] = {{"", name}};
   PythonProgram program(nothing, literals);
-  const Tree given =
-      tree_of_python_value(first_python_call_arguments(text, function, program), name);
+  const DocumentTree given =
+      yaml_tree_of_python_value(first_python_call_arguments(text, function, program), name);
   check_read(given, name);
-  return Document::from(given, name);
+  return YamlJsonDocument::from_tree(given, name);
 }
 
 }  // namespace stepwright::launch_scripts

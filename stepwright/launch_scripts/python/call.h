@@ -14,7 +14,8 @@ namespace stepwright::launch_scripts {
 /// object that records class and arguments, and all else is unknown.
 class LiteralPythonHost : public PythonHost {
  public:
-  PythonObject named(const std::string& path, const std::string& full, std::uint32_t line) override;
+  PythonObject value_of_undefined_name(const std::string& path, const std::string& full,
+                                       std::uint32_t line) override;
   std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) override;
 };
 
@@ -35,7 +36,7 @@ PythonObject first_python_call_arguments(std::string_view text, std::string_view
 /// document, without executing anything. Values must be literals or calls of classes, whose names
 /// begin with a capital. Fails with `kInput`, with the position, if there is no such call or an
 /// argument is anything else.
-Document read_python_call(std::string_view text, std::string_view function,
-                          const std::string& name);
+YamlJsonDocument read_python_call(std::string_view text, std::string_view function,
+                                  const std::string& name);
 
 }  // namespace stepwright::launch_scripts

@@ -75,7 +75,7 @@ std::size_t end_of_path(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::optional<CommandStart> first_command_start(const SourceFile& file) {
+std::optional<PythonCommandStart> first_python_command_start(const SourceFile& file) {
   const std::string_view text = file.text;
   ImportedNames names;
   std::string_view before;  // The word before the current one.
@@ -96,7 +96,7 @@ std::optional<CommandStart> first_command_start(const SourceFile& file) {
       const bool called = at < text.size() && text[at] == '(' && before != "def";
       if (!imports && called && starts_command(names.full(path))) {
         const auto line = 1 + std::ranges::count(text.substr(0, begin), '\n');
-        return CommandStart{std::string(path), static_cast<std::uint32_t>(line)};
+        return PythonCommandStart{std::string(path), static_cast<std::uint32_t>(line)};
       }
       before = path;
     }

@@ -9,7 +9,7 @@
 namespace stepwright::launch_scripts {
 
 /// A call with which a Python program starts a command.
-struct CommandStart {
+struct PythonCommandStart {
   /// The called name as it is written: "subprocess.run", "U.execute_train".
   std::string call;
   std::uint32_t line = 0;  ///< Line number of the call, from 1.
@@ -19,6 +19,6 @@ struct CommandStart {
 /// `os.system`, `os.popen`, `os.exec*`, `os.spawn*`, `asyncio.create_subprocess_*`, or
 /// `execute_train` and `exec_command` of slime; nullopt if there is none. Comments and quoted texts
 /// do not count.
-std::optional<CommandStart> first_command_start(const SourceFile& file);
+std::optional<PythonCommandStart> first_python_command_start(const SourceFile& file);
 
 }  // namespace stepwright::launch_scripts

@@ -32,20 +32,21 @@ class Recipe final : public LiteralPythonHost {
   [[nodiscard]] std::vector<UnknownPythonValue> take_unread() { return std::move(unread_); }
   [[nodiscard]] std::vector<std::string> take_elsewhere() { return std::move(elsewhere_); }
 
-  std::optional<PythonObject> chosen(const PythonCall& call) override {
+  std::optional<PythonObject> host_call_result(const PythonCall& call) override {
     if (!words_.chosen) return std::nullopt;
-    const auto value = [&](const std::string& name) -> std::optional<Tree> {
-      const auto found = program_.global(name);
-      return found ? std::optional(tree_of_python_value(*found, call.file)) : std::nullopt;
+    const auto value = [&](const std::string& name) -> std::optional<DocumentTree> {
+      const auto found = program_.global_variable_value(name);
+      return found ? std::optional(yaml_tree_of_python_value(*found, call.file)) : std::nullopt;
     };
-    return object_of(words_.chosen(call.path, tree_of_python_value(call.given, call.file), value),
-                     call);
+    return object_of(
+        words_.chosen(call.path, yaml_tree_of_python_value(call.given, call.file), value), call);
   }
 
-  PythonObject named(const std::string& path, const std::string& full,
-                     std::uint32_t line) override {
+  PythonObject value_of_undefined_name(const std::string& path, const std::string& full,
+                                       std::uint32_t line) override {
     const bool itself = std::ranges::find(words_.themselves, path) != words_.themselves.end();
-    return itself ? PythonObject::string(path, line) : LiteralPythonHost::named(path, full, line);
+    return itself ? PythonObject::string(path, line)
+                  : LiteralPythonHost::value_of_undefined_name(path, full, line);
   }
 
   std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) override {
@@ -54,7 +55,7 @@ class Recipe final : public LiteralPythonHost {
       return same ? std::optional(call.given.unnamed.front()) : std::nullopt;
     }
     if (words_.known) {
-      const Tree given = tree_of_python_value(call.given, call.file);
+      const DocumentTree given = yaml_tree_of_python_value(call.given, call.file);
       if (auto known = object_of(words_.known(call.path, given, call.file), call)) return known;
     }
     const bool imported = call.full != call.path;
@@ -65,11 +66,11 @@ class Recipe final : public LiteralPythonHost {
   void note_skipped_expression(std::string_view name, std::string_view expression,
                                std::uint32_t line) override {
     if (unread_.size() == kMostUnread) return;
-    unread_.push_back({std::string(name), unknown_value_tree(expression).text, line});
+    unread_.push_back({std::string(name), tree_of_unknown_python_value(expression).text, line});
   }
 
  private:
-  static std::optional<PythonObject> object_of(const std::optional<Tree>& tree,
+  static std::optional<PythonObject> object_of(const std::optional<DocumentTree>& tree,
                                                const PythonCall& call) {
     return tree ? std::optional(python_value_of_tree(*tree, call.given.line)) : std::nullopt;
   }
@@ -113,7 +114,7 @@ std::optional<PythonFunction> chosen_function(PythonProgram& program, std::strin
   }
   if (!function.empty()) {
     fail_input(fmt::format("{}: has no function {}; those that make a {} are {}", program.file(),
-                           printable(function), root, listed(names)));
+                           one_line_printable_text(function), root, listed(names)));
   }
   if (names.size() > 1) {
     fail_input(fmt::format("{}: has {} functions that make a {}: --function picks one of {}",
@@ -126,20 +127,22 @@ std::optional<PythonFunction> chosen_function(PythonProgram& program, std::strin
 std::string call_of(const PythonFunction& function, const std::string& asked) {
   const std::size_t open = asked.find('(');
   if (open == std::string::npos) return fmt::format("{}()", function.name);
-  if (closing_python_bracket(asked, open) + 1 != asked.size()) {
-    fail_input(fmt::format("--function {}: a call is NAME(PARAMETER=VALUE)", printable(asked)));
+  if (closing_python_bracket_position(asked, open) + 1 != asked.size()) {
+    fail_input(fmt::format("--function {}: a call is NAME(PARAMETER=VALUE)",
+                           one_line_printable_text(asked)));
   }
   return asked;
 }
 
 /// Collects the values that are not literals, with their keys.
-void collect(const Tree& tree, const std::string& path, std::vector<UnknownPythonValue>& unread) {
+void collect(const DocumentTree& tree, const std::string& path,
+             std::vector<UnknownPythonValue>& unread) {
   if (unread.size() >= kMostUnread) return;
   if (is_unread(tree)) unread.push_back({path, tree.text, tree.line});
   const auto below = [&](std::string_view key) {
     return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
   };
-  if (tree.kind == Tree::Kind::kMapping) {
+  if (tree.kind == DocumentTree::TreeValueKind::kMapping) {
     for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
       collect(tree.items[i + 1], below(tree.items[i].text), unread);
     }
@@ -152,7 +155,7 @@ void collect(const Tree& tree, const std::string& path, std::vector<UnknownPytho
 
 }  // namespace
 
-std::vector<UnknownPythonValue> unknown_python_values(const Tree& tree) {
+std::vector<UnknownPythonValue> unknown_python_values(const DocumentTree& tree) {
   std::vector<UnknownPythonValue> unread;
   collect(tree, "", unread);
   return unread;
@@ -169,20 +172,22 @@ PythonConfig read_python_config(std::span<const PythonFileText> texts,
   if (const auto found = chosen_function(program, asked, words.root)) {
     config.function = std::string(found->name);
     const std::string call = call_of(*found, function);
-    config.tree = tree_of_python_value(program.evaluate(call, 0), name);
+    config.tree = yaml_tree_of_python_value(program.evaluate_program_expression(call, 0), name);
     line = found->head.line;
   } else {
     config.tree =
-        tree_of_python_value(first_python_call_arguments(text, words.root, program), name);
+        yaml_tree_of_python_value(first_python_call_arguments(text, words.root, program), name);
   }
   if (is_unread(config.tree)) {
     const std::uint32_t at = std::max(config.tree.line, line);
     fail_input(fmt::format("{}:{}: what {} returns is not followed: {}{}", name, at,
-                           printable(config.function), printable(config.tree.text),
+                           one_line_printable_text(config.function),
+                           one_line_printable_text(config.tree.text),
                            computed_configuration_advice(config.tree.text, at)));
   }
-  if (config.tree.kind != Tree::Kind::kMapping) {
-    fail_input(fmt::format("{}: {} returns no {}", name, printable(config.function), words.root));
+  if (config.tree.kind != DocumentTree::TreeValueKind::kMapping) {
+    fail_input(fmt::format("{}: {} returns no {}", name, one_line_printable_text(config.function),
+                           words.root));
   }
   config.unread = recipe.take_unread();
   config.elsewhere = recipe.take_elsewhere();

@@ -20,15 +20,15 @@ struct FrameworkPythonFacts {
   std::string_view root;
   /// A callback that returns the result of a framework's function that none of the read files
   /// defines; `file`: the file with the call; nullopt: the result is unknown.
-  std::function<std::optional<Tree>(const std::string& function, const Tree& arguments,
-                                    const std::string& file)>
+  std::function<std::optional<DocumentTree>(const std::string& function,
+                                            const DocumentTree& arguments, const std::string& file)>
       known;
   /// A callback, asked before any definition in the read files, that returns the result of a
   /// framework's function which depends on a value of these files (`value` looks it up by name);
   /// nullopt: not such a function.
-  std::function<std::optional<Tree>(
-      const std::string& function, const Tree& arguments,
-      const std::function<std::optional<Tree>(const std::string& name)>& value)>
+  std::function<std::optional<DocumentTree>(
+      const std::string& function, const DocumentTree& arguments,
+      const std::function<std::optional<DocumentTree>(const std::string& name)>& value)>
       chosen{};
   /// Names of methods that return the object they are called on.
   std::vector<std::string_view> same{};
@@ -49,7 +49,7 @@ struct UnknownPythonValue {
 struct PythonConfig {
   /// The configuration as a tree; a call of a class is a mapping with the class name under the key
   /// `()`.
-  Tree tree;
+  DocumentTree tree;
   /// Name of the function that returns the configuration; empty: the configuration is the first
   /// call in the text.
   std::string function;
@@ -63,7 +63,7 @@ struct PythonConfig {
 
 /// Returns the values of a configuration that are not literals, so that they are unknown, with
 /// their keys; at most 1,000.
-std::vector<UnknownPythonValue> unknown_python_values(const Tree& tree);
+std::vector<UnknownPythonValue> unknown_python_values(const DocumentTree& tree);
 
 /// Returns the configuration that a function of the first text returns. `function` is "name" or
 /// "name(precision='fp8')"; empty: the only function that returns a configuration.
@@ -72,7 +72,7 @@ std::vector<UnknownPythonValue> unknown_python_values(const Tree& tree);
 /// values are decided. Executes nothing.
 /// Fails with `kInput` if `function` is empty and several functions return configurations (their
 /// names are in the message), if `function` is unknown, if its result cannot be interpreted, and in
-/// the cases of `PythonProgram` and `tree_of_python_value`.
+/// the cases of `PythonProgram` and `yaml_tree_of_python_value`.
 PythonConfig read_python_config(std::span<const PythonFileText> texts,
                                 const FrameworkPythonFacts& words, const std::string& function);
 

@@ -66,7 +66,7 @@ std::vector<std::string_view> split_at_python_commas(std::string_view text) {
   return parts;
 }
 
-PythonObject PythonProgram::invoke(Function& function, const PythonArguments& given,
+PythonObject PythonProgram::invoke(PythonFunctionDefinition& function, const PythonArguments& given,
                                    const PythonObject* self) {
   if (calls_ == kDeepestCall || depth_ > kDeepestCaller) return too_deep(function.name, given);
   const std::string_view extra = untaken(function.parameters, given);
@@ -88,7 +88,8 @@ PythonObject PythonProgram::invoke(Function& function, const PythonArguments& gi
 
 /// Returns a frame with the parameters bound to arguments; defaults are evaluated in the function's
 /// file.
-PythonProgram::Frame PythonProgram::frame_of(const Function& function, const PythonArguments& given,
+PythonProgram::Frame PythonProgram::frame_of(const PythonFunctionDefinition& function,
+                                             const PythonArguments& given,
                                              const PythonObject* self) {
   Frame frame{.names = {}, .file = function.file, .nested = function.nested};
   std::size_t place = 0;
@@ -138,7 +139,8 @@ void PythonProgram::parameter(const PythonStatement& said, const PythonArguments
   if (value != nullptr) {
     frame.names[name] = *value;
   } else if (equals != std::string_view::npos) {
-    frame.names[name] = evaluate(python_trimmed(part.substr(equals + 1)), said.line);
+    frame.names[name] =
+        evaluate_program_expression(python_trimmed(part.substr(equals + 1)), said.line);
   } else {
     const std::string_view type = declared.substr(std::min(colon + 1, declared.size()));
     const Class* own = defined_class(std::string(python_trimmed(type)));
@@ -192,12 +194,12 @@ void PythonProgram::field(const PythonStatement& line, const PythonArguments& gi
   const PythonAssignment set = python_assignment(line.text);
   const std::size_t colon = std::min(line.text.find(':'), line.text.size());
   const std::string name(set.value ? set.target : python_trimmed(line.text.substr(0, colon)));
-  if (!is_python_path(name) || starts_python_word(line.text, "def")) return;
+  if (!is_dotted_python_name(name) || starts_python_word(line.text, "def")) return;
   const PythonObject* value = given.find(name, place++);
   if (value != nullptr) {
     made.body->set(name, *value);
   } else {
-    made.body->set(name, set.value ? evaluate(*set.value, line.line)
+    made.body->set(name, set.value ? evaluate_program_expression(*set.value, line.line)
                                    : PythonObject::unknown(name, recorded_line(line.line)));
   }
 }
@@ -206,7 +208,7 @@ void PythonProgram::define(std::string_view text, const PythonStatement& line, L
                            const std::string& owner) {
   const std::size_t open = text.find('(');
   if (open == std::string_view::npos) return;
-  const std::size_t close = closing_python_bracket(text, open);
+  const std::size_t close = closing_python_bracket_position(text, open);
   const std::string name = owner + std::string(python_trimmed(text.substr(3, open - 3)));
   file_here().functions[name] = {.name = name,
                                  .parameters = text.substr(open + 1, close - open - 1),
@@ -221,7 +223,7 @@ void PythonProgram::define_class(std::string_view text, Lines body) {
   const std::string name(python_trimmed(text.substr(5, end - 5)));
   std::string base;
   if (end < text.size() && text[end] == '(') {
-    const std::size_t close = closing_python_bracket(text, end);
+    const std::size_t close = closing_python_bracket_position(text, end);
     base = std::string(python_trimmed(text.substr(end + 1, close - end - 1)));
   }
   // Methods are defined after the fields are read.

@@ -43,7 +43,7 @@ class Evaluation {
 
  private:
   PythonObject followed(const PythonNode& node) {
-    names_.add_interpretation_effort(1, node.line);
+    names_.add_python_interpretation_effort(1, node.line);
     switch (node.kind) {
       case PartKind::kConstant:
         return node.word == "None" ? PythonObject() : PythonObject::boolean(node.word == "True");
@@ -70,7 +70,7 @@ class Evaluation {
     return names_.recorded_line(node.line);
   }
   PythonObject spent(PythonObject value, const PythonNode& node) {
-    names_.add_interpretation_effort(python_value_size(value), node.line);
+    names_.add_python_interpretation_effort(python_value_size(value), node.line);
     return value;
   }
 
@@ -87,7 +87,7 @@ class Evaluation {
   PythonObject string(const PythonNode& node) {
     PythonObject made = PythonObject::string("", at(node));
     for (const PythonNode& part : node.parts) {
-      names_.add_interpretation_effort(part.word.size() / 64, part.line);
+      names_.add_python_interpretation_effort(part.word.size() / 64, part.line);
       append_python_text(made.text, part.kind == PartKind::kHole ? filled(part) : part.word,
                          at(part));
     }
@@ -114,7 +114,7 @@ class Evaluation {
     made.line = at(node);
     std::vector<PythonObject>& items = made.body->items;
     for (const PythonNode& part : node.parts) {
-      if (items.size() >= kMaxPythonItems) break;
+      if (items.size() >= kMaxPythonContainerItems) break;
       if (part.kind == PartKind::kSpread) {
         spread(value(part.parts.front()), items);
       } else if (part.kind != PartKind::kPair) {
@@ -187,10 +187,11 @@ class Evaluation {
   }
 
   void element(const PythonNode& node, PythonObject& made) {
-    names_.add_interpretation_effort(1 + node.text.size() / 64, node.line);
+    names_.add_python_interpretation_effort(1 + node.text.size() / 64, node.line);
     if (node.kind == PartKind::kPair) return pair(node, made);
     PythonObject one = value(node);
-    if (made.body->items.size() < kMaxPythonItems) made.body->items.push_back(std::move(one));
+    if (made.body->items.size() < kMaxPythonContainerItems)
+      made.body->items.push_back(std::move(one));
   }
 
   /// Evaluates the indices, attributes and calls after a value.
@@ -210,7 +211,8 @@ class Evaluation {
         value = sliced(value, part);
       } else if (next + 1 < node.parts.size() &&
                  node.parts[next + 1].kind == PartKind::kArguments) {
-        value = spent(names_.method(value, part.word, arguments(node.parts[++next])), part);
+        value =
+            spent(names_.call_python_method(value, part.word, arguments(node.parts[++next])), part);
       } else {
         PythonObject found = python_attribute(value, part.word, at(part));
         value = std::move(found);
@@ -234,7 +236,7 @@ class Evaluation {
     std::size_t weight = 1;
     for (const PythonObject& one : given.unnamed) weight += python_value_size(one);
     for (const auto& [name, one] : given.named) weight += python_value_size(one);
-    names_.add_interpretation_effort(weight, node.line);
+    names_.add_python_interpretation_effort(weight, node.line);
     return given;
   }
 
@@ -245,7 +247,7 @@ class Evaluation {
       case PartKind::kKeyword:
         if (given.find(node.word, ~std::size_t{0}) != nullptr) {
           fail_input(fmt::format("{}:{}: '{}' is given twice", names_.file(), node.line,
-                                 printable(node.word)));
+                                 one_line_printable_text(node.word)));
         }
         given.named.emplace_back(node.word, value(node.parts.front()));
         return;
@@ -389,11 +391,11 @@ void assign_python_targets(std::string_view targets, const PythonObject& value,
   constexpr int kDeepestTargets = 20;
   targets = python_trimmed(targets);
   if ((targets.starts_with('(') || targets.starts_with('[')) &&
-      closing_python_bracket(targets, 0) + 1 == targets.size()) {
+      closing_python_bracket_position(targets, 0) + 1 == targets.size()) {
     targets = targets.substr(1, targets.size() - 2);
   }
   if (find_python_operator(targets, ",") == std::string_view::npos) {
-    if (is_python_path(targets)) names.bind(std::string(targets), value);
+    if (is_dotted_python_name(targets)) names.bind(std::string(targets), value);
     return;
   }
   for (std::size_t i = 0; !targets.empty() && depth < kDeepestTargets; ++i) {

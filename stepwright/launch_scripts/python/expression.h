@@ -32,12 +32,12 @@ class PythonEvaluationScope {
   virtual PythonObject call(const std::string& path, const PythonArguments& given) = 0;
   /// Interprets a call of the method `name` on `self`, which the method can change, and returns the
   /// result.
-  virtual PythonObject method(PythonObject& self, const std::string& name,
-                              const PythonArguments& given) = 0;
+  virtual PythonObject call_python_method(PythonObject& self, const std::string& name,
+                                          const PythonArguments& given) = 0;
   virtual void bind(const std::string& name, PythonObject value) = 0;
   /// Adds `effort` (steps of work) to the effort of the whole interpretation; fails with `kInput`,
   /// naming the line, beyond a limit.
-  virtual void add_interpretation_effort(std::size_t effort, std::uint32_t line) = 0;
+  virtual void add_python_interpretation_effort(std::size_t effort, std::uint32_t line) = 0;
 };
 
 /// Returns the value of a Python expression. Texts (also f-strings), numbers, lists, mappings,

@@ -32,11 +32,13 @@ class PythonHost {
 
   /// Returns the value of a name that no file of the program defines. `path`: the name as written;
   /// `full`: with the module's real name in place of its alias.
-  virtual PythonObject named(const std::string& path, const std::string& full,
-                             std::uint32_t line) = 0;
+  virtual PythonObject value_of_undefined_name(const std::string& path, const std::string& full,
+                                               std::uint32_t line) = 0;
   /// Returns the result of a call whose function this host defines in place of the program;
   /// nullopt: interpret the program's own definition.
-  virtual std::optional<PythonObject> chosen(const PythonCall& /*call*/) { return std::nullopt; }
+  virtual std::optional<PythonObject> host_call_result(const PythonCall& /*call*/) {
+    return std::nullopt;
+  }
   /// Returns the result of a call whose function no file of the program defines; nullopt: the
   /// result is unknown.
   virtual std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) = 0;

@@ -107,7 +107,7 @@ std::optional<PythonObject> list_method(PythonObject& self, std::string_view met
                                         const PythonArguments& given) {
   const PythonObject* first = given.find("", 0);
   if (method == "copy") return call_python_library_function("list", {{self}, {}, given.line});
-  if (first == nullptr || self.body->items.size() >= kMaxPythonItems) return std::nullopt;
+  if (first == nullptr || self.body->items.size() >= kMaxPythonContainerItems) return std::nullopt;
   if (method == "append") {
     self.body->add(*first);
   } else if (method == "extend") {
@@ -261,9 +261,9 @@ std::optional<PythonObject> instance_of(const PythonArguments& given) {
   for (const PythonObject& type : all) {
     // A class is a name that no file sets.
     const std::string_view named = type.said.empty() ? type.text : type.said;
-    const std::size_t begin = named.find_last_of(std::string{'.', kUnknownTextBegin}) + 1;
-    const auto is = is_of_class(given.unnamed[0],
-                                named.substr(begin, named.find(kUnknownTextEnd, begin) - begin));
+    const std::size_t begin = named.find_last_of(std::string{'.', kUnknownValueMarkBegin}) + 1;
+    const auto is = is_of_class(
+        given.unnamed[0], named.substr(begin, named.find(kUnknownValueMarkEnd, begin) - begin));
     if (is && *is) return PythonObject::boolean(true);
     open = open || !is;
   }

@@ -43,7 +43,7 @@ class Pieces {
         plain_ += c;
         ++i;
       } else if (filled && c == '{') {
-        const std::size_t close = closing_python_bracket(inside_, i);
+        const std::size_t close = closing_python_bracket_position(inside_, i);
         if (close >= inside_.size()) return false;
         hole(inside_.substr(i + 1, close - i - 1));
         i = close;

@@ -40,7 +40,7 @@ bool leads_to(const PythonObject& value, const PythonObject::Body* body) {
     const PythonObject* one = waiting.back();
     waiting.pop_back();
     if (one->body == nullptr) continue;
-    if (one->body.get() == body || ++looked > kMaxPythonItems) return true;
+    if (one->body.get() == body || ++looked > kMaxPythonContainerItems) return true;
     for (const PythonObject& item : one->body->items) waiting.push_back(&item);
     for (const auto& [key, member] : one->body->members) waiting.push_back(&member);
   }
@@ -57,7 +57,8 @@ void append_python_text(std::string& text, std::string_view part, std::uint32_t 
 }
 
 std::string unknown_python_value_text(std::string_view expression) {
-  return fmt::format("{}{}{}", kUnknownTextBegin, name_of_last_part(expression), kUnknownTextEnd);
+  return fmt::format("{}{}{}", kUnknownValueMarkBegin, name_of_last_part(expression),
+                     kUnknownValueMarkEnd);
 }
 
 PythonObject PythonObject::unknown(std::string_view name, std::uint32_t line) {
@@ -130,22 +131,22 @@ void PythonObject::Body::set(const std::string& name, const PythonObject& value)
     *old = std::move(own);
     return;
   }
-  if (members.size() == kMaxPythonItems) {
-    fail_input(
-        fmt::format("line {}: an object has more than {} members", value.line, kMaxPythonItems));
+  if (members.size() == kMaxPythonContainerItems) {
+    fail_input(fmt::format("line {}: an object has more than {} members", value.line,
+                           kMaxPythonContainerItems));
   }
   members.emplace_back(name, std::move(own));
 }
 
 void PythonObject::Body::add(const PythonObject& item) {
-  if (items.size() == kMaxPythonItems) return;
+  if (items.size() == kMaxPythonContainerItems) return;
   items.push_back(leads_to(item, this) ? copy_python_value(item) : item);
 }
 
 std::size_t python_value_size(const PythonObject& value) {
   std::size_t weight = 0;
   std::vector<const PythonObject*> open = {&value};
-  while (!open.empty() && weight <= kMaxPythonItems) {
+  while (!open.empty() && weight <= kMaxPythonContainerItems) {
     const PythonObject* one = open.back();
     open.pop_back();
     weight += 1 + one->text.size() / 64;
@@ -168,7 +169,8 @@ PythonObject copy_python_value(const PythonObject& value) {
   PythonObject made = value;
   made.body = nullptr;
   if (value.body == nullptr || value.is(ObjectKind::kUnknown)) return made;
-  if (python_value_size(value) > kMaxPythonItems) return PythonObject::unknown("value", value.line);
+  if (python_value_size(value) > kMaxPythonContainerItems)
+    return PythonObject::unknown("value", value.line);
   made.body = std::make_shared<PythonObject::Body>();
   made.body->made_by = value.body->made_by;
   for (const PythonObject& item : value.body->items)
@@ -217,7 +219,7 @@ std::string python_str(const PythonObject& value) {
 std::optional<std::string> python_mapping_key_text(const PythonObject& key) {
   if (!key.is(ObjectKind::kList)) {
     std::string said = python_str(key);
-    const bool open = said.find(kUnknownTextBegin) != std::string::npos;
+    const bool open = said.find(kUnknownValueMarkBegin) != std::string::npos;
     return open ? std::nullopt : std::optional(std::move(said));
   }
   std::vector<std::string> parts;
@@ -237,7 +239,9 @@ std::optional<bool> python_truth(const PythonObject& value) {
     case ObjectKind::kReal:
       return value.text.find_first_of("123456789") < value.text.find_first_of("eE");
     case ObjectKind::kText:
-      if (value.text.starts_with(kUnknownTextBegin) && value.text.ends_with(kUnknownTextEnd)) break;
+      if (value.text.starts_with(kUnknownValueMarkBegin) &&
+          value.text.ends_with(kUnknownValueMarkEnd))
+        break;
       return !value.text.empty();
     case ObjectKind::kList: return !value.body->items.empty();
     case ObjectKind::kRecord: return !value.body->members.empty() || !value.body->made_by.empty();

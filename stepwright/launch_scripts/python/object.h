@@ -15,11 +15,11 @@ namespace stepwright::launch_scripts {
 
 /// Character before the name of an unknown value inside a text: the text holds `kHoleBegin NAME
 /// kHoleEnd` in place of the value.
-constexpr char kUnknownTextBegin = '\x01';
-constexpr char kUnknownTextEnd = '\x02';
+constexpr char kUnknownValueMarkBegin = '\x01';
+constexpr char kUnknownValueMarkEnd = '\x02';
 
 /// Largest number of items in a list, of members in a mapping, and of parts in a copied value.
-constexpr std::size_t kMaxPythonItems = 10'000;
+constexpr std::size_t kMaxPythonContainerItems = 10'000;
 
 /// Returns the text that stands for an unknown value: a name between two marker characters. The
 /// name is the last part of the expression: "tp" for "args.tp".
@@ -57,7 +57,7 @@ struct PythonObject {
 
   [[nodiscard]] bool is(Kind one) const { return kind == one; }
   [[nodiscard]] bool open() const {
-    return is(Kind::kUnknown) || text.find(kUnknownTextBegin) != std::string::npos;
+    return is(Kind::kUnknown) || text.find(kUnknownValueMarkBegin) != std::string::npos;
   }
 };
 

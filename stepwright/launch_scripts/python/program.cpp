@@ -54,7 +54,7 @@ void PythonProgram::begin(std::size_t file) {
   here_ = before;
 }
 
-std::optional<PythonObject> PythonProgram::global(const std::string& name) {
+std::optional<PythonObject> PythonProgram::global_variable_value(const std::string& name) {
   for (std::size_t file = 0; file < files_.size(); ++file) {
     begin(file);
     const auto found = frames_[file].names.find(name);
@@ -176,7 +176,7 @@ PythonObject PythonProgram::value(const std::string& path, std::uint32_t line) {
       other->line = line;
       return *other;
     }
-    return host_.named(path, full_name(path), line);
+    return host_.value_of_undefined_name(path, full_name(path), line);
   }
   PythonObject one = python_record_of_attributes(*found);
   one.line = line;
@@ -193,8 +193,9 @@ PythonObject PythonProgram::value(const std::string& path, std::uint32_t line) {
 
 PythonObject PythonProgram::call(const std::string& path, const PythonArguments& given) {
   PythonCall call{path, full_name(path), given, file()};
-  if (auto known = host_.chosen(call)) return *known;
-  if (Function* own = defined(&File::functions, path)) return invoke(*own, given, nullptr);
+  if (auto known = host_.host_call_result(call)) return *known;
+  if (PythonFunctionDefinition* own = defined(&File::functions, path))
+    return invoke(*own, given, nullptr);
   if (const Class* type = defined(&File::classes, path)) return instance(*type, given);
   call.full = handed_on(std::move(call.full));
   if (auto known = host_.result_of_undefined_call(call)) return *known;
@@ -203,7 +204,7 @@ PythonObject PythonProgram::call(const std::string& path, const PythonArguments&
   PythonObject result = PythonObject::unknown(path, given.line);
   if (dot != std::string::npos) {
     PythonObject self = value(path.substr(0, dot), given.line);
-    result = method(self, path.substr(dot + 1), given);
+    result = call_python_method(self, path.substr(dot + 1), given);
   }
   // Gives the unknown value a body, so that attributes set on it show under all of its names.
   if (result.is(ObjectKind::kUnknown) && result.body == nullptr) {
@@ -213,10 +214,11 @@ PythonObject PythonProgram::call(const std::string& path, const PythonArguments&
   return result;
 }
 
-PythonObject PythonProgram::method(PythonObject& self, const std::string& name,
-                                   const PythonArguments& given) {
+PythonObject PythonProgram::call_python_method(PythonObject& self, const std::string& name,
+                                               const PythonArguments& given) {
   if (self.is(ObjectKind::kRecord)) {
-    Function* own = defined(&File::functions, fmt::format("{}.{}", self.body->made_by, name));
+    PythonFunctionDefinition* own =
+        defined(&File::functions, fmt::format("{}.{}", self.body->made_by, name));
     if (own != nullptr) return invoke(*own, given, &self);
   }
   PythonArguments of = given;
@@ -278,7 +280,7 @@ void PythonProgram::open_object(PythonObject& object, std::string_view path, std
   if (body != nullptr) object.body = body;
 }
 
-void PythonProgram::add_interpretation_effort(std::size_t effort, std::uint32_t line) {
+void PythonProgram::add_python_interpretation_effort(std::size_t effort, std::uint32_t line) {
   effort_ += effort;
   if (effort_ > kMostFollowed) {
     fail_input(fmt::format("{}:{}: following what it does takes too much{}", file(), line,
@@ -286,7 +288,7 @@ void PythonProgram::add_interpretation_effort(std::size_t effort, std::uint32_t 
   }
 }
 
-PythonObject PythonProgram::evaluate(std::string_view text, std::uint32_t line) {
+PythonObject PythonProgram::evaluate_program_expression(std::string_view text, std::uint32_t line) {
   const auto [tree, added] = trees_.try_emplace({text.data(), text.size()});
   if (added) tree->second = parse_python_expression(text, {line, file()});
   return evaluate_python_expression(tree->second, *this);

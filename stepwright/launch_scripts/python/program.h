@@ -41,9 +41,9 @@ class PythonProgram final : public PythonEvaluationScope {
   void begin(std::size_t file);
   /// Returns the value of an expression that stands on a line of the first file (0: in no file).
   /// `text` must outlive the program.
-  PythonObject evaluate(std::string_view text, std::uint32_t line);
+  PythonObject evaluate_program_expression(std::string_view text, std::uint32_t line);
   /// Returns the value of a global variable of any file; nullopt if no file has it.
-  std::optional<PythonObject> global(const std::string& name);
+  std::optional<PythonObject> global_variable_value(const std::string& name);
   [[nodiscard]] Lines lines() const { return files_.front().lines; }
 
   [[nodiscard]] const std::string& file() const override { return file_here().name; }
@@ -52,14 +52,14 @@ class PythonProgram final : public PythonEvaluationScope {
   }
   PythonObject value(const std::string& path, std::uint32_t line) override;
   PythonObject call(const std::string& path, const PythonArguments& given) override;
-  PythonObject method(PythonObject& self, const std::string& name,
-                      const PythonArguments& given) override;
+  PythonObject call_python_method(PythonObject& self, const std::string& name,
+                                  const PythonArguments& given) override;
   void bind(const std::string& path, PythonObject value) override;
-  void add_interpretation_effort(std::size_t effort, std::uint32_t line) override;
+  void add_python_interpretation_effort(std::size_t effort, std::uint32_t line) override;
 
  private:
   /// A Python function at top level, in a class or in another function.
-  struct Function {
+  struct PythonFunctionDefinition {
     std::string name;
     std::string_view parameters{};
     std::uint32_t line = 0;
@@ -78,7 +78,7 @@ class PythonProgram final : public PythonEvaluationScope {
     std::string_view text;
     bool begun = false;
     std::vector<PythonStatement> lines{};  ///< Statements of the file, empty until `begun`.
-    std::map<std::string, Function> functions{};
+    std::map<std::string, PythonFunctionDefinition> functions{};
     std::map<std::string, Class> classes{};
     /// Imported names, each with its full name in the module: "numpy" for "np".
     std::map<std::string, std::string> imported{};
@@ -111,8 +111,10 @@ class PythonProgram final : public PythonEvaluationScope {
   void import_names(std::string_view statement);
 
   // The functions from here on are in definition.cpp: functions and classes.
-  PythonObject invoke(Function& function, const PythonArguments& given, const PythonObject* self);
-  Frame frame_of(const Function& function, const PythonArguments& given, const PythonObject* self);
+  PythonObject invoke(PythonFunctionDefinition& function, const PythonArguments& given,
+                      const PythonObject* self);
+  Frame frame_of(const PythonFunctionDefinition& function, const PythonArguments& given,
+                 const PythonObject* self);
   void parameter(const PythonStatement& said, const PythonArguments& given, std::size_t& place,
                  Frame& frame);
   PythonObject instance(const Class& type, const PythonArguments& given);

@@ -30,7 +30,7 @@ const PythonObject* named(const PythonArguments& given, std::string_view name) {
 PythonObject value_of(const std::string& text, const PythonObject& usual) {
   if (text.empty()) return PythonObject::boolean(!(usual.is(ObjectKind::kBool) && usual.truth));
   if (usual.is(ObjectKind::kText)) return PythonObject::string(text, 0);
-  return python_value_of_tree(Tree::scalar(text, false), 0);
+  return python_value_of_tree(DocumentTree::make_scalar(text, false), 0);
 }
 
 }  // namespace

@@ -33,7 +33,9 @@ class ArgparseOptions {
   /// (google/python-fire), and adds these options.
   PythonArguments call_arguments(const std::vector<std::string>& parameters, std::uint32_t line);
   /// True if the program has an option of that name.
-  [[nodiscard]] bool has(std::string_view name) const { return defaults_.contains(name); }
+  [[nodiscard]] bool has_program_option(std::string_view name) const {
+    return defaults_.contains(name);
+  }
   /// Returns the object that the program gets from `parse_args`; an option with neither a value nor
   /// a default is an unknown attribute.
   [[nodiscard]] PythonObject parsed_arguments() const;

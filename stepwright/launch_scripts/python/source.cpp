@@ -136,7 +136,7 @@ std::size_t end_of_python_string(std::string_view text, std::size_t at) {
   return text.size() + 1;
 }
 
-std::size_t closing_python_bracket(std::string_view text, std::size_t at) {
+std::size_t closing_python_bracket_position(std::string_view text, std::size_t at) {
   return find_outside(text, at, [&](std::size_t here, std::int64_t depth) {
     return depth == 0 && closes(text[here]);
   });

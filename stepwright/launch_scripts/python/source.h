@@ -39,7 +39,7 @@ std::size_t end_of_python_string(std::string_view text, std::size_t at);
 
 /// Returns the position of the bracket that closes the bracket at position `at`; the length of the
 /// text if none does.
-std::size_t closing_python_bracket(std::string_view text, std::size_t at);
+std::size_t closing_python_bracket_position(std::string_view text, std::size_t at);
 
 /// Returns the position in a text of an operator, or of a word with blanks around it (" and "),
 /// outside of brackets, string literals and comments; `npos` if there is none.

@@ -15,7 +15,7 @@ bool holds_char(std::string_view characters, char c) {
 
 }  // namespace
 
-bool is_python_path(std::string_view text) {
+bool is_dotted_python_name(std::string_view text) {
   const bool word = std::ranges::all_of(
       text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
   return word && !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0;
@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, std::string>> python_imported_names(std::stri
   };
   for (at += 7; at < statement.size(); ++at) {
     const char c = statement[at];
-    if (is_python_path(std::string_view(&c, 1)) ||
+    if (is_dotted_python_name(std::string_view(&c, 1)) ||
         std::isdigit(static_cast<unsigned char>(c)) != 0) {
       word += c;
       continue;

@@ -19,7 +19,7 @@ struct PythonAssignment {
 PythonAssignment python_assignment(std::string_view statement);
 
 /// True if a text is a Python name, or names joined by dots.
-bool is_python_path(std::string_view text);
+bool is_dotted_python_name(std::string_view text);
 
 /// True for a Python statement that sets no value, such as `pass` or a docstring.
 bool is_noop_python_statement(std::string_view text);

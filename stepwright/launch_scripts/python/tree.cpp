@@ -25,20 +25,20 @@ class TreeMaker {
  public:
   explicit TreeMaker(const std::string& file) : file_(file) {}
 
-  Tree tree(const PythonObject& value, int depth = 0) {
+  DocumentTree tree(const PythonObject& value, int depth = 0) {
     values_ += 1 + value.text.size() / kBytesOfValue;
     if (values_ > kMostValues) {
       fail_input(fmt::format("{}: its values grow beyond {}", file_, kMostValues));
     }
     if (depth > kDeepestValue) fail_input(fmt::format("{}: its values nest too deep", file_));
-    Tree made = unplaced(value, depth);
+    DocumentTree made = unplaced(value, depth);
     made.line = value.line;
     made.column = value.line == 0 ? 0 : 1;
     return made;
   }
 
-  Tree items(const std::vector<PythonObject>& items, std::uint32_t line, int depth) {
-    Tree made = Tree::flow_sequence();
+  DocumentTree items(const std::vector<PythonObject>& items, std::uint32_t line, int depth) {
+    DocumentTree made = DocumentTree::empty_flow_sequence();
     made.line = line;
     made.column = 1;
     for (const PythonObject& item : items) made.add(tree(item, depth + 1));
@@ -46,31 +46,31 @@ class TreeMaker {
   }
 
  private:
-  Tree unplaced(const PythonObject& value, int depth) {
+  DocumentTree unplaced(const PythonObject& value, int depth) {
     const PythonObject known = python_record_of_attributes(value);
     switch (known.kind) {
       case ObjectKind::kNone: return {};
       case ObjectKind::kBool: return {known.truth};
       case ObjectKind::kInteger: return {known.number};
-      case ObjectKind::kReal: return Tree::scalar(known.text, false);
+      case ObjectKind::kReal: return DocumentTree::make_scalar(known.text, false);
       case ObjectKind::kList: return items(known.body->items, known.line, depth);
       case ObjectKind::kRecord: return object(known, depth);
       case ObjectKind::kText:
-        if (!known.open()) return Tree::scalar(known.text, true);
+        if (!known.open()) return DocumentTree::make_scalar(known.text, true);
         break;
       case ObjectKind::kUnknown: break;
     }
-    return unknown_value_tree(known.said.empty() ? known.text : known.said);
+    return tree_of_unknown_python_value(known.said.empty() ? known.text : known.said);
   }
 
-  Tree object(const PythonObject& value, int depth) {
+  DocumentTree object(const PythonObject& value, int depth) {
     const PythonObject::Body& body = *value.body;
-    MappingBuilder members;
+    TreeMappingBuilder members;
     for (const auto& [name, one] : body.members) members.set(name, tree(one, depth + 1));
-    Tree made = members.take();
+    DocumentTree made = members.finished_mapping();
     if (!body.items.empty()) made.set("[]", items(body.items, body.items.front().line, depth));
     const bool type = !body.made_by.empty() && body.made_by != kUnknownPythonClassName;
-    if (type) made.set("()", Tree::scalar(body.made_by, true));
+    if (type) made.set("()", DocumentTree::make_scalar(body.made_by, true));
     return made;
   }
 
@@ -86,7 +86,7 @@ PythonObject number_object(const std::string& digits, std::uint32_t line) {
   return good ? PythonObject::integer(whole, line) : PythonObject::real(digits, line);
 }
 
-PythonObject scalar_object(const Tree& tree, std::uint32_t line) {
+PythonObject scalar_object(const DocumentTree& tree, std::uint32_t line) {
   if (tree.quoted) return PythonObject::string(tree.text, line);
   if (const auto truth = parse_boolean_word(tree.text)) return PythonObject::boolean(*truth);
   if (is_number(tree.text)) return number_object(tree.text, line);
@@ -95,8 +95,8 @@ PythonObject scalar_object(const Tree& tree, std::uint32_t line) {
 
 }  // namespace
 
-Tree unknown_value_tree(std::string_view text) {
-  Tree tree;
+DocumentTree tree_of_unknown_python_value(std::string_view text) {
+  DocumentTree tree;
   tree.text = std::string(python_trimmed(text).substr(0, kLongestUnread));
   if (tree.text.empty()) tree.text = "...";
   // Removes the rest of a character that was cut in two.
@@ -104,40 +104,42 @@ Tree unknown_value_tree(std::string_view text) {
   return tree;
 }
 
-bool is_unread(const Tree& tree) { return tree.kind == Tree::Kind::kNull && !tree.text.empty(); }
+bool is_unread(const DocumentTree& tree) {
+  return tree.kind == DocumentTree::TreeValueKind::kNull && !tree.text.empty();
+}
 
-Tree tree_of_python_value(const PythonObject& value, const std::string& file) {
+DocumentTree yaml_tree_of_python_value(const PythonObject& value, const std::string& file) {
   return TreeMaker(file).tree(value);
 }
 
-Tree tree_of_python_value(const PythonArguments& arguments, const std::string& file) {
+DocumentTree yaml_tree_of_python_value(const PythonArguments& arguments, const std::string& file) {
   TreeMaker maker(file);
-  MappingBuilder members;
+  TreeMappingBuilder members;
   for (const auto& [name, value] : arguments.named) members.set(name, maker.tree(value));
-  Tree made = members.take();
+  DocumentTree made = members.finished_mapping();
   if (!arguments.unnamed.empty())
     made.set("[]", maker.items(arguments.unnamed, arguments.unnamed.front().line, 0));
   made.line = arguments.line;
   return made;
 }
 
-PythonObject python_value_of_tree(const Tree& tree, std::uint32_t line) {
+PythonObject python_value_of_tree(const DocumentTree& tree, std::uint32_t line) {
   PythonObject made;
   if (is_unread(tree)) {
     made = PythonObject::unknown(tree.text, line);
     made.said = tree.text;
-  } else if (tree.kind == Tree::Kind::kScalar) {
+  } else if (tree.kind == DocumentTree::TreeValueKind::kScalar) {
     made = scalar_object(tree, line);
-  } else if (tree.kind == Tree::Kind::kSequence) {
+  } else if (tree.kind == DocumentTree::TreeValueKind::kSequence) {
     made = PythonObject::list();
-    for (const Tree& item : tree.items) {
+    for (const DocumentTree& item : tree.items) {
       made.body->items.push_back(python_value_of_tree(item, item.line));
     }
-  } else if (tree.kind == Tree::Kind::kMapping) {
+  } else if (tree.kind == DocumentTree::TreeValueKind::kMapping) {
     made = PythonObject::record();
     for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
       const std::string& key = tree.items[i].text;
-      const Tree& value = tree.items[i + 1];
+      const DocumentTree& value = tree.items[i + 1];
       if (key == "()") {
         made.body->made_by = value.text;
       } else if (key == "[]") {

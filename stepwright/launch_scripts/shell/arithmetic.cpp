@@ -214,7 +214,7 @@ class Arithmetic {
   /// Returns the value of a variable, which can itself be an expression.
   Number held(const std::string& name) {
     const std::string text = names_.value(name);
-    if (!has_no_unknown_parts(text)) known_ = false;
+    if (!is_fully_known_script_text(text)) known_ = false;
     if (++depth_ > kDeepest) return std::nullopt;
     const std::string plain = without_unknown_parts(text);
     Arithmetic inner(plain, names_, atoms_);

@@ -28,9 +28,10 @@ ShellNode parse_shell_test(ShellWordSplitter& words) {
   made.line = words.line();
   const std::size_t begin = words.at();
   words.skip(2);
-  for (words.skip_blank_lines(); words.peek_keyword_letters() != "]]"; words.skip_blank_lines()) {
+  for (words.skip_blank_lines(); words.letters_at_current_position() != "]]";
+       words.skip_blank_lines()) {
     if (words.at_end()) words.fail(made.line, "'[[' never closes");
-    if (made.words.size() > 1 && made.words.back().plain() == "=~") {
+    if (made.words.size() > 1 && made.words.back().unquoted_plain_text() == "=~") {
       made.words.push_back(expression(words));
       continue;
     }
@@ -48,7 +49,7 @@ ShellNode parse_shell_test(ShellWordSplitter& words) {
     if (words.at() == before) words.fail_unexpected_character();
   }
   words.skip(2);
-  made.source = words.source_text_since(begin);
+  made.source = words.script_text_from_position(begin);
   return made;
 }
 

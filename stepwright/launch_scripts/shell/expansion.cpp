@@ -135,11 +135,11 @@ ShellExpansion::ShellExpansion(ShellVariables& variables, ShellWorkBudget& budge
                                const std::vector<std::string>& files, Substitute substitute)
     : variables_(variables), budget_(budget), files_(files), substitute_(std::move(substitute)) {}
 
-std::vector<ShellWord> ShellExpansion::words(const UnexpandedShellWord& term) {
+std::vector<ShellWord> ShellExpansion::expand_to_shell_words(const UnexpandedShellWord& term) {
   WordMaker maker(file_, term.line);
   const ShellWord here{.line = term.line, .file = file_};
-  if (term.plain().find('{') != std::string_view::npos) {
-    for (const std::string& word : braces(term.plain())) {
+  if (term.unquoted_plain_text().find('{') != std::string_view::npos) {
+    for (const std::string& word : braces(term.unquoted_plain_text())) {
       maker.end();
       maker.add(word, here);
     }
@@ -152,7 +152,7 @@ std::vector<ShellWord> ShellExpansion::words(const UnexpandedShellWord& term) {
       const Filled filled = fill(piece, term.line);
       if (piece.quoted && !filled.each) {
         const ShellWord from = filled.words.size() == 1 ? filled.words.front() : here;
-        maker.add(joined(filled.words), from);
+        maker.add(join_shell_words(filled.words), from);
         continue;
       }
       for (std::size_t i = 0; i < filled.words.size(); ++i) {
@@ -163,14 +163,15 @@ std::vector<ShellWord> ShellExpansion::words(const UnexpandedShellWord& term) {
     }
   }
   std::vector<ShellWord> made = maker.take();
-  for (const ShellWord& word : made) budget_.word(word.text, {file_, term.line});
+  for (const ShellWord& word : made) budget_.count_expanded_word(word.text, {file_, term.line});
   return made;
 }
 
-std::vector<ShellWord> ShellExpansion::words(const std::vector<UnexpandedShellWord>& terms) {
+std::vector<ShellWord> ShellExpansion::expand_to_shell_words(
+    const std::vector<UnexpandedShellWord>& terms) {
   std::vector<ShellWord> all;
   for (const UnexpandedShellWord& term : terms) {
-    for (ShellWord& word : words(term)) all.push_back(std::move(word));
+    for (ShellWord& word : expand_to_shell_words(term)) all.push_back(std::move(word));
   }
   return all;
 }
@@ -178,29 +179,30 @@ std::vector<ShellWord> ShellExpansion::words(const std::vector<UnexpandedShellWo
 std::string ShellExpansion::text(const UnexpandedShellWord& term) {
   std::string all;
   for (const ShellWordPiece& piece : term.pieces) {
-    all += piece.kind == PieceKind::kText ? piece.text : joined(fill(piece, term.line).words);
+    all += piece.kind == PieceKind::kText ? piece.text
+                                          : join_shell_words(fill(piece, term.line).words);
   }
-  budget_.word(all, {file_, term.line});
+  budget_.count_expanded_word(all, {file_, term.line});
   return all;
 }
 
-std::string ShellExpansion::pattern(const UnexpandedShellWord& term) {
+std::string ShellExpansion::expand_to_shell_pattern(const UnexpandedShellWord& term) {
   std::string all;
   for (const ShellWordPiece& piece : term.pieces) {
     const bool plain = piece.kind == PieceKind::kText;
-    const std::string one = plain ? piece.text : joined(fill(piece, term.line).words);
+    const std::string one = plain ? piece.text : join_shell_words(fill(piece, term.line).words);
     all += piece.quoted ? escape_shell_pattern(one) : one;
   }
-  budget_.word(all, {file_, term.line});
+  budget_.count_expanded_word(all, {file_, term.line});
   return all;
 }
 
-std::optional<ShellArithmeticResult> ShellExpansion::arithmetic(const std::string& text,
-                                                                std::uint32_t line) {
+std::optional<ShellArithmeticResult> ShellExpansion::value_of_arithmetic(const std::string& text,
+                                                                         std::uint32_t line) {
   const ShellArithmeticVariables names{
       [&](const std::string& name) {
-        std::string value = variables_.text(name).value_or(mark_unknown_text("$" + name));
-        if (open_name_.empty() && !has_no_unknown_parts(value)) open_name_ = name;
+        std::string value = variables_.text(name).value_or(wrap_unknown_script_text("$" + name));
+        if (open_name_.empty() && !is_fully_known_script_text(value)) open_name_ = name;
         return value;
       },
       [&](const std::string& name, std::int64_t value) {
@@ -226,13 +228,14 @@ ShellExpansion::Filled ShellExpansion::fill(const ShellWordPiece& piece, std::ui
   if (piece.kind == PieceKind::kVariable) {
     filled = variable(piece, line);
   } else if (piece.kind == PieceKind::kCommand) {
-    filled = one(substitute_(piece.text).value_or(mark_unknown_text(written(piece))), line);
+    filled = one(substitute_(piece.text).value_or(wrap_unknown_script_text(written(piece))), line);
   } else {
     open_name_.clear();
-    const auto value = arithmetic(piece.text, line);
+    const auto value = value_of_arithmetic(piece.text, line);
     const bool known = value && value->known;
     if (!known && !open_name_.empty()) open_arithmetic_.try_emplace(written(piece), open_name_);
-    filled = one(known ? std::to_string(value->value) : mark_unknown_text(written(piece)), line);
+    filled =
+        one(known ? std::to_string(value->value) : wrap_unknown_script_text(written(piece)), line);
   }
   --depth_;
   return filled;
@@ -251,19 +254,19 @@ ShellExpansion::Filled ShellExpansion::variable(const ShellWordPiece& piece, std
       return keys;
     }
     const auto name = variables_.text(asked.name);
-    if (!name || !is_shell_name(*name)) return one(mark_unknown_text(written(piece)), line);
+    if (!name || !is_shell_name(*name)) return one(wrap_unknown_script_text(written(piece)), line);
     asked.name = *name;
   }
   std::optional<Filled> value = value_of(asked.name, asked.index, line);
   if (asked.mark == '#') {
     const ShellVariableValue* const held = variables_.find(asked.name);
     if (all && held != nullptr && held->open_count)
-      return one(mark_unknown_text(written(piece)), line);
-    if (!value) return one(all ? "0" : mark_unknown_text(written(piece)), line);
+      return one(wrap_unknown_script_text(written(piece)), line);
+    if (!value) return one(all ? "0" : wrap_unknown_script_text(written(piece)), line);
     if (all) return one(std::to_string(value->words.size()), line);
-    const std::string text = joined(value->words);
-    return one(has_no_unknown_parts(text) ? std::to_string(text.size())
-                                          : mark_unknown_text(written(piece)),
+    const std::string text = join_shell_words(value->words);
+    return one(is_fully_known_script_text(text) ? std::to_string(text.size())
+                                                : wrap_unknown_script_text(written(piece)),
                line);
   }
   return operated(piece, asked.name, std::move(value), asked.operation, line);
@@ -299,7 +302,7 @@ std::optional<ShellExpansion::Filled> ShellExpansion::value_of(
     if (found == value->keyed.end()) return std::nullopt;
     return Filled{{found->second}};
   }
-  const auto number = arithmetic(*index, line);
+  const auto number = value_of_arithmetic(*index, line);
   if (!number || !number->known) return std::nullopt;
   const auto size = static_cast<std::int64_t>(value->elements.size());
   const std::int64_t at = number->value < 0 ? number->value + size : number->value;
@@ -312,14 +315,14 @@ ShellExpansion::Filled ShellExpansion::operated(const ShellWordPiece& piece,
                                                 std::optional<Filled> value,
                                                 std::string_view operation, std::uint32_t line) {
   if (operation.empty()) {
-    return value ? std::move(*value) : one(mark_unknown_text(written(piece)), line);
+    return value ? std::move(*value) : one(wrap_unknown_script_text(written(piece)), line);
   }
   if (auto found = usual(name, value, operation, line)) return std::move(*found);
-  if (!value) return one(mark_unknown_text(written(piece)), line);
+  if (!value) return one(wrap_unknown_script_text(written(piece)), line);
   for (ShellWord& word : value->words) {
     const auto text =
-        has_no_unknown_parts(word.text) ? changed(word.text, operation, line) : std::nullopt;
-    if (!text) return one(mark_unknown_text(written(piece)), line);
+        is_fully_known_script_text(word.text) ? changed(word.text, operation, line) : std::nullopt;
+    if (!text) return one(wrap_unknown_script_text(written(piece)), line);
     word.text = *text;
   }
   return std::move(*value);
@@ -336,14 +339,14 @@ std::optional<ShellExpansion::Filled> ShellExpansion::usual(const std::string& n
   if (rest.empty() || std::string_view("-=+?").find(rest.front()) == std::string_view::npos) {
     return std::nullopt;
   }
-  const bool there = value && (!colon || !joined(value->words).empty());
+  const bool there = value && (!colon || !join_shell_words(value->words).empty());
   const char kind = rest.front();
   if (kind == '+') return there ? one(inner_text(rest.substr(1), line), line) : Filled{};
   if (there) return value;
-  if (kind == '?') return one(mark_unknown_text("$" + name), line);
+  if (kind == '?') return one(wrap_unknown_script_text("$" + name), line);
   std::string text = inner_text(rest.substr(1), line);
   // `${NAME:-}` of a variable that no script sets stays unknown, since the environment can set it.
-  if (kind == '-' && !value && text.empty()) return one(mark_unknown_text("$" + name), line);
+  if (kind == '-' && !value && text.empty()) return one(wrap_unknown_script_text("$" + name), line);
   if (kind == '=') variables_.set_text(name, text, {file_, line});
   return one(std::move(text), line);
 }
@@ -356,10 +359,10 @@ std::optional<std::string> ShellExpansion::changed(const std::string& text,
   if (first == ':') return cut(text, operation.substr(1), line);
   if (first == '%' || first == '#') {
     const std::string pattern = inner_pattern(operation.substr(twice ? 2 : 1), line);
-    if (!has_no_unknown_parts(pattern)) return std::nullopt;
-    budget_.work(text.size() * text.size() * pattern.size(), {file_, line});
-    return without_pattern_match(text, pattern,
-                                 first == '#' ? PatternEnd::kFront : PatternEnd::kBack, twice);
+    if (!is_fully_known_script_text(pattern)) return std::nullopt;
+    budget_.count_processed_characters(text.size() * text.size() * pattern.size(), {file_, line});
+    return remove_shell_pattern_match(text, pattern,
+                                      first == '#' ? PatternEnd::kFront : PatternEnd::kBack, twice);
   }
   if (first != '/') return std::nullopt;
   const std::string_view rest = operation.substr(twice ? 2 : 1);
@@ -369,13 +372,13 @@ std::optional<std::string> ShellExpansion::changed(const std::string& text,
   const std::string pattern = inner_pattern(rest.substr(0, slash), line);
   const std::string by =
       slash < rest.size() ? inner_text(rest.substr(slash + 1), line) : std::string();
-  if (!has_no_unknown_parts(pattern) || !has_no_unknown_parts(by)) return std::nullopt;
+  if (!is_fully_known_script_text(pattern) || !is_fully_known_script_text(by)) return std::nullopt;
   const bool open_end = pattern.find('*') != std::string::npos;
   const std::size_t tried = text.size() * (open_end ? text.size() : pattern.size());
   const std::size_t work = tried * (open_end ? text.size() : 1) * pattern.size();
   if (text.size() > kLongestReplaced) return std::nullopt;
-  budget_.work(work, {file_, line});
-  return with_matches_replaced(text, pattern, by, twice);
+  budget_.count_processed_characters(work, {file_, line});
+  return replace_shell_pattern_matches(text, pattern, by, twice);
 }
 
 /// Evaluates `offset` or `offset:length` of `${NAME:...}`.
@@ -383,13 +386,13 @@ std::optional<std::string> ShellExpansion::cut(const std::string& text, std::str
                                                std::uint32_t line) {
   const std::size_t colon = std::min(bounds.find(':'), bounds.size());
   const auto size = static_cast<std::int64_t>(text.size());
-  const auto from = arithmetic(std::string(bounds.substr(0, colon)), line);
+  const auto from = value_of_arithmetic(std::string(bounds.substr(0, colon)), line);
   if (!from || !from->known) return std::nullopt;
   std::int64_t begin = from->value < 0 ? from->value + size : from->value;
   if (begin < 0 || begin > size) return std::string();
   std::int64_t length = size - begin;
   if (colon < bounds.size()) {
-    const auto asked = arithmetic(std::string(bounds.substr(colon + 1)), line);
+    const auto asked = value_of_arithmetic(std::string(bounds.substr(colon + 1)), line);
     if (!asked || !asked->known) return std::nullopt;
     length = asked->value < 0 ? length + asked->value : std::min(length, asked->value);
   }
@@ -409,7 +412,7 @@ std::string ShellExpansion::inner_text(std::string_view inner, std::uint32_t lin
 std::string ShellExpansion::inner_pattern(std::string_view inner, std::uint32_t line) {
   UnexpandedShellWord term = parse_as_double_quoted(inner, files_[file_], line);
   for (ShellWordPiece& piece : term.pieces) piece.quoted = piece.kind != PieceKind::kText;
-  return pattern(term);
+  return expand_to_shell_pattern(term);
 }
 
 }  // namespace stepwright::launch_scripts

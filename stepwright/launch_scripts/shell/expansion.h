@@ -25,25 +25,26 @@ class ShellExpansion {
                  const std::vector<std::string>& files, Substitute substitute);
 
   /// Sets the script file, by its index, from which the words to be expanded come.
-  void set_script_file(std::uint32_t file) { file_ = file; }
+  void set_current_script_file(std::uint32_t file) { file_ = file; }
   [[nodiscard]] std::uint32_t file() const { return file_; }
 
   /// Expands a word of a script as the shell does: into none, one or several words.
-  std::vector<ShellWord> words(const UnexpandedShellWord& term);
-  std::vector<ShellWord> words(const std::vector<UnexpandedShellWord>& terms);
+  std::vector<ShellWord> expand_to_shell_words(const UnexpandedShellWord& term);
+  std::vector<ShellWord> expand_to_shell_words(const std::vector<UnexpandedShellWord>& terms);
   /// Expands a word of a script without splitting it at blanks, as on the right of `=`.
   std::string text(const UnexpandedShellWord& term);
   /// Expands a word of a script into a pattern (as after `case`), in which quoted characters match
   /// themselves.
-  std::string pattern(const UnexpandedShellWord& term);
+  std::string expand_to_shell_pattern(const UnexpandedShellWord& term);
   /// Maps each arithmetic expression whose value is unknown, as written, to the unknown variable in
   /// it: "$((N * 8))" to "N"; to another unknown part ("$(nproc)") if no variable is unknown.
-  [[nodiscard]] const std::map<std::string, std::string>& unknown_arithmetic_variables() const {
+  [[nodiscard]] const std::map<std::string, std::string>& unknown_variables_of_arithmetic() const {
     return open_arithmetic_;
   }
   /// Returns the value of the arithmetic expression between `((` and `))`; nullopt if the text is
   /// not a valid one.
-  std::optional<ShellArithmeticResult> arithmetic(const std::string& text, std::uint32_t line);
+  std::optional<ShellArithmeticResult> value_of_arithmetic(const std::string& text,
+                                                           std::uint32_t line);
 
  private:
   struct Filled {

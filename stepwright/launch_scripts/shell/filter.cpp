@@ -191,11 +191,12 @@ std::optional<std::string> matching_lines(const FilterWords& words, Lines lines)
 
 }  // namespace
 
-std::optional<std::string> apply_pipe_filter(const FilterWords& words, const std::string& text) {
+std::optional<std::string> apply_shell_pipe_filter(const FilterWords& words,
+                                                   const std::string& text) {
   if (words.empty()) return std::nullopt;
   const std::string& name = words.front();
   if (name == "cat" || name == "tee") return text;
-  if (!has_no_unknown_parts(text)) return std::nullopt;
+  if (!is_fully_known_script_text(text)) return std::nullopt;
   Lines lines = parts_of(text, '\n');
   if (name == "wc") return counted_text(words, text);
   if (name == "head" || name == "tail") return lines_at_end(words, std::move(lines));

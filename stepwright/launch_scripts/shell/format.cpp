@@ -45,7 +45,7 @@ std::optional<std::string> converted(char kind, std::string_view width, Argument
   if (!width.empty()) return std::nullopt;
   if (kind == '%') return "%";
   if (kind == 's') return arguments.next("");
-  return kind == 'b' ? shell_unescaped(arguments.next("")) : std::nullopt;
+  return kind == 'b' ? shell_echo_unescaped(arguments.next("")) : std::nullopt;
 }
 
 /// Returns the text that one use of a format prints.
@@ -53,7 +53,7 @@ std::optional<std::string> used_once(std::string_view format, Arguments& argumen
   std::string text;
   while (!format.empty()) {
     const std::size_t plain = std::min(format.find('%'), format.size());
-    const auto words = shell_unescaped(format.substr(0, plain));
+    const auto words = shell_echo_unescaped(format.substr(0, plain));
     if (!words) return std::nullopt;
     text += *words;
     format.remove_prefix(plain);
@@ -70,8 +70,8 @@ std::optional<std::string> used_once(std::string_view format, Arguments& argumen
 
 }  // namespace
 
-std::optional<std::string> shell_formatted(std::string_view format,
-                                           const std::vector<std::string>& arguments) {
+std::optional<std::string> shell_printf_text(std::string_view format,
+                                             const std::vector<std::string>& arguments) {
   Arguments left(arguments);
   std::string text;
   do {
@@ -86,7 +86,7 @@ std::optional<std::string> shell_formatted(std::string_view format,
   return text;
 }
 
-std::optional<std::string> shell_unescaped(std::string_view text) {
+std::optional<std::string> shell_echo_unescaped(std::string_view text) {
   constexpr std::string_view kNames = "ntr\\\"'";
   constexpr std::string_view kSigns = "\n\t\r\\\"'";
   std::string made;

@@ -16,7 +16,7 @@ constexpr std::size_t kWorkOfOption = 200;
 
 }  // namespace
 
-bool is_launcher(std::string_view program) {
+bool is_training_launcher_program(std::string_view program) {
   static constexpr std::array<std::string_view, 10> kLaunchers = {
       "python", "python3", "torchrun", "accelerate", "deepspeed",
       "mpirun", "swift",   "megatron", "axolotl",    "llamafactory-cli"};
@@ -25,14 +25,14 @@ bool is_launcher(std::string_view program) {
 
 std::vector<ShellWord> batch_submission_part(const std::vector<ShellWord>& words) {
   for (auto word = words.begin(); word != words.end(); ++word) {
-    if (scheduler_of_submission_program(base_name(word->text), {}).empty()) continue;
+    if (scheduler_of_submission_program(path_base_name(word->text), {}).empty()) continue;
     return {word, words.end()};
   }
   return {};
 }
 
-void add_exported_variables(const std::vector<ShellWord>& submission,
-                            std::map<std::string, ShellWord>& environment) {
+void add_job_exported_variables(const std::vector<ShellWord>& submission,
+                                std::map<std::string, ShellWord>& environment) {
   for (std::size_t i = 0; i < submission.size(); ++i) {
     const std::string& text = submission[i].text;
     const bool joined = text.starts_with("--export=");
@@ -57,31 +57,32 @@ void add_exported_variables(const std::vector<ShellWord>& submission,
 /// the variables that the scheduler would. Directives are ignored in a script that runs inside a
 /// job.
 void ShellInterpreter::enter_job(std::string_view text, const Words& submission) {
-  budget_.work(text.size(), place(1));
+  budget_.count_processed_characters(text.size(), place(1));
   const bool submitted = !submission.empty();
   if (job_ != nullptr && !submitted) return;
-  std::optional<BatchAllocation> asked = allocation_from_directives(text_as_written(text));
+  std::optional<BatchJobAllocation> asked =
+      allocation_from_directives(text_without_unknown_marks(text));
   if (submitted) {
     BatchWords words;
-    for (const ShellWord& word : submission) words.push_back(text_as_written(word.text));
-    const std::string program = base_name(words.front());
+    for (const ShellWord& word : submission) words.push_back(text_without_unknown_marks(word.text));
+    const std::string program = path_base_name(words.front());
     words.erase(words.begin());
     const bool step = program == "srun";
     if (!asked)
       asked =
-          BatchAllocation{.scheduler = std::string(
-                              step ? "slurm" : scheduler_of_submission_program(program, words))};
-    apply_scheduler_options(words, *asked);
+          BatchJobAllocation{.scheduler = std::string(
+                                 step ? "slurm" : scheduler_of_submission_program(program, words))};
+    apply_batch_scheduler_options(words, *asked);
   }
   for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) {
     const auto said = given_.variables.find(name);
     if (said == given_.variables.end()) continue;
-    if (!asked) asked = BatchAllocation{.scheduler = "slurm"};
+    if (!asked) asked = BatchJobAllocation{.scheduler = "slurm"};
     if (const auto nodes = shell_integer(said->second)) asked->nodes = nodes;
   }
   if (!asked) return;
-  budget_.work(kWorkOfOption * (1 + asked->options.size()), place(1));
-  job_ = std::make_shared<const BatchAllocation>(std::move(*asked));
+  budget_.count_processed_characters(kWorkOfOption * (1 + asked->options.size()), place(1));
+  job_ = std::make_shared<const BatchJobAllocation>(std::move(*asked));
   set_job_variables(submitted);
 }
 
@@ -91,7 +92,7 @@ void ShellInterpreter::set_job_variables(bool submitted) {
     return std::string(name);
   };
   for (const auto& [name, value] : job_size_environment(*job_, keep)) {
-    budget_.word(value, place(1));
+    budget_.count_expanded_word(value, place(1));
     if (submitted || variables_.find(name) == nullptr) variables_.set_text(name, value, {});
     // Slurm sets the visible devices, but programs without a launcher see these devices anyway.
     if (name != "CUDA_VISIBLE_DEVICES") variables_.mark_exported(name);

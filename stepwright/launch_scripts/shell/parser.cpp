@@ -59,7 +59,7 @@ class ShellParser {
 
   void expect(std::string_view word) {
     in_.skip_blank_lines();
-    if (in_.peek_keyword_letters() != word) in_.fail_unexpected_character();
+    if (in_.letters_at_current_position() != word) in_.fail_unexpected_character();
     in_.skip(word.size());
   }
 
@@ -70,7 +70,7 @@ class ShellParser {
     while (true) {
       in_.skip_blank_lines();
       if (in_.at_end() || in_.here() == ')' || in_.starts(";;") || in_.starts(";&")) break;
-      if (std::ranges::find(ends, in_.peek_keyword_letters()) != ends.end()) break;
+      if (std::ranges::find(ends, in_.letters_at_current_position()) != ends.end()) break;
       all.children.push_back(and_or());
       in_.skip_blanks();
       if (in_.starts(";;") || in_.starts(";&")) break;
@@ -88,7 +88,7 @@ class ShellParser {
     chain.line = first.line;
     chain.children.push_back(std::move(first));
     for (bool both = in_.starts("&&"); both || in_.starts("||"); both = in_.starts("&&")) {
-      chain.source += in_.source_text_since(begin);
+      chain.source += in_.script_text_from_position(begin);
       chain.joints.push_back({.needs_both = both, .source_end = chain.source.size()});
       chain.source += both ? " && " : " || ";
       in_.skip(2);
@@ -103,17 +103,17 @@ class ShellParser {
 
   ShellNode pipeline() {
     in_.skip_blanks();
-    if (in_.peek_keyword_letters() == "!") {
+    if (in_.letters_at_current_position() == "!") {
       const Level level(*this);
       in_.next();
       ShellNode turned = node(NodeKind::kNot);
       turned.children.push_back(pipeline());
       return turned;
     }
-    if (in_.peek_keyword_letters() == "time") {
+    if (in_.letters_at_current_position() == "time") {
       in_.skip(4);
       in_.skip_blanks();
-      if (in_.peek_keyword_letters() == "-p") in_.skip(2);
+      if (in_.letters_at_current_position() == "-p") in_.skip(2);
       in_.skip_blanks();
     }
     ShellNode first = command();
@@ -135,7 +135,7 @@ class ShellParser {
     if (++commands_ > kMostCommands) {
       in_.fail(in_.line(), fmt::format("more than {} commands", kMostCommands));
     }
-    const std::string_view word = in_.peek_keyword_letters();
+    const std::string_view word = in_.letters_at_current_position();
     if (in_.starts("((")) return arithmetic();
     if (in_.here() == '(') return redirected(subshell());
     if (word == "{") return redirected(group());
@@ -148,8 +148,8 @@ class ShellParser {
       in_.skip(word.size());
       in_.skip_blanks();
       ShellNode made = node(NodeKind::kFunction);
-      made.texts.emplace_back(in_.peek_keyword_letters());
-      in_.skip(in_.peek_keyword_letters().size());
+      made.texts.emplace_back(in_.letters_at_current_position());
+      in_.skip(in_.letters_at_current_position().size());
       in_.skip_blanks();
       if (in_.starts("()")) in_.skip(2);
       return with_body(std::move(made));
@@ -208,10 +208,10 @@ class ShellParser {
   ShellNode arithmetic() {
     ShellNode made = node(NodeKind::kArithmetic);
     in_.skip(2);
-    made.texts.push_back(in_.read_bracketed_text('(', ')'));
+    made.texts.push_back(in_.read_text_to_matching_bracket('(', ')'));
     if (in_.here() != ')') in_.fail_unexpected_character();
     in_.next();
-    made.source = "((" + text_as_written(made.texts.front()) + "))";
+    made.source = "((" + text_without_unknown_marks(made.texts.front()) + "))";
     return made;
   }
 
@@ -235,19 +235,19 @@ class ShellParser {
   ShellNode condition() {
     const Level level(*this);
     ShellNode made = node(NodeKind::kIf);
-    in_.skip(in_.peek_keyword_letters().size());
+    in_.skip(in_.letters_at_current_position().size());
     in_.skip_blank_lines();
     const std::size_t begin = in_.at();
     made.children.push_back(list({"then"}));
-    made.source = in_.source_text_since(begin);
+    made.source = in_.script_text_from_position(begin);
     expect("then");
     made.children.push_back(list({"elif", "else", "fi"}));
     in_.skip_blank_lines();
-    if (in_.peek_keyword_letters() == "elif") {
+    if (in_.letters_at_current_position() == "elif") {
       made.children.push_back(condition());
       return made;
     }
-    if (in_.peek_keyword_letters() == "else") {
+    if (in_.letters_at_current_position() == "else") {
       in_.skip(4);
       made.children.push_back(list({"fi"}));
     }
@@ -261,7 +261,7 @@ class ShellParser {
     in_.skip_blank_lines();
     const std::size_t begin = in_.at();
     ShellNode head = list({"do"});
-    made.source = in_.source_text_since(begin);
+    made.source = in_.script_text_from_position(begin);
     if (until) {
       ShellNode turned = node(NodeKind::kNot);
       turned.children.push_back(std::move(head));
@@ -281,13 +281,13 @@ class ShellParser {
 
   ShellNode for_each() {
     ShellNode made = node(NodeKind::kFor);
-    in_.skip(in_.peek_keyword_letters().size());
+    in_.skip(in_.letters_at_current_position().size());
     in_.skip_blanks();
     if (in_.starts("((")) return count(std::move(made));
     made.words.push_back(in_.word());
-    if (!is_shell_name(made.words.front().plain())) in_.fail_unexpected_character();
+    if (!is_shell_name(made.words.front().unquoted_plain_text())) in_.fail_unexpected_character();
     in_.skip_blank_lines();
-    if (in_.peek_keyword_letters() == "in") {
+    if (in_.letters_at_current_position() == "in") {
       in_.skip(2);
       rest_of_line(made);
     } else {
@@ -310,7 +310,7 @@ class ShellParser {
   ShellNode count(ShellNode made) {
     made.kind = NodeKind::kCount;
     in_.skip(2);
-    const std::string inner = in_.read_bracketed_text('(', ')');
+    const std::string inner = in_.read_text_to_matching_bracket('(', ')');
     if (in_.here() != ')') in_.fail_unexpected_character();
     in_.next();
     std::size_t begin = 0;
@@ -332,9 +332,10 @@ class ShellParser {
     in_.skip(4);
     in_.skip_blanks();
     made.words.push_back(in_.word());
-    made.source = in_.source_text_since(begin);
+    made.source = in_.script_text_from_position(begin);
     expect("in");
-    for (in_.skip_blank_lines(); in_.peek_keyword_letters() != "esac"; in_.skip_blank_lines())
+    for (in_.skip_blank_lines(); in_.letters_at_current_position() != "esac";
+         in_.skip_blank_lines())
       branch(made);
     expect("esac");
     return made;
@@ -369,23 +370,24 @@ class ShellParser {
     ShellNode made = node(NodeKind::kSimple);
     while (true) {
       in_.skip_blanks();
-      const bool filled_in = in_.placeholder_length() > 0;
+      const bool filled_in = in_.user_placeholder_length() > 0;
       if (!filled_in && redirection(made)) continue;
       const bool process = in_.starts("<(") || in_.starts(">(") || filled_in;
       if (in_.at_end() || (ShellWordSplitter::is_word_end_character(in_.here()) && !process)) break;
       const bool first = made.words.empty();
-      if ((first || declares(made.words.front().plain())) && parse_shell_assignment(in_, made))
+      if ((first || declares(made.words.front().unquoted_plain_text())) &&
+          parse_shell_assignment(in_, made))
         continue;
       made.words.push_back(in_.word());
       in_.skip_blanks();
       if (first && made.words.size() == 1 && in_.here() == '(') {
         in_.next();
         in_.skip_blanks();
-        if (in_.here() != ')' || made.words.front().plain().empty())
+        if (in_.here() != ')' || made.words.front().unquoted_plain_text().empty())
           in_.fail_unexpected_character();
         in_.next();
         ShellNode function = node(NodeKind::kFunction);
-        function.texts.emplace_back(made.words.front().plain());
+        function.texts.emplace_back(made.words.front().unquoted_plain_text());
         return with_body(std::move(function));
       }
     }

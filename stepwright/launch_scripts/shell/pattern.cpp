@@ -111,8 +111,8 @@ std::string escape_shell_pattern(std::string_view text) {
   return pattern;
 }
 
-std::string without_pattern_match(std::string_view text, std::string_view pattern, PatternEnd end,
-                                  bool longest) {
+std::string remove_shell_pattern_match(std::string_view text, std::string_view pattern,
+                                       PatternEnd end, bool longest) {
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const std::size_t length = longest ? text.size() - i : i;
     const bool front = end == PatternEnd::kFront;
@@ -124,8 +124,8 @@ std::string without_pattern_match(std::string_view text, std::string_view patter
   return std::string(text);
 }
 
-std::string with_matches_replaced(std::string_view text, std::string_view pattern,
-                                  std::string_view by, bool all) {
+std::string replace_shell_pattern_matches(std::string_view text, std::string_view pattern,
+                                          std::string_view by, bool all) {
   std::string result;
   bool done = pattern.empty();
   // A pattern without `*` matches at most as many characters as it has.

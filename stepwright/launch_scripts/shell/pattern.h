@@ -17,12 +17,12 @@ enum class PatternEnd : bool { kFront, kBack };
 
 /// Returns a text without the shortest or longest match of a shell pattern at its front or back, as
 /// `${NAME#PATTERN}` does.
-std::string without_pattern_match(std::string_view text, std::string_view pattern, PatternEnd end,
-                                  bool longest);
+std::string remove_shell_pattern_match(std::string_view text, std::string_view pattern,
+                                       PatternEnd end, bool longest);
 
 /// Returns a text in which `by` replaces the first match of a shell pattern, or all matches, as
 /// `${NAME/PATTERN/BY}` does.
-std::string with_matches_replaced(std::string_view text, std::string_view pattern,
-                                  std::string_view by, bool all);
+std::string replace_shell_pattern_matches(std::string_view text, std::string_view pattern,
+                                          std::string_view by, bool all);
 
 }  // namespace stepwright::launch_scripts

@@ -22,7 +22,7 @@ std::optional<std::string> counted(const std::vector<ShellWord>& words) {
   std::array<std::int64_t, 3> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const IntegerParseResult reading = read_integer(words[i].text);
-    if (reading.status != IntegerParseResult::Status::kGood) return std::nullopt;
+    if (reading.status != IntegerParseResult::IntegerParseStatus::kGood) return std::nullopt;
     numbers.at(i) = reading.value;
   }
   const auto [first, step, last] = numbers;
@@ -58,7 +58,7 @@ constexpr std::int64_t kMostDevicesListed = 64;
 
 /// Returns the text that a command prints; nullopt if it does not follow from the command's words.
 std::optional<std::string> ShellInterpreter::printed(const std::string& command) {
-  budget_.word(command, place(1));
+  budget_.count_expanded_word(command, place(1));
   const ShellNode all = parse_shell_script(command, script_.files[expansion_.file()]);
   if (all.children.size() != 1) return std::nullopt;
   const ShellNode& node = all.children.front();
@@ -70,16 +70,16 @@ std::optional<std::string> ShellInterpreter::printed_pipe(const ShellNode& node)
   std::optional<std::string> text;
   for (const ShellNode& child : node.children) {
     if (child.kind != NodeKind::kSimple || child.words.empty() || child.output) return std::nullopt;
-    const Words words = expansion_.words(child.words);
+    const Words words = expansion_.expand_to_shell_words(child.words);
     if (&child == &node.children.front()) {
       text = printed_by(child, words);
     } else if (text && words.front().text == "bc") {
-      const auto value = expansion_.arithmetic(*text, node.line);
+      const auto value = expansion_.value_of_arithmetic(*text, node.line);
       const bool known = value && value->known;
       text = known ? std::optional(std::to_string(value->value)) : std::nullopt;
     } else if (text) {
-      budget_.work(text->size(), place(node.line));
-      text = apply_pipe_filter(word_texts_from(words, 0), *text);
+      budget_.count_processed_characters(text->size(), place(node.line));
+      text = apply_shell_pipe_filter(texts_of_words_from(words, 0), *text);
     }
     if (!text) return std::nullopt;
   }
@@ -89,14 +89,15 @@ std::optional<std::string> ShellInterpreter::printed_pipe(const ShellNode& node)
 /// Returns the text that a command passes on in a pipe: its own output, or its input unchanged.
 std::optional<std::string> ShellInterpreter::passed_text(const ShellNode& node,
                                                          std::optional<std::string> before) {
-  const std::string_view name =
-      node.kind == NodeKind::kSimple && !node.words.empty() ? node.words.front().plain() : "";
+  const std::string_view name = node.kind == NodeKind::kSimple && !node.words.empty()
+                                    ? node.words.front().unquoted_plain_text()
+                                    : "";
   if (name == "tee" || name == "envsubst" ||
       (name == "cat" && node.words.size() == 1 && !node.input))
     return before;
   if (name == "cat" && node.input) return expansion_.text(*node.input);
   if (name != "echo" && name != "printf") return std::nullopt;
-  return printed_by(node, expansion_.words(node.words));
+  return printed_by(node, expansion_.expand_to_shell_words(node.words));
 }
 
 /// Returns the text of a host file of the scheduler, or of a file that the script has written; the
@@ -109,7 +110,7 @@ std::optional<std::string> ShellInterpreter::text_of_file(const ShellNode& node,
   } else if (words.size() > 1) {
     path = words.back().text;
   }
-  const std::string name = base_name(path);
+  const std::string name = path_base_name(path);
   if (const auto hosts = host_files_.find(name); hosts != host_files_.end()) return hosts->second;
   const auto written = written_.find(name);
   return written == written_.end() ? std::nullopt : std::optional(written->second.text);
@@ -127,7 +128,7 @@ std::optional<std::string> ShellInterpreter::printed_of_job(const Words& words) 
   } else if (name == "nodeset" && second == "-e" && words.size() > 2) {
     hosts = words[2].text;
   }
-  if (!hosts.empty() && has_no_unknown_parts(hosts)) {
+  if (!hosts.empty() && is_fully_known_script_text(hosts)) {
     const std::vector<std::string> names = expand_slurm_host_list(hosts);
     return fmt::format("{}", fmt::join(names, name == "nodeset" ? " " : "\n"));
   }
@@ -147,8 +148,9 @@ std::optional<std::string> ShellInterpreter::printed_of_job(const Words& words) 
 
 /// Returns whether a test holds; nullopt if that is unknown, or if the command is not a test.
 std::optional<bool> ShellInterpreter::tested(const ShellNode& node) {
-  const std::string_view name =
-      node.kind == NodeKind::kSimple && !node.words.empty() ? node.words.front().plain() : "";
+  const std::string_view name = node.kind == NodeKind::kSimple && !node.words.empty()
+                                    ? node.words.front().unquoted_plain_text()
+                                    : "";
   if (node.kind != NodeKind::kTest && name != "[" && name != "test") return std::nullopt;
   const ShellExitStatus status = run(node);
   return status.known ? std::optional(status.ok) : std::nullopt;
@@ -179,7 +181,8 @@ std::optional<std::string> ShellInterpreter::printed_way(const ShellNode& node) 
                      : parts[0],
                  &parts[1], parts.size() > 2 ? &parts[2] : nullptr);
     case NodeKind::kSimple:
-      return node.words.empty() ? std::nullopt : printed_by(node, expansion_.words(node.words));
+      return node.words.empty() ? std::nullopt
+                                : printed_by(node, expansion_.expand_to_shell_words(node.words));
     default: return std::nullopt;
   }
 }
@@ -193,8 +196,8 @@ std::string ShellInterpreter::echoed(const Words& words) {
   std::string letters;
   auto first = words.begin() + 1;
   while (first != words.end() && is_option(first->text)) letters += (first++)->text;
-  std::string text = joined(Words(first, words.end()));
-  if (letters.find('e') != std::string::npos) text = shell_unescaped(text).value_or(text);
+  std::string text = join_shell_words(Words(first, words.end()));
+  if (letters.find('e') != std::string::npos) text = shell_echo_unescaped(text).value_or(text);
   return letters.find('n') == std::string::npos ? text + "\n" : text;
 }
 
@@ -203,7 +206,7 @@ std::optional<std::string> ShellInterpreter::printed_by(const ShellNode& node, c
       "sbatch", "srun", "torchrun", "accelerate", "deepspeed", "mpirun", "qsub"};
   if (words.empty()) return std::nullopt;
   // In `JOB=$(sbatch --parsable job.sh)` the printed text is unknown, but the started job is known.
-  if (is_one_of(base_name(words.front().text), kStarters)) {
+  if (is_one_of(path_base_name(words.front().text), kStarters)) {
     start(node, words);
     return std::nullopt;
   }
@@ -216,20 +219,20 @@ std::optional<std::string> ShellInterpreter::printed_by(const ShellNode& node, c
   const bool named = words.size() > 1 && !is_filter_option(words.back().text);
   if (reads_lines(name) && (node.source_file || named)) {
     const auto text = text_of_file(node, words);
-    if (!text || !has_no_unknown_parts(*text)) return std::nullopt;
+    if (!text || !is_fully_known_script_text(*text)) return std::nullopt;
     const std::string path = node.source_file ? "" : words.back().text;
-    std::vector<std::string> own = word_texts_from(words, 0);
+    std::vector<std::string> own = texts_of_words_from(words, 0);
     if (!node.source_file) own.pop_back();
-    const auto made = apply_pipe_filter(own, *text);
+    const auto made = apply_shell_pipe_filter(own, *text);
     return made && name == "wc" && !path.empty() ? fmt::format("{} {}", *made, path) : made;
   }
   if (name == "expr") {
-    const auto value = expansion_.arithmetic(joined(rest), node.line);
+    const auto value = expansion_.value_of_arithmetic(join_shell_words(rest), node.line);
     return value && value->known ? std::optional(std::to_string(value->value)) : std::nullopt;
   }
   if (name == "echo") return without_last_lines(echoed(words));
   if (name == "printf" && !rest.empty() && rest.front().text != "-v") {
-    const auto text = shell_formatted(rest.front().text, word_texts_from(rest, 1));
+    const auto text = shell_printf_text(rest.front().text, texts_of_words_from(rest, 1));
     return text ? std::optional(without_last_lines(*text)) : std::nullopt;
   }
   if (name == "cat" && rest.empty() && node.input) {
@@ -238,8 +241,8 @@ std::optional<std::string> ShellInterpreter::printed_by(const ShellNode& node, c
   // A launcher's name serves as its path.
   const bool asked = (name == "which" && rest.size() == 1) ||
                      (name == "command" && rest.size() == 2 && rest.front().text == "-v");
-  if (asked && is_launcher(rest.back().text)) return rest.back().text;
-  if (name == "basename" && rest.size() == 1) return base_name(rest.front().text);
+  if (asked && is_training_launcher_program(rest.back().text)) return rest.back().text;
+  if (name == "basename" && rest.size() == 1) return path_base_name(rest.front().text);
   if (name == "dirname" && rest.size() == 1) {
     const std::string& path = rest.front().text;
     const std::size_t slash = path.find_last_of('/');
@@ -249,8 +252,8 @@ std::optional<std::string> ShellInterpreter::printed_by(const ShellNode& node, c
   if (name == "seq" && (rest.size() == 1 || rest.size() == 2)) {
     const std::string text =
         fmt::format("{{{}..{}}}", rest.size() == 1 ? "1" : rest.front().text, rest.back().text);
-    return joined(
-        expansion_.words(parse_shell_word(text, script_.files[expansion_.file()], node.line)));
+    return join_shell_words(expansion_.expand_to_shell_words(
+        parse_shell_word(text, script_.files[expansion_.file()], node.line)));
   }
   if (name == "seq" && rest.size() == 3) return counted(rest);
   return std::nullopt;

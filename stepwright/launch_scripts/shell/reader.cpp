@@ -45,7 +45,8 @@ bool only_tests(const ShellNode& node) {
   if (node.kind == NodeKind::kTest || node.kind == NodeKind::kArithmetic) return true;
   if (node.kind == NodeKind::kNot) return only_tests(node.children.front());
   if (node.kind != NodeKind::kSimple || node.words.empty()) return false;
-  return node.words.front().plain() == "[" || node.words.front().plain() == "test";
+  return node.words.front().unquoted_plain_text() == "[" ||
+         node.words.front().unquoted_plain_text() == "test";
 }
 
 /// Removes from unknown parts of a text the characters that would end a YAML or JSON value. In
@@ -73,7 +74,7 @@ bool reads_commands(const ShellNode& node) {
   static constexpr std::string_view kShells[] = {"bash", "sh", "zsh", "dash"};
   if (node.kind != NodeKind::kSimple || node.input) return false;
   return std::ranges::any_of(node.words, [](const UnexpandedShellWord& term) {
-    return is_one_of(base_name(term.plain()), kShells);
+    return is_one_of(path_base_name(term.unquoted_plain_text()), kShells);
   });
 }
 
@@ -95,11 +96,11 @@ ShellScriptResult ShellInterpreter::read() {
   std::vector<std::string> arguments;
   for (const auto& [name, value] : given_.variables) {
     if (is_shell_name(name)) {
-      variables_.fix_variable(name, value);
+      variables_.set_fixed_variable(name, value);
     } else {
       const auto number = static_cast<std::size_t>(std::max(1, std::stoi(name)));
       while (arguments.size() < number) {
-        arguments.push_back(mark_unknown_text("$" + std::to_string(arguments.size() + 1)));
+        arguments.push_back(wrap_unknown_script_text("$" + std::to_string(arguments.size() + 1)));
       }
       arguments[number - 1] = value;
     }
@@ -107,8 +108,8 @@ ShellScriptResult ShellInterpreter::read() {
   variables_.arguments = std::move(arguments);
   enter_job(sources_.front().text, {});
   run_source(0);
-  script_.effort = budget_.effort();
-  for (const auto& [text, open] : expansion_.unknown_arithmetic_variables()) {
+  script_.effort = budget_.interpretation_effort();
+  for (const auto& [text, open] : expansion_.unknown_variables_of_arithmetic()) {
     const auto holder = script_.holders.find(open);
     const std::string name = holder == script_.holders.end() ? open : holder->second;
     // A variable's name is preferred to a command, which a person cannot set.
@@ -120,7 +121,7 @@ ShellScriptResult ShellInterpreter::read() {
   }
   for (auto& [name, made] : written_) {
     made.open = unknown_parts_of(made.text);
-    made.text = text_as_written(plain_places(std::move(made.text)));
+    made.text = text_without_unknown_marks(plain_places(std::move(made.text)));
     script_.written.insert({name, std::move(made)});
   }
   return std::move(script_);
@@ -188,7 +189,8 @@ ShellExitStatus ShellInterpreter::joined_commands(const ShellNode& node, std::si
     return needs_both ? both(std::move(left), std::move(tested))
                       : either(std::move(left), std::move(tested));
   }
-  const BranchCondition condition{std::string_view(node.source).substr(0, source_end), node.line};
+  const ShellBranchCondition condition{std::string_view(node.source).substr(0, source_end),
+                                       node.line};
   const bool ends = ends_script(right);
   if (ends && needs_both && left.ok) leave_count_open(condition, left);
   const bool ok = decide(condition, left, needs_both && ends, !needs_both && ends);
@@ -217,7 +219,8 @@ ShellExitStatus ShellInterpreter::apart(const ShellNode& node) {
   variables_.enter_subshell();
   const ShellExitStatus status = run(node);
   variables_.leave_subshell();
-  budget_.work(variables_.take_copied_characters(), place(node.line));
+  budget_.count_processed_characters(variables_.copied_characters_since_last_call(),
+                                     place(node.line));
   if (flow_ != Flow::kBreak && flow_ != Flow::kContinue) flow_ = Flow::kNext;
   return status;
 }
@@ -227,7 +230,7 @@ ShellExitStatus ShellInterpreter::condition(const ShellNode& node) {
   if (flow_ != Flow::kNext) return status;
   const bool otherwise = node.children.size() > 2;
   const bool yes_ends = ends_script(node.children[1]);
-  const BranchCondition condition{node.source, node.line};
+  const ShellBranchCondition condition{node.source, node.line};
   if (yes_ends && status.ok) leave_count_open(condition, status);
   const bool yes = decide(condition, status, yes_ends, otherwise && ends_script(node.children[2]));
   if (yes) return run(node.children[1]);
@@ -236,7 +239,8 @@ ShellExitStatus ShellInterpreter::condition(const ShellNode& node) {
 
 /// Makes a true condition on the number of arguments undetermined if its branch ends the script:
 /// the number is unknown, and a script that needs arguments is started with them.
-void ShellInterpreter::leave_count_open(const BranchCondition& condition, ShellExitStatus& status) {
+void ShellInterpreter::leave_count_open(const ShellBranchCondition& condition,
+                                        ShellExitStatus& status) {
   const bool counts = condition.source.find("$#") != std::string_view::npos ||
                       condition.source.find("${#}") != std::string_view::npos ||
                       condition.source.find("$*") != std::string_view::npos;
@@ -254,10 +258,11 @@ bool ShellInterpreter::leaves_loop() {
 }
 
 ShellExitStatus ShellInterpreter::for_each(const ShellNode& node) {
-  const std::string name(node.words.front().plain());
+  const std::string name(node.words.front().unquoted_plain_text());
   Words words;
   for (std::size_t i = 1; i < node.words.size(); ++i) {
-    for (ShellWord& word : expansion_.words(node.words[i])) words.push_back(std::move(word));
+    for (ShellWord& word : expansion_.expand_to_shell_words(node.words[i]))
+      words.push_back(std::move(word));
   }
   for (const ShellWord& word : words) {
     variables_.set(name, {.elements = {word}});
@@ -268,14 +273,14 @@ ShellExitStatus ShellInterpreter::for_each(const ShellNode& node) {
 }
 
 ShellExitStatus ShellInterpreter::count(const ShellNode& node) {
-  expansion_.arithmetic(node.texts[0], node.line);
+  expansion_.value_of_arithmetic(node.texts[0], node.line);
   while (flow_ == Flow::kNext) {
     budget_.step(place(node.line));
-    const auto goes_on = expansion_.arithmetic(node.texts[1], node.line);
+    const auto goes_on = expansion_.value_of_arithmetic(node.texts[1], node.line);
     if (!goes_on || (goes_on->value == 0 && !node.texts[1].empty())) break;
     run(node.children.front());
     if (leaves_loop()) break;
-    expansion_.arithmetic(node.texts[2], node.line);
+    expansion_.value_of_arithmetic(node.texts[2], node.line);
   }
   return {};
 }
@@ -304,13 +309,13 @@ ShellExitStatus ShellInterpreter::choice(const ShellNode& node) {
   UndeterminedCondition open{
       .condition = node.source, .open = unknown_parts_of(text), .line = node.line};
   std::size_t taken = node.patterns.size();
-  bool known = has_no_unknown_parts(text);
+  bool known = is_fully_known_script_text(text);
   for (std::size_t i = 0; i < node.patterns.size(); ++i) {
     std::vector<std::string> patterns;
     for (const UnexpandedShellWord& term : node.patterns[i]) {
-      const std::string pattern = expansion_.pattern(term);
-      known = known && (taken < i || has_no_unknown_parts(pattern));
-      patterns.push_back(text_as_written(pattern));
+      const std::string pattern = expansion_.expand_to_shell_pattern(term);
+      known = known && (taken < i || is_fully_known_script_text(pattern));
+      patterns.push_back(text_without_unknown_marks(pattern));
       if (taken > i &&
           matches_shell_pattern(without_unknown_parts(text), without_unknown_parts(pattern)))
         taken = i;
@@ -331,8 +336,8 @@ ShellExitStatus ShellInterpreter::choice(const ShellNode& node) {
 ShellExitStatus ShellInterpreter::test(const ShellNode& node) {
   std::vector<ShellTestWord> words;
   for (const UnexpandedShellWord& term : node.words) {
-    const bool sign = !term.plain().empty();
-    const std::string pattern = expansion_.pattern(term);
+    const bool sign = !term.unquoted_plain_text().empty();
+    const std::string pattern = expansion_.expand_to_shell_pattern(term);
     words.push_back({expansion_.text(term), pattern, sign});
   }
   return shell_test_outcome(
@@ -341,14 +346,14 @@ ShellExitStatus ShellInterpreter::test(const ShellNode& node) {
 
 ShellExitStatus ShellInterpreter::arithmetic(const std::string& text, const std::string& source,
                                              std::uint32_t line) {
-  const auto value = expansion_.arithmetic(text, line);
+  const auto value = expansion_.value_of_arithmetic(text, line);
   if (!value) return {.ok = false, .known = false, .open = {source}};
   return {.ok = value->value != 0, .known = value->known, .open = {source}};
 }
 
 /// Returns whether a condition counts as true. An undetermined branch that only ends the script is
 /// not taken, because the script is known to run.
-bool ShellInterpreter::decide(const BranchCondition& condition, const ShellExitStatus& status,
+bool ShellInterpreter::decide(const ShellBranchCondition& condition, const ShellExitStatus& status,
                               bool yes_ends, bool no_ends) {
   if (status.known) return status.ok;
   UndeterminedCondition open{.condition = std::string(condition.source),
@@ -362,8 +367,8 @@ bool ShellInterpreter::decide(const BranchCondition& condition, const ShellExitS
 std::size_t ShellInterpreter::way(UndeterminedCondition open) {
   open.file = expansion_.file();
   ++undetermined_;
-  budget_.condition(open.condition, place(open.line));
-  for (const std::string& one : open.open) budget_.condition(one, place(open.line));
+  budget_.count_condition_memory(open.condition, place(open.line));
+  for (const std::string& one : open.open) budget_.count_condition_memory(one, place(open.line));
   const std::string key = fmt::format("{}:{:06}:{}", open.file, open.line, open.condition);
   const auto given = given_.ways.find(key);
   if (given != given_.ways.end() && given->second < open.ways.size()) open.taken = given->second;
@@ -372,13 +377,13 @@ std::size_t ShellInterpreter::way(UndeterminedCondition open) {
 
 /// True if commands always end the script.
 bool ShellInterpreter::ends_script(const ShellNode& node, int depth) {
-  budget_.work(kWorkOfLook, place(node.line));
+  budget_.count_processed_characters(kWorkOfLook, place(node.line));
   if (node.kind == NodeKind::kList) {
     return std::ranges::any_of(node.children,
                                [&](const ShellNode& one) { return ends_script(one, depth); });
   }
   if (node.kind != NodeKind::kSimple || node.words.empty()) return false;
-  const std::string name(node.words.front().plain());
+  const std::string name(node.words.front().unquoted_plain_text());
   if (name == "exit") return true;
   const auto function = functions_.find(name);
   return depth < 3 && function != functions_.end() &&

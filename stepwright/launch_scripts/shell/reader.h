@@ -30,7 +30,7 @@ class ShellInterpreter {
   using Words = std::vector<ShellWord>;
   enum class Flow : std::uint8_t { kNext, kBreak, kContinue, kReturn, kExit };
   /// The source text of a branch's condition, as written, with its line.
-  struct BranchCondition {
+  struct ShellBranchCondition {
     std::string_view source;
     std::uint32_t line = 0;
   };
@@ -51,11 +51,11 @@ class ShellInterpreter {
   ShellExitStatus arithmetic(const std::string& text, const std::string& source,
                              std::uint32_t line);
   ShellExitStatus apart(const ShellNode& node);
-  bool decide(const BranchCondition& condition, const ShellExitStatus& status, bool yes_ends,
+  bool decide(const ShellBranchCondition& condition, const ShellExitStatus& status, bool yes_ends,
               bool no_ends);
   std::size_t way(UndeterminedCondition open);
   [[nodiscard]] bool ends_script(const ShellNode& node, int depth = 0);
-  static void leave_count_open(const BranchCondition& condition, ShellExitStatus& status);
+  static void leave_count_open(const ShellBranchCondition& condition, ShellExitStatus& status);
   bool leaves_loop();
   [[nodiscard]] ShellPosition place(std::uint32_t line) const { return {expansion_.file(), line}; }
 
@@ -132,13 +132,13 @@ class ShellInterpreter {
   std::map<std::size_t, const ShellNode*> programs_;
   std::map<std::string, ShellWrittenFile> written_;  ///< Files that the script writes, by name.
   /// A function of the script, and the index of its file.
-  struct Function {
+  struct ShellFunctionDefinition {
     const ShellNode* body = nullptr;
     std::uint32_t file = 0;
   };
-  std::map<std::string, Function> functions_;
+  std::map<std::string, ShellFunctionDefinition> functions_;
   /// The batch job in which the script runs; null: no job is known.
-  std::shared_ptr<const BatchAllocation> job_;
+  std::shared_ptr<const BatchJobAllocation> job_;
   /// Texts of the host files (such as PBS_NODEFILE) that the batch scheduler would write, by file
   /// name.
   std::map<std::string, std::string> host_files_;

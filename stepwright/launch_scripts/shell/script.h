@@ -34,7 +34,7 @@ struct ShellCommand {
   /// Environment variables that the started program sees, by name.
   std::map<std::string, ShellWord> environment;
   /// Batch job in which the command runs; null if the scripts state none.
-  std::shared_ptr<const BatchAllocation> job;
+  std::shared_ptr<const BatchJobAllocation> job;
   std::uint32_t line = 0;
   std::uint32_t file = 0;
 };

@@ -50,7 +50,7 @@ bool may_be_several(const UnexpandedShellWord& term, const std::vector<ShellWord
 }  // namespace
 
 ShellExitStatus ShellInterpreter::simple(const ShellNode& node) {
-  Words words = expansion_.words(node.words);
+  Words words = expansion_.expand_to_shell_words(node.words);
   if (!words.empty()) return command(node, std::move(words));
   for (const ShellAssignment& one : node.assignments) assign(one);
   return {};
@@ -75,14 +75,15 @@ ShellExitStatus ShellInterpreter::command(const ShellNode& node, Words words) {
 
 ShellExitStatus ShellInterpreter::call(const ShellNode& function, std::uint32_t file,
                                        const Words& words) {
-  ShellArguments before = std::exchange(variables_.arguments, word_texts_from(words, 1));
+  ShellArguments before = std::exchange(variables_.arguments, texts_of_words_from(words, 1));
   const std::uint32_t caller = expansion_.file();
   variables_.begin_function_call();
-  expansion_.set_script_file(file);
+  expansion_.set_current_script_file(file);
   const ShellExitStatus status = run(function);
-  expansion_.set_script_file(caller);
+  expansion_.set_current_script_file(caller);
   variables_.leave();
-  budget_.work(variables_.take_copied_characters(), place(function.line));
+  budget_.count_processed_characters(variables_.copied_characters_since_last_call(),
+                                     place(function.line));
   variables_.arguments = std::move(before);
   if (flow_ == Flow::kReturn) flow_ = Flow::kNext;
   return status;
@@ -122,8 +123,8 @@ std::optional<ShellExitStatus> ShellInterpreter::builtin(const ShellNode& node,
   } else if (name == "unset") {
     for (const ShellWord& word : words) variables_.unset(word.text);
   } else if (name == "shift") {
-    variables_.arguments.shift(words.size() < 2 ? 1
-                                                : std::strtoul(words[1].text.c_str(), nullptr, 10));
+    variables_.arguments.drop_first_arguments(
+        words.size() < 2 ? 1 : std::strtoul(words[1].text.c_str(), nullptr, 10));
   } else if (name == "set") {
     set_arguments(words);
   } else if (name == "let") {
@@ -133,10 +134,10 @@ std::optional<ShellExitStatus> ShellInterpreter::builtin(const ShellNode& node,
     }
     return last;
   } else if (name == "eval") {
-    run_text(joined({words.begin() + 1, words.end()}), node.line);
+    run_text(join_shell_words({words.begin() + 1, words.end()}), node.line);
   } else if ((name == "source" || name == ".") && words.size() > 1) {
     go_on_with({.path = words[1].text,
-                .arguments = word_texts_from(words, 2),
+                .arguments = texts_of_words_from(words, 2),
                 .same_shell = true,
                 .line = node.line});
   } else if (name == "read" && read_words(node, words)) {
@@ -200,7 +201,7 @@ bool ShellInterpreter::read_words(const ShellNode& node, const Words& words) {
   }
   parts.resize(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
-    budget_.word(parts[i], place(node.line));
+    budget_.count_expanded_word(parts[i], place(node.line));
     variables_.set_text(names[i], parts[i], place(node.line));
   }
   return true;
@@ -219,15 +220,15 @@ void ShellInterpreter::read_lines(const ShellNode& node, const Words& words) {
                          node.source_file->pieces.front().kind == ShellWordPiece::Kind::kCommand;
     text = command ? expansion_.text(*node.source_file) : text_of_file(node, {});
   }
-  const std::string lines = text.value_or(mark_unknown_text("$" + name));
-  ShellVariableValue value{.array = true, .open_count = !has_no_unknown_parts(lines)};
+  const std::string lines = text.value_or(wrap_unknown_script_text("$" + name));
+  ShellVariableValue value{.array = true, .open_count = !is_fully_known_script_text(lines)};
   if (value.open_count) {
-    script_.holders.try_emplace(text_as_written(lines), name);
+    script_.holders.try_emplace(text_without_unknown_marks(lines), name);
     value.elements.push_back(word_of(lines, place(node.line)));
   }
   for (std::size_t at = 0; !value.open_count && at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
-    budget_.word(std::string_view(lines).substr(at, end - at), place(node.line));
+    budget_.count_expanded_word(std::string_view(lines).substr(at, end - at), place(node.line));
     value.elements.push_back(word_of(lines.substr(at, end - at), place(node.line)));
     at = end + 1;
   }
@@ -237,9 +238,10 @@ void ShellInterpreter::read_lines(const ShellNode& node, const Words& words) {
 /// Runs `printf -v NAME FORMAT ARGUMENTS`; the variable is unknown if the printed text is.
 void ShellInterpreter::print_into(const Words& words) {
   const std::uint32_t line = words.front().line;
-  const std::optional<std::string> text = shell_formatted(words[3].text, word_texts_from(words, 4));
+  const std::optional<std::string> text =
+      shell_printf_text(words[3].text, texts_of_words_from(words, 4));
   if (!text) return leave_open({words.front(), words[2]}, 1, line);
-  budget_.word(*text, place(line));
+  budget_.count_expanded_word(*text, place(line));
   variables_.set_text(words[2].text, *text, place(line));
 }
 
@@ -262,16 +264,16 @@ void ShellInterpreter::assign(const ShellAssignment& one) {
   if (one.append) {
     const ShellVariableValue* old = variables_.find(one.name);
     if (old != nullptr && old->array && !old->elements.empty()) {
-      if (ShellVariableValue* longer = variables_.editable_value(one.name))
+      if (ShellVariableValue* longer = variables_.editable_variable_value(one.name))
         longer->elements.front().text += value;
       return;
     }
     value = variables_.text(one.name).value_or("") + value;
   }
-  budget_.word(value, place(one.line));
+  budget_.count_expanded_word(value, place(one.line));
   if (value.size() > 1 && value.front() == kUnknownMarkBegin &&
       value.find(kUnknownMarkEnd) == value.size() - 1) {
-    script_.holders.try_emplace(text_as_written(value), one.name);
+    script_.holders.try_emplace(text_without_unknown_marks(value), one.name);
   }
   variables_.set_text(one.name, value, place(one.line));
 }
@@ -288,11 +290,12 @@ void ShellInterpreter::assign_array(const ShellAssignment& one) {
       value.keyed[whole.substr(1, end - 1)] = word_of(whole.substr(end + 2), place(term.line));
       continue;
     }
-    Words words = expansion_.words(term);
+    Words words = expansion_.expand_to_shell_words(term);
     value.open_count = value.open_count || may_be_several(term, words);
     std::ranges::move(words, std::back_inserter(value.elements));
   }
-  ShellVariableValue* const longer = one.append ? variables_.editable_value(one.name) : nullptr;
+  ShellVariableValue* const longer =
+      one.append ? variables_.editable_variable_value(one.name) : nullptr;
   if (longer == nullptr) return variables_.set(one.name, std::move(value));
   longer->array = true;
   longer->open_count = longer->open_count || value.open_count;
@@ -307,13 +310,13 @@ void ShellInterpreter::assign_element(const ShellAssignment& one) {
   const bool number =
       !one.index->empty() && one.index->find_first_not_of("0123456789$") == std::string::npos;
   const bool counts = number || old == nullptr || old->keyed.empty();
-  const auto at = counts ? expansion_.arithmetic(*one.index, one.line) : std::nullopt;
+  const auto at = counts ? expansion_.value_of_arithmetic(*one.index, one.line) : std::nullopt;
   const bool by_number =
       number && at && at->value >= 0 && static_cast<std::size_t>(at->value) < kMostIndexed;
   const std::string key = by_number ? std::string()
                                     : expansion_.text(parse_shell_word(
                                           *one.index, script_.files[expansion_.file()], one.line));
-  ShellVariableValue* const value = variables_.editable_value(one.name);
+  ShellVariableValue* const value = variables_.editable_variable_value(one.name);
   if (value == nullptr) return variables_.set(one.name, {.array = true});
   value->array = true;
   if (!by_number) {
@@ -322,7 +325,7 @@ void ShellInterpreter::assign_element(const ShellAssignment& one) {
   }
   const auto index = static_cast<std::size_t>(at->value);
   while (value->elements.size() <= index) {
-    budget_.word("", place(one.line));
+    budget_.count_expanded_word("", place(one.line));
     value->elements.push_back(word_of("", place(one.line)));
   }
   value->elements[index] = std::move(word);
@@ -351,7 +354,7 @@ void ShellInterpreter::declare(const ShellNode& node, const Words& words) {
 void ShellInterpreter::set_arguments(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i].text == "--") {
-      variables_.arguments = word_texts_from(words, i + 1);
+      variables_.arguments = texts_of_words_from(words, i + 1);
       return;
     }
   }
@@ -363,7 +366,7 @@ void ShellInterpreter::leave_open(const Words& words, std::size_t from, std::uin
   for (std::size_t i = from; i < words.size(); ++i) {
     const std::string& name = words[i].text;
     if (!is_shell_name(name)) continue;
-    variables_.set(name, {.elements = {word_of(mark_unknown_text("$" + name), place(line))},
+    variables_.set(name, {.elements = {word_of(wrap_unknown_script_text("$" + name), place(line))},
                           .array = array,
                           .open_count = array});
   }
@@ -377,18 +380,18 @@ void ShellInterpreter::write_file(const ShellNode& node, const Words& words) {
   if (!text && name == "cat" && node.output) text = text_of_file(node, words);
   if (!text && name == "echo") text = echoed(words);
   if (!text && name == "printf" && words.size() > 1) {
-    text = shell_formatted(words[1].text, word_texts_from(words, 2));
+    text = shell_printf_text(words[1].text, texts_of_words_from(words, 2));
   }
   if (!text) return record_copy(node, words);
   std::string path;
   bool appends = node.appends;
-  if (node.output) path = text_as_written(expansion_.text(*node.output));
+  if (node.output) path = text_without_unknown_marks(expansion_.text(*node.output));
   if (name == "tee" && words.size() > 1) {
-    path = text_as_written(words.back().text);
+    path = text_without_unknown_marks(words.back().text);
     appends = words[1].text == "-a";
   }
   if (path.empty()) return;
-  ShellWrittenFile& made = written_[base_name(path)];
+  ShellWrittenFile& made = written_[path_base_name(path)];
   if (!appends || made.line == 0) {
     made = {.line = node.input ? node.input->line : node.line, .file = expansion_.file()};
   }
@@ -400,8 +403,10 @@ void ShellInterpreter::write_file(const ShellNode& node, const Words& words) {
 void ShellInterpreter::record_copy(const ShellNode& node, const Words& words) {
   static constexpr std::array<std::string_view, 3> kCopies = {"cp", "mv", "ln"};
   static constexpr std::array<std::string_view, 4> kFilters = {"cat", "sed", "envsubst", "yq"};
-  const auto name_in = [](const std::string& text) { return base_name(text_as_written(text)); };
-  const std::string program = base_name(words.front().text);
+  const auto name_in = [](const std::string& text) {
+    return path_base_name(text_without_unknown_marks(text));
+  };
+  const std::string program = path_base_name(words.front().text);
   const bool copies = is_one_of(program, kCopies);
   if (!copies && !is_one_of(program, kFilters)) return;
   std::vector<std::string> named;

@@ -17,7 +17,7 @@ constexpr std::size_t kMostKept = std::size_t{1} << 20;
 
 bool is_shell(std::string_view word) {
   static constexpr std::array<std::string_view, 4> kShells = {"bash", "sh", "zsh", "dash"};
-  return is_one_of(base_name(word), kShells);
+  return is_one_of(path_base_name(word), kShells);
 }
 
 bool is_script(std::string_view word) {
@@ -47,13 +47,13 @@ bool only_handles(std::string_view program) {
   static constexpr std::array<std::string_view, 16> kPrograms = {
       "chmod", "cp",   "rm",  "mv",   "ls",   "touch", "scp",  "rsync",
       "tar",   "grep", "sed", "wget", "curl", "head",  "tail", "ln"};
-  return is_one_of(base_name(program), kPrograms);
+  return is_one_of(path_base_name(program), kPrograms);
 }
 
 /// Returns a word as a started program sees it: its unknown parts as written, and listed in `open`.
 ShellWord told(ShellWord word) {
   word.open = unknown_parts_of(word.text);
-  word.text = text_as_written(word.text);
+  word.text = text_without_unknown_marks(word.text);
   return word;
 }
 
@@ -61,7 +61,7 @@ ShellWord told(ShellWord word) {
 
 /// Returns the variables that a program sees, including the assignments before its command.
 std::map<std::string, ShellWord> ShellInterpreter::environment(const ShellNode& node) {
-  std::map<std::string, ShellWord> seen = variables_.exported();
+  std::map<std::string, ShellWord> seen = variables_.exported_variables();
   for (const ShellAssignment& one : node.assignments) {
     if (one.array) continue;
     seen[one.name] = {.text = variables_.is_fixed(one.name) ? variables_.text(one.name).value_or("")
@@ -78,10 +78,10 @@ void ShellInterpreter::take_out_wrappers(Words& words, std::uint32_t line) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (text.ends_with(".py")) return;
-    if (!is_script(text) || has_file(base_name(text))) continue;
-    const bool command = is_launcher(base_name(words[i + 1].text));
+    if (!is_script(text) || has_file(path_base_name(text))) continue;
+    const bool command = is_training_launcher_program(path_base_name(words[i + 1].text));
     if (!command) return;
-    script_.missing.push_back({text_as_written(text), line, expansion_.file()});
+    script_.missing.push_back({text_without_unknown_marks(text), line, expansion_.file()});
     const bool shell = i > 0 && is_shell(words[i - 1].text);
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(i - (shell ? 1 : 0)),
                 words.begin() + static_cast<std::ptrdiff_t>(i + 1));
@@ -93,7 +93,7 @@ ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
   record_copy(node, words);
   if (node.output) {
     if (const auto text = printed_of_job(words)) {
-      written_[base_name(text_as_written(expansion_.text(*node.output)))] = {
+      written_[path_base_name(text_without_unknown_marks(expansion_.text(*node.output)))] = {
           .text = *text + "\n", .line = node.line, .file = expansion_.file()};
       return {};
     }
@@ -106,7 +106,7 @@ ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
   const auto front = static_cast<std::size_t>(program - words.begin());
   for (std::size_t i = 0; i < front; ++i) {
     if (is_shell(words[i].text)) return within_shell(node, words, i);
-    const std::string name = base_name(text_as_written(words[i].text));
+    const std::string name = path_base_name(text_without_unknown_marks(words[i].text));
     // A file that the script wrote can be the value of an option: `--hostfile /tmp/hosts`.
     const bool option = i > 0 && words[i - 1].text.starts_with('-') && written_.contains(name);
     // Data files among the scripts are job files: `kubectl apply -f job.yaml`.
@@ -114,14 +114,15 @@ ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
     const bool ours = !option && (job || (!is_data(name) && has_file(name)));
     if (ours || is_script(words[i].text)) return within_shell(node, words, i);
   }
-  if (node.source_file && base_name(words.front().text) == "envsubst") {
-    const std::string path = text_as_written(expansion_.text(*node.source_file));
+  if (node.source_file && path_base_name(words.front().text) == "envsubst") {
+    const std::string path = text_without_unknown_marks(expansion_.text(*node.source_file));
     if (find_passed_script(path)) {
       const ShellWord job{.text = path, .line = node.line, .file = expansion_.file()};
       return within_shell(node, {job}, 0);
     }
   }
-  const bool submits = !scheduler_of_submission_program(base_name(words.front().text), {}).empty();
+  const bool submits =
+      !scheduler_of_submission_program(path_base_name(words.front().text), {}).empty();
   if (submits && (node.input || node.source_file)) return within_shell(node, words, words.size());
   // A program with options or data files can be a training program.
   const auto options =
@@ -132,10 +133,10 @@ ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
       .launchers = launchers_, .job = job_, .line = node.line, .file = expansion_.file()};
   if (options) command.environment = environment(node);
   for (auto& [name, value] : command.environment) {
-    budget_.word(value.text, place(node.line));
+    budget_.count_expanded_word(value.text, place(node.line));
     value = told(std::move(value));
   }
-  for (const ShellWord& word : launchers_) budget_.word(word.text, place(node.line));
+  for (const ShellWord& word : launchers_) budget_.count_expanded_word(word.text, place(node.line));
   for (const ShellWord& word : words) command.words.push_back(told(word));
   const std::string name = command.words.front().text;
   script_.commands.push_back(std::move(command));
@@ -190,7 +191,7 @@ ShellExitStatus ShellInterpreter::within_shell(const ShellNode& node, const Word
     enter_job("", {step, before.end()});
   }
   std::map<std::string, ShellWord> seen = environment(node);
-  add_exported_variables(submission, seen);
+  add_job_exported_variables(submission, seen);
   // Variables of `docker run -e NAME=VALUE IMAGE bash -c TEXT`.
   for (std::size_t i = 0; i + 1 < shell; ++i) {
     if (words[i].text != "-e" && words[i].text != "--env") continue;
@@ -211,7 +212,7 @@ ShellExitStatus ShellInterpreter::within_shell(const ShellNode& node, const Word
     });
   }
   if (at < words.size()) {
-    std::vector<std::string> arguments = word_texts_from(words, at + 1);
+    std::vector<std::string> arguments = texts_of_words_from(words, at + 1);
     if (text) {
       std::string zero = arguments.empty() ? std::string("bash") : arguments.front();
       if (!arguments.empty()) arguments.erase(arguments.begin());
@@ -229,7 +230,8 @@ ShellExitStatus ShellInterpreter::within_shell(const ShellNode& node, const Word
   launchers_.resize(outside);
   if (makes_job) variables_.leave_subshell();
   job_ = outer;
-  return {.known = false, .open = {text_as_written(words[std::min(shell, words.size() - 1)].text)}};
+  return {.known = false,
+          .open = {text_without_unknown_marks(words[std::min(shell, words.size() - 1)].text)}};
 }
 
 template <class Run>
@@ -238,10 +240,10 @@ void ShellInterpreter::in_shell_of_its_own(const std::map<std::string, ShellWord
                                            Run run_inside) {
   ShellVariables inside;
   for (const auto& [name, value] : given_.variables) {
-    if (is_shell_name(name)) inside.fix_variable(name, value);
+    if (is_shell_name(name)) inside.set_fixed_variable(name, value);
   }
   for (const auto& [name, value] : environment) {
-    budget_.word(value.text, {value.file, value.line});
+    budget_.count_expanded_word(value.text, {value.file, value.line});
     inside.set(name, {.elements = {value}});
     inside.mark_exported(name);
   }
@@ -265,7 +267,7 @@ std::optional<std::size_t> ShellInterpreter::find_passed_script(std::string_view
     std::size_t most = 0;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       const std::string_view name = sources_[i].name;
-      if (base_name(name) != base_name(wanted)) continue;
+      if (path_base_name(name) != path_base_name(wanted)) continue;
       const auto end = std::mismatch(name.rbegin(), name.rend(), wanted.rbegin(), wanted.rend());
       const auto alike = static_cast<std::size_t>(end.first - name.rbegin());
       if (!found || alike > most) found = i;
@@ -274,17 +276,17 @@ std::optional<std::size_t> ShellInterpreter::find_passed_script(std::string_view
     return found;
   };
   const auto found = find_source(path);
-  const auto copy = found ? script_.copies.end() : script_.copies.find(base_name(path));
+  const auto copy = found ? script_.copies.end() : script_.copies.find(path_base_name(path));
   return copy == script_.copies.end() ? found : find_source(copy->second.source);
 }
 
 /// Runs a given or written file of this name; false if there is none.
 bool ShellInterpreter::go_on_with(NestedShellScript next) {
   const std::string path = without_unknown_parts(next.path);
-  const std::string name = base_name(path);
+  const std::string name = path_base_name(path);
   const std::uint32_t line = next.line;
   std::optional<std::size_t> source = find_passed_script(path);
-  const auto written = written_.find(base_name(text_as_written(next.path)));
+  const auto written = written_.find(path_base_name(text_without_unknown_marks(next.path)));
   // A job that submits itself again would repeat itself; the same name under another path can be
   // another file.
   const bool again = source && std::ranges::count(running_, *source) > 1;
@@ -293,7 +295,7 @@ bool ShellInterpreter::go_on_with(NestedShellScript next) {
   if (again && !same_path) source.reset();
   if (!source && written == written_.end()) {
     if (!sets_up_shell(name)) {
-      script_.missing.push_back({text_as_written(next.path), line, expansion_.file()});
+      script_.missing.push_back({text_without_unknown_marks(next.path), line, expansion_.file()});
     }
     return false;
   }
@@ -323,11 +325,11 @@ void ShellInterpreter::run_source(std::size_t source) {
     program = &parsed_.back();
   }
   const std::uint32_t before = expansion_.file();
-  expansion_.set_script_file(static_cast<std::uint32_t>(source));
+  expansion_.set_current_script_file(static_cast<std::uint32_t>(source));
   running_.push_back(source);
   run(*program);
   running_.pop_back();
-  expansion_.set_script_file(before);
+  expansion_.set_current_script_file(before);
 }
 
 /// Runs a text that a batch system or a shell reads from its input.
@@ -338,7 +340,7 @@ void ShellInterpreter::run_batch(const std::string& text, std::uint32_t line,
 }
 
 void ShellInterpreter::run_text(const std::string& text, std::uint32_t line) {
-  budget_.word(text, place(line));
+  budget_.count_expanded_word(text, place(line));
   parsed_.push_back(parse_shell_script(text, script_.files[expansion_.file()], std::max(line, 1U)));
   const ShellNode& node = parsed_.back();
   const std::size_t kept = parsed_.size();

@@ -29,20 +29,20 @@ void ShellWorkBudget::step(ShellPosition place) {
   if (++steps_ > kMostShellSteps) fail(place, fmt::format("more than {} steps", kMostShellSteps));
 }
 
-void ShellWorkBudget::word(std::string_view text, ShellPosition place) {
+void ShellWorkBudget::count_expanded_word(std::string_view text, ShellPosition place) {
   bytes_ += text.size();
   if (++words_ > kMostShellWords) fail(place, fmt::format("more than {} words", kMostShellWords));
   if (bytes_ > kMostShellBytes) fail(place, "what variables hold grows beyond 16 MiB");
 }
 
-void ShellWorkBudget::condition(std::string_view text, ShellPosition place) {
+void ShellWorkBudget::count_condition_memory(std::string_view text, ShellPosition place) {
   bytes_ += text.size();
   if (bytes_ > kMostShellBytes) {
     fail(place, "commands behind && and || whose conditions only a run decides: more than 16 MiB");
   }
 }
 
-void ShellWorkBudget::work(std::size_t characters, ShellPosition place) {
+void ShellWorkBudget::count_processed_characters(std::size_t characters, ShellPosition place) {
   work_ += characters;
   if (work_ > kMostWork) fail(place, "its variables take too long to work with");
 }
@@ -64,7 +64,7 @@ std::optional<std::string> ShellVariables::text(const std::string& name) const {
   return value->elements.empty() ? std::string() : value->elements.front().text;
 }
 
-void ShellVariables::fix_variable(const std::string& name, const std::string& text) {
+void ShellVariables::set_fixed_variable(const std::string& name, const std::string& text) {
   fixed_[name] = text;
   values_[name] = {.elements = {{.text = text}}};
 }
@@ -92,7 +92,7 @@ void ShellVariables::unset(const std::string& name) {
   exported_.erase(name);
 }
 
-ShellVariableValue* ShellVariables::editable_value(const std::string& name) {
+ShellVariableValue* ShellVariables::editable_variable_value(const std::string& name) {
   if (is_fixed(name)) return nullptr;
   save_value_for_subshell(name);
   return &values_[name];
@@ -103,7 +103,7 @@ void ShellVariables::mark_exported(const std::string& name) {
   exported_[name] = true;
 }
 
-std::map<std::string, ShellWord> ShellVariables::exported() const {
+std::map<std::string, ShellWord> ShellVariables::exported_variables() const {
   std::map<std::string, ShellWord> seen;
   for (const auto& [name, is] : exported_) {
     const ShellVariableValue* value = find(name);
@@ -193,18 +193,19 @@ std::vector<ShellWord> split_word_at_blanks(const ShellWord& text) {
   return words;
 }
 
-std::string joined(const std::vector<ShellWord>& words) {
+std::string join_shell_words(const std::vector<ShellWord>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) text += (i > 0 ? " " : "") + words[i].text;
   return text;
 }
 
-std::vector<std::string> word_texts_from(const std::vector<ShellWord>& words, std::size_t from) {
+std::vector<std::string> texts_of_words_from(const std::vector<ShellWord>& words,
+                                             std::size_t from) {
   std::vector<std::string> texts;
   for (std::size_t i = from; i < words.size(); ++i) texts.push_back(words[i].text);
   return texts;
 }
 
-std::string base_name(std::string_view path) { return std::string(last_path_part(path)); }
+std::string path_base_name(std::string_view path) { return std::string(last_path_part(path)); }
 
 }  // namespace stepwright::launch_scripts

@@ -30,14 +30,16 @@ class ShellWorkBudget {
   [[noreturn]] void fail(ShellPosition place, std::string_view what) const;
   void step(ShellPosition place);
   /// Counts one expanded word towards the limit on the words of a script; fails above the limit.
-  void word(std::string_view text, ShellPosition place);
+  void count_expanded_word(std::string_view text, ShellPosition place);
   /// Counts the memory of an undetermined condition's text towards the limit on a script's memory;
   /// fails above the limit.
-  void condition(std::string_view text, ShellPosition place);
+  void count_condition_memory(std::string_view text, ShellPosition place);
   /// Counts characters that the interpretation compares or copies.
-  void work(std::size_t characters, ShellPosition place);
+  void count_processed_characters(std::size_t characters, ShellPosition place);
   /// Returns the work done so far, in interpretation steps.
-  [[nodiscard]] std::size_t effort() const { return steps_ + words_ + (bytes_ + work_) / 1000; }
+  [[nodiscard]] std::size_t interpretation_effort() const {
+    return steps_ + words_ + (bytes_ + work_) / 1000;
+  }
 
  private:
   const std::vector<std::string>& files_;
@@ -71,7 +73,7 @@ class ShellArguments {
   }
   [[nodiscard]] std::size_t size() const { return texts_->size() - passed_; }
   /// Drops the first `count` arguments, or all if there are fewer.
-  void shift(std::size_t count) { passed_ += std::min(count, size()); }
+  void drop_first_arguments(std::size_t count) { passed_ += std::min(count, size()); }
 
  private:
   std::shared_ptr<const std::vector<std::string>> texts_;
@@ -86,17 +88,17 @@ class ShellVariables {
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
 
   /// Sets a variable to a value that no later assignment of the script changes.
-  void fix_variable(const std::string& name, const std::string& text);
+  void set_fixed_variable(const std::string& name, const std::string& text);
   [[nodiscard]] bool is_fixed(const std::string& name) const { return fixed_.contains(name); }
   void set(const std::string& name, ShellVariableValue value);
   void set_text(const std::string& name, const std::string& text, ShellPosition place);
   void unset(const std::string& name);
   /// Returns a variable's value, to be changed in place, and creates it if absent; null if the
   /// variable is fixed.
-  ShellVariableValue* editable_value(const std::string& name);
+  ShellVariableValue* editable_variable_value(const std::string& name);
   void mark_exported(const std::string& name);
   /// Returns the variables that started programs see.
-  [[nodiscard]] std::map<std::string, ShellWord> exported() const;
+  [[nodiscard]] std::map<std::string, ShellWord> exported_variables() const;
 
   /// Begins the call of a shell function: until `leave`, `make_local` saves old values of
   /// variables, which `leave` restores.
@@ -109,7 +111,9 @@ class ShellVariables {
   void leave_subshell();
   /// Returns the number of characters copied to save old values of variables since the last call of
   /// this function.
-  [[nodiscard]] std::size_t take_copied_characters() { return std::exchange(copied_, 0); }
+  [[nodiscard]] std::size_t copied_characters_since_last_call() {
+    return std::exchange(copied_, 0);
+  }
 
   ShellArguments arguments;
   std::string zero;  ///< Name of the script, `$0`.
@@ -141,10 +145,10 @@ class ShellVariables {
 /// Splits a word at blanks; an unknown part stays within one word.
 std::vector<ShellWord> split_word_at_blanks(const ShellWord& text);
 /// Returns the words joined by blanks.
-std::string joined(const std::vector<ShellWord>& words);
+std::string join_shell_words(const std::vector<ShellWord>& words);
 /// Returns the texts of the words from index `from` on.
-std::vector<std::string> word_texts_from(const std::vector<ShellWord>& words, std::size_t from);
+std::vector<std::string> texts_of_words_from(const std::vector<ShellWord>& words, std::size_t from);
 /// Returns the last part of a path: "c" of "a/b/c".
-std::string base_name(std::string_view path);
+std::string path_base_name(std::string_view path);
 
 }  // namespace stepwright::launch_scripts

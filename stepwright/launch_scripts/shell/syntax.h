@@ -28,7 +28,7 @@ struct UnexpandedShellWord {
   std::uint32_t line = 0;  ///< Line number of the word, from 1.
 
   /// Returns the word's text if it is plain and unquoted; empty otherwise.
-  [[nodiscard]] std::string_view plain() const {
+  [[nodiscard]] std::string_view unquoted_plain_text() const {
     const bool one = pieces.size() == 1 && !pieces.front().quoted &&
                      pieces.front().kind == ShellWordPiece::Kind::kText;
     return one ? std::string_view(pieces.front().text) : std::string_view();
@@ -105,11 +105,11 @@ inline constexpr char kUnknownMarkEnd = '\x02';
 
 /// Returns the text that stands for an unknown part of a script's text: `written` ("$MASTER_ADDR")
 /// between two marker characters.
-std::string mark_unknown_text(std::string_view written);
+std::string wrap_unknown_script_text(std::string_view written);
 /// True if a text has no parts that the script leaves unknown.
-bool has_no_unknown_parts(std::string_view text);
+bool is_fully_known_script_text(std::string_view text);
 /// Returns a text without marker characters, so that its unknown parts are as the script has them.
-std::string text_as_written(std::string_view text);
+std::string text_without_unknown_marks(std::string_view text);
 /// Returns the text with its unknown parts removed.
 std::string without_unknown_parts(std::string_view text);
 /// Returns the unknown parts of a text as written: "$MASTER_ADDR".

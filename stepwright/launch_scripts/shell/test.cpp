@@ -115,21 +115,22 @@ class Test {
     if (left.text == "-n") return filled(text);
     if (left.text == "-v") {
       if (is_set_(text)) return {};
-      return {.ok = false, .known = false, .open = {"$" + text_as_written(text)}};
+      return {.ok = false, .known = false, .open = {"$" + text_without_unknown_marks(text)}};
     }
-    return {.ok = false, .known = false, .open = {left.text + " " + text_as_written(text)}};
+    return {
+        .ok = false, .known = false, .open = {left.text + " " + text_without_unknown_marks(text)}};
   }
 
   static ShellExitStatus filled(const std::string& text) {
-    if (has_no_unknown_parts(text)) return {.ok = !text.empty()};
+    if (is_fully_known_script_text(text)) return {.ok = !text.empty()};
     if (!without_unknown_parts(text).empty()) return {};
     return {.ok = false, .known = false, .open = unknown_parts_of(text)};
   }
 
   static ShellExitStatus compare(const ShellTestWord& left, const std::string& sign,
                                  const ShellTestWord& right) {
-    ShellExitStatus status{.known =
-                               has_no_unknown_parts(left.text) && has_no_unknown_parts(right.text)};
+    ShellExitStatus status{.known = is_fully_known_script_text(left.text) &&
+                                    is_fully_known_script_text(right.text)};
     status.open = unknown_parts_of(left.text);
     for (std::string& place : unknown_parts_of(right.text)) status.open.push_back(std::move(place));
     const std::string text = without_unknown_parts(left.text);

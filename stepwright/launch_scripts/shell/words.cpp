@@ -27,15 +27,15 @@ void add_text(UnexpandedShellWord& term, bool quoted, std::string_view text) {
 
 }  // namespace
 
-std::string mark_unknown_text(std::string_view written) {
-  return kUnknownMarkBegin + text_as_written(written) + kUnknownMarkEnd;
+std::string wrap_unknown_script_text(std::string_view written) {
+  return kUnknownMarkBegin + text_without_unknown_marks(written) + kUnknownMarkEnd;
 }
 
-bool has_no_unknown_parts(std::string_view text) {
+bool is_fully_known_script_text(std::string_view text) {
   return text.find(kUnknownMarkBegin) == std::string_view::npos;
 }
 
-std::string text_as_written(std::string_view text) {
+std::string text_without_unknown_marks(std::string_view text) {
   std::string plain(text);
   std::erase_if(plain, [](char c) { return c == kUnknownMarkBegin || c == kUnknownMarkEnd; });
   return plain;
@@ -95,19 +95,19 @@ void ShellWordSplitter::fail(std::uint32_t line, std::string_view what) const {
 }
 
 void ShellWordSplitter::fail_unexpected_character() const {
-  std::string_view word = peek_keyword_letters();
+  std::string_view word = letters_at_current_position();
   if (word.empty()) word = text_.substr(std::min(at_, text_.size()), 1);
   if (at_end()) fail(line_, "the file ends in the middle of a command");
   if (word == "\n") fail(line_, "the line ends in the middle of a command");
-  fail(line_, fmt::format("'{}' stands where no shell takes it", printable(word)));
+  fail(line_, fmt::format("'{}' stands where no shell takes it", one_line_printable_text(word)));
 }
 
-std::string ShellWordSplitter::source_text_since(std::size_t begin) const {
+std::string ShellWordSplitter::script_text_from_position(std::size_t begin) const {
   std::string source(text_.substr(begin, at_ - begin));
   const std::size_t last = source.find_last_not_of(" \t\r\n;");
   source.resize(last == std::string::npos ? 0 : last + 1);
   std::string line;
-  for (const char c : text_as_written(source)) {
+  for (const char c : text_without_unknown_marks(source)) {
     const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
     if (line.ends_with('\\') && c == '\n') line.pop_back();
     if (!blank) line += c;
@@ -163,13 +163,13 @@ bool ShellWordSplitter::is_word_end_character(char c) {
   return std::string_view(" \t\r\n;&|()<>").find(c) != std::string_view::npos;
 }
 
-std::string_view ShellWordSplitter::peek_keyword_letters() const {
+std::string_view ShellWordSplitter::letters_at_current_position() const {
   std::size_t end = at_;
   while (end < text_.size() && !is_word_end_character(text_[end])) ++end;
   return text_.substr(at_, end - at_);
 }
 
-std::size_t ShellWordSplitter::placeholder_length() const {
+std::size_t ShellWordSplitter::user_placeholder_length() const {
   if (here() != '<' || std::isalpha(static_cast<unsigned char>(here(1))) == 0) return 0;
   const std::string_view left = text_.substr(at_ + 1);
   const std::size_t end = left.find_first_of("<>|;&()$`\"'\\\n");
@@ -184,7 +184,7 @@ std::size_t ShellWordSplitter::placeholder_length() const {
 
 UnexpandedShellWord ShellWordSplitter::word() {
   UnexpandedShellWord term{.line = line_};
-  if (const std::size_t length = placeholder_length(); length > 0) {
+  if (const std::size_t length = user_placeholder_length(); length > 0) {
     add_text(term, true, text_.substr(at_, length));
     skip(length);
     return term;
@@ -198,10 +198,10 @@ UnexpandedShellWord ShellWordSplitter::word() {
                        std::string_view("@?*+!").find(text_[at_ - 1]) != std::string_view::npos;
     if (process) {
       skip(2);
-      term.pieces.push_back({PieceKind::kCommand, false, read_bracketed_text('(', ')')});
+      term.pieces.push_back({PieceKind::kCommand, false, read_text_to_matching_bracket('(', ')')});
     } else if (group) {
       next();
-      add_text(term, false, "(" + read_bracketed_text('(', ')') + ")");
+      add_text(term, false, "(" + read_text_to_matching_bracket('(', ')') + ")");
     } else if (is_word_end_character(c)) {
       break;
     } else {
@@ -335,7 +335,7 @@ void ShellWordSplitter::dollar(UnexpandedShellWord& term, bool quoted) {
     const std::size_t back = at_;
     const std::uint32_t line = line_;
     skip(2);
-    std::string inner = read_bracketed_text('(', ')');
+    std::string inner = read_text_to_matching_bracket('(', ')');
     if (here() == ')') {
       next();
       term.pieces.push_back({PieceKind::kArithmetic, quoted, std::move(inner)});
@@ -346,12 +346,12 @@ void ShellWordSplitter::dollar(UnexpandedShellWord& term, bool quoted) {
   }
   if (here() == '(') {
     next();
-    term.pieces.push_back({PieceKind::kCommand, quoted, read_bracketed_text('(', ')')});
+    term.pieces.push_back({PieceKind::kCommand, quoted, read_text_to_matching_bracket('(', ')')});
     return;
   }
   if (here() == '{') {
     next();
-    term.pieces.push_back({PieceKind::kVariable, quoted, read_bracketed_text('{', '}')});
+    term.pieces.push_back({PieceKind::kVariable, quoted, read_text_to_matching_bracket('{', '}')});
     return;
   }
   if (here() == '\'' && !quoted) return escaped_quoted(term);
@@ -376,7 +376,7 @@ void ShellWordSplitter::skip_quoted(std::string& inner, char quote) {
   }
 }
 
-std::string ShellWordSplitter::read_bracketed_text(char open, char close) {
+std::string ShellWordSplitter::read_text_to_matching_bracket(char open, char close) {
   const std::uint32_t line = line_;
   std::string inner;
   for (int depth = 1; !at_end();) {
@@ -401,7 +401,7 @@ UnexpandedShellWord ShellWordSplitter::read_heredoc() {
   const UnexpandedShellWord ending = word();
   std::string last;
   for (const ShellWordPiece& piece : ending.pieces) last += piece.text;
-  const bool literal = ending.plain().empty();
+  const bool literal = ending.unquoted_plain_text().empty();
   std::size_t begin = behind_heredocs_;
   if (begin == 0) begin = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
   std::string body;

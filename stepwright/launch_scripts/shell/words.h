@@ -42,20 +42,20 @@ class ShellWordSplitter {
   /// True if a character ends a word of a shell script.
   [[nodiscard]] static bool is_word_end_character(char c);
   /// Returns the letters at the current position, which can be a keyword, without moving past them.
-  [[nodiscard]] std::string_view peek_keyword_letters() const;
+  [[nodiscard]] std::string_view letters_at_current_position() const;
 
   /// Returns the script's text from position `begin` to the current position, as one line.
-  [[nodiscard]] std::string source_text_since(std::size_t begin) const;
+  [[nodiscard]] std::string script_text_from_position(std::size_t begin) const;
 
   UnexpandedShellWord word();
   /// Returns the length of a placeholder such as `<PATH TO VOCABULARY>` at the current position,
   /// which a person must fill in before the script runs; 0: there is none, and `<` redirects input.
-  [[nodiscard]] std::size_t placeholder_length() const;
+  [[nodiscard]] std::size_t user_placeholder_length() const;
   /// Reads the rest of the text as if it were in double quotes.
   UnexpandedShellWord read_rest_as_quoted();
   /// Reads the text up to the bracket `close` that matches the bracket `open` just read, returns it
   /// and moves past the bracket.
-  std::string read_bracketed_text(char open, char close);
+  std::string read_text_to_matching_bracket(char open, char close);
   /// Reads the text of a heredoc, of which `<<` was just read. Reading continues after the
   /// delimiter word; the next line is then read from after the heredoc's text.
   UnexpandedShellWord read_heredoc();

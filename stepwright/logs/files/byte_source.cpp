@@ -31,7 +31,7 @@ bool is_blank(std::string_view text) {
 }  // namespace
 
 /// State of zlib, and packed bytes that were read but not unpacked yet.
-struct ByteSource::Unpacker {
+struct FileByteReader::Unpacker {
   Unpacker() : packed(kPackedChunk) {
     constexpr int kGzip = 15 + 16;  // the largest window; a gzip header
     if (inflateInit2(&state, kGzip) != Z_OK) throw std::bad_alloc();
@@ -41,7 +41,7 @@ struct ByteSource::Unpacker {
   Unpacker& operator=(const Unpacker&) = delete;
 
   /// Reads more packed bytes if all were used; at the end of the file there are none.
-  void fill(ByteSource& source) {
+  void fill(FileByteReader& source) {
     state.next_in = reinterpret_cast<Bytef*>(packed.data());
     state.avail_in = static_cast<uInt>(source.read_plain(packed));
     bytes_in += state.avail_in;
@@ -54,32 +54,32 @@ struct ByteSource::Unpacker {
   bool ended = false;  ///< True after the last member of the gzip file.
 };
 
-ByteSource::ByteSource(const std::filesystem::path& path)
-    : file_(std::make_unique<InputFile>(path)), name_(path.string()), ahead_(2, '\0') {
-  ahead_.resize(file_->read(ahead_));
+FileByteReader::FileByteReader(const std::filesystem::path& path)
+    : file_(std::make_unique<InputFileReader>(path)), name_(path.string()), ahead_(2, '\0') {
+  ahead_.resize(file_->read_file_bytes(ahead_));
   recognise();
 }
 
-ByteSource::ByteSource(std::string_view bytes, std::string name)
+FileByteReader::FileByteReader(std::string_view bytes, std::string name)
     : name_(std::move(name)), ahead_(bytes) {
   recognise();
 }
 
-void ByteSource::recognise() {
+void FileByteReader::recognise() {
   if (ahead_.starts_with("\x1f\x8b")) unpacker_ = std::make_unique<Unpacker>();
 }
 
-ByteSource::~ByteSource() = default;
-ByteSource::ByteSource(ByteSource&&) noexcept = default;
-ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
+FileByteReader::~FileByteReader() = default;
+FileByteReader::FileByteReader(FileByteReader&&) noexcept = default;
+FileByteReader& FileByteReader::operator=(FileByteReader&&) noexcept = default;
 
-std::size_t ByteSource::read_plain(std::span<char> into) {
+std::size_t FileByteReader::read_plain(std::span<char> into) {
   const std::size_t held = ahead_.copy(into.data(), into.size(), taken_);
   taken_ += held;
-  return held + (file_ ? file_->read(into.subspan(held)) : 0);
+  return held + (file_ ? file_->read_file_bytes(into.subspan(held)) : 0);
 }
 
-std::size_t ByteSource::read(std::span<char> into) {
+std::size_t FileByteReader::read_source_bytes(std::span<char> into) {
   if (given_ < beginning_.size()) {
     const std::size_t size = beginning_.copy(into.data(), into.size(), given_);
     given_ += size;
@@ -88,7 +88,7 @@ std::size_t ByteSource::read(std::span<char> into) {
   return unpacker_ ? unpack(into) : read_plain(into);
 }
 
-std::string_view ByteSource::peek_beginning() {
+std::string_view FileByteReader::peek_first_bytes() {
   if (looked_) return beginning_;
   looked_ = true;
   std::string bytes;
@@ -99,7 +99,7 @@ std::string_view ByteSource::peek_beginning() {
           fmt::format("{}: begins with more than {} MiB of blanks", name_, kMostBlanks >> 20U));
     }
     bytes.resize(size + kLooked);
-    const std::size_t got = read(std::span(bytes).subspan(size));
+    const std::size_t got = read_source_bytes(std::span(bytes).subspan(size));
     bytes.resize(size + got);
     blank = got > 0 && is_blank(std::string_view(bytes).substr(size));
   }
@@ -107,20 +107,20 @@ std::string_view ByteSource::peek_beginning() {
   return beginning_;
 }
 
-std::string ByteSource::rest(std::size_t most) {
+std::string FileByteReader::read_rest_of_source(std::size_t most) {
   constexpr std::size_t kChunk = std::size_t{1} << 20;
   std::string bytes;
   for (std::size_t got = 1; got > 0;) {
     const std::size_t size = bytes.size();
     if (size > most) fail_input(fmt::format("{}: larger than {} bytes", name_, most));
     bytes.resize(size + kChunk);
-    got = read(std::span(bytes).subspan(size));
+    got = read_source_bytes(std::span(bytes).subspan(size));
     bytes.resize(size + got);
   }
   return bytes;
 }
 
-std::size_t ByteSource::unpack(std::span<char> into) {
+std::size_t FileByteReader::unpack(std::span<char> into) {
   Unpacker& unpacker = *unpacker_;
   z_stream& state = unpacker.state;
   state.next_out = reinterpret_cast<Bytef*>(into.data());

@@ -8,34 +8,34 @@
 #include <string_view>
 
 namespace stepwright {
-class InputFile;
+class InputFileReader;
 }
 
 namespace stepwright::logs {
 
 /// Reads the bytes of a file from front to back. A gzip file (also one of several members) is
 /// unpacked while it is read. Uses a few hundred kilobytes of memory, however large the file is.
-class ByteSource {
+class FileByteReader {
  public:
   /// Opens a file. Fails with `kInput` if it cannot be read.
-  explicit ByteSource(const std::filesystem::path& path);
+  explicit FileByteReader(const std::filesystem::path& path);
   /// Reads from bytes in memory instead of a file. `name`: name of the source in error messages.
-  ByteSource(std::string_view bytes, std::string name);
-  ~ByteSource();
-  ByteSource(ByteSource&&) noexcept;
-  ByteSource& operator=(ByteSource&&) noexcept;
+  FileByteReader(std::string_view bytes, std::string name);
+  ~FileByteReader();
+  FileByteReader(FileByteReader&&) noexcept;
+  FileByteReader& operator=(FileByteReader&&) noexcept;
 
   /// Reads the next bytes of the (unpacked) source into `into` and returns their number, at most
   /// the size of `into`; 0 at the end. Fails with `kInput` if a packed file is damaged, cut short,
   /// or unpacks to far more than a log does.
-  std::size_t read(std::span<char> into);
+  std::size_t read_source_bytes(std::span<char> into);
 
   /// Returns the first bytes of the source without consuming them (`read` returns them again): up
   /// to 256 KiB, and more only if all of these are blanks. Fails with `kInput` after 16 MiB of
   /// blanks.
-  [[nodiscard]] std::string_view peek_beginning();
+  [[nodiscard]] std::string_view peek_first_bytes();
   /// Reads the rest of the source. Fails with `kInput` if it has more than `most` bytes.
-  std::string rest(std::size_t most);
+  std::string read_rest_of_source(std::size_t most);
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -46,14 +46,15 @@ class ByteSource {
   std::size_t read_plain(std::span<char> into);
   std::size_t unpack(std::span<char> into);
 
-  std::unique_ptr<InputFile> file_;  ///< The open file; null: the source is in memory.
+  std::unique_ptr<InputFileReader> file_;  ///< The open file; null: the source is in memory.
   std::string name_;
   /// Bytes to return before those of the file: its first two bytes (read to recognise gzip), or the
   /// whole source if it is in memory.
   std::string ahead_;
   std::size_t taken_ = 0;               ///< Number of bytes of `ahead_` that `read` has returned.
   std::unique_ptr<Unpacker> unpacker_;  ///< Unpacks a gzip file; null: the file is not packed.
-  std::string beginning_;  ///< Bytes that `peek_beginning` looked at and `read` must still return.
+  std::string
+      beginning_;  ///< Bytes that `peek_first_bytes` looked at and `read` must still return.
   std::size_t given_ = 0;  ///< Number of bytes of `beginning_` that `read` has returned.
   bool looked_ = false;
 };

@@ -21,7 +21,7 @@ std::optional<std::int64_t> to_whole(const dom::element& value) {
     return static_cast<std::int64_t>(number);
   }
   std::string_view text;
-  if (value.get(text) == simdjson::SUCCESS) return to_integer(text);
+  if (value.get(text) == simdjson::SUCCESS) return parse_whole_number(text);
   return std::nullopt;
 }
 
@@ -47,7 +47,7 @@ std::string spelt(const dom::element& value) {
   return "[" + joined + "]";
 }
 
-std::string json_spelled_field(const dom::element& object, std::string_view key) {
+std::string json_field_as_written(const dom::element& object, std::string_view key) {
   dom::element value;
   return object[key].get(value) == simdjson::SUCCESS ? spelt(value) : std::string();
 }
@@ -58,9 +58,10 @@ std::optional<std::int64_t> json_integer_field(const dom::element& object, std::
   return to_whole(value);
 }
 
-std::optional<std::int64_t> json_rank_field(const dom::element& object, std::string_view key) {
+std::optional<std::int64_t> json_rank_number_field(const dom::element& object,
+                                                   std::string_view key) {
   const auto whole = json_integer_field(object, key);
-  return whole && *whole >= 0 && *whole <= kMostJobRanks ? whole : std::nullopt;
+  return whole && *whole >= 0 && *whole <= kMaxJobRanks ? whole : std::nullopt;
 }
 
 std::optional<double> number_in(const dom::element& object, std::string_view key) {
@@ -95,14 +96,14 @@ std::optional<std::vector<std::int64_t>> integers_of(std::string_view list) {
     std::string_view item = list.substr(0, comma);
     list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
     while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
-    const auto whole = to_integer(item);
+    const auto whole = parse_whole_number(item);
     if (!whole) return std::nullopt;
     numbers.push_back(*whole);
   }
   return numbers;
 }
 
-std::optional<std::int64_t> to_integer(std::string_view text) {
+std::optional<std::int64_t> parse_whole_number(std::string_view text) {
   std::int64_t whole = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), whole);
   if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
@@ -111,7 +112,7 @@ std::optional<std::int64_t> to_integer(std::string_view text) {
 
 std::vector<std::int64_t> listed_ranks(const dom::element& group, std::string_view key) {
   auto ranks = json_integer_list_field(group, key).value_or(std::vector<std::int64_t>{});
-  const auto strange = [](std::int64_t rank) { return rank < 0 || rank >= kMostJobRanks; };
+  const auto strange = [](std::int64_t rank) { return rank < 0 || rank >= kMaxJobRanks; };
   if (std::ranges::any_of(ranks, strange)) ranks.clear();
   return ranks;
 }
@@ -131,7 +132,8 @@ bool has_duplicate_key(const dom::element& value) {
   return std::ranges::adjacent_find(keys) != keys.end();
 }
 
-std::string_view peek_json_member(std::string_view json, std::string_view quoted_key) {
+std::string_view find_json_member_without_parsing(std::string_view json,
+                                                  std::string_view quoted_key) {
   std::size_t at = json.find(quoted_key);
   if (at == std::string_view::npos) return {};
   at = json.find_first_not_of(" \t\r\n:", at + quoted_key.size());

@@ -30,7 +30,7 @@ constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c
 
 class JsonScanner {
  public:
-  JsonScanner(ByteSource& source, std::span<const std::string_view> lists,
+  JsonScanner(FileByteReader& source, std::span<const std::string_view> lists,
               const std::function<void(const JsonPiece&)>& take)
       : source_(source), lists_(lists), take_(take), buffer_(2 * kReadAhead) {}
 
@@ -64,11 +64,11 @@ class JsonScanner {
       end_ -= begin_;
       begin_ = 0;
     }
-    if (end_ + kReadAhead + kJsonPadding > buffer_.size()) {
+    if (end_ + kReadAhead + kSimdjsonPaddingBytes > buffer_.size()) {
       if (buffer_.size() > kLargestPiece) fail("a value larger than 64 MiB");
       buffer_.resize(2 * buffer_.size());
     }
-    const std::size_t got = source_.read(std::span(buffer_).subspan(end_, kReadAhead));
+    const std::size_t got = source_.read_source_bytes(std::span(buffer_).subspan(end_, kReadAhead));
     end_ += got;
     return got > 0;
   }
@@ -163,7 +163,7 @@ class JsonScanner {
     } else {
       skip_scalar();
     }
-    if (buffer_.size() < end_ + kJsonPadding) buffer_.resize(end_ + kJsonPadding);
+    if (buffer_.size() < end_ + kSimdjsonPaddingBytes) buffer_.resize(end_ + kSimdjsonPaddingBytes);
     return {buffer_.data() + begin_, at_ - begin_};
   }
 
@@ -204,7 +204,7 @@ class JsonScanner {
       const std::string_view quoted = value();
       const std::string key(quoted.substr(1, quoted.size() - 2));
       if (!keys.insert(key).second)
-        fail(fmt::format("the key '{}' is given twice", printable(key)));
+        fail(fmt::format("the key '{}' is given twice", one_line_printable_text(key)));
       if (next("a colon") != ':') fail("a colon is missing");
       ++at_;
       const bool opens = next("a value") == '[';
@@ -214,13 +214,14 @@ class JsonScanner {
         elements(key);
       } else {
         const std::string_view text = value();
-        if (text.find('\0') != text.npos) fail(fmt::format("a NUL byte in '{}'", printable(key)));
+        if (text.find('\0') != text.npos)
+          fail(fmt::format("a NUL byte in '{}'", one_line_printable_text(key)));
         take_({key, false, 0, offset_ + begin_, text});
       }
     }
   }
 
-  ByteSource& source_;
+  FileByteReader& source_;
   std::span<const std::string_view> lists_;
   const std::function<void(const JsonPiece&)>& take_;
   std::vector<char> buffer_;
@@ -232,8 +233,8 @@ class JsonScanner {
 
 }  // namespace
 
-void scan_json(ByteSource& source, std::span<const std::string_view> lists,
-               const std::function<void(const JsonPiece&)>& take) {
+void stream_json_pieces(FileByteReader& source, std::span<const std::string_view> lists,
+                        const std::function<void(const JsonPiece&)>& take) {
   JsonScanner(source, lists, take).run();
 }
 

@@ -27,7 +27,7 @@ struct JsonPiece {
 };
 
 /// Number of readable bytes that simdjson needs after a text.
-inline constexpr std::size_t kJsonPadding = 64;
+inline constexpr std::size_t kSimdjsonPaddingBytes = 64;
 
 /// Passes a JSON document (a mapping or a list) to `take` piece by piece, in bounded memory: each
 /// element of the members named in `lists`, every other member whole, or each element of a document
@@ -35,8 +35,8 @@ inline constexpr std::size_t kJsonPadding = 64;
 /// `kInput`, naming the byte, if the document ends too early, is no JSON, has a key twice, is
 /// nested deeper than 100 levels, if a member named in `lists` is no list, if another member holds
 /// a NUL byte, and if a piece is larger than 64 MiB.
-void scan_json(ByteSource& source, std::span<const std::string_view> lists,
-               const std::function<void(const JsonPiece&)>& take);
+void stream_json_pieces(FileByteReader& source, std::span<const std::string_view> lists,
+                        const std::function<void(const JsonPiece&)>& take);
 
 /// The first keys of a JSON document of which only the beginning was read, each once and in order,
 /// to recognise its format. For a mapping: its keys and those of the first mapping in it. For a

@@ -5,18 +5,18 @@
 
 namespace stepwright::logs {
 
-LineReader::LineReader(ByteSource& source) : source_(source), buffer_(2 * kLongest) {}
+LineReader::LineReader(FileByteReader& source) : source_(source), buffer_(2 * kLongest) {}
 
 bool LineReader::fill() {
   std::memmove(buffer_.data(), buffer_.data() + at_, end_ - at_);
   end_ -= at_;
   at_ = 0;
-  const std::size_t got = source_.read(std::span(buffer_).subspan(end_));
+  const std::size_t got = source_.read_source_bytes(std::span(buffer_).subspan(end_));
   end_ += got;
   return got > 0;
 }
 
-bool LineReader::next(std::string_view& line) {
+bool LineReader::read_next_line(std::string_view& line) {
   cut_ = false;
   std::size_t searched = 0;
   const auto line_end = [&] {

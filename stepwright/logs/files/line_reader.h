@@ -16,22 +16,22 @@ inline constexpr const char* kLineTooLongReason =
 /// Reads the lines of a text from front to back, in bounded memory.
 class LineReader {
  public:
-  explicit LineReader(ByteSource& source);
+  explicit LineReader(FileByteReader& source);
 
   /// Sets `line` to the next line without its end (LF or CR LF), valid until the next call; a line
   /// longer than `kLongest` is cut to its beginning. Returns false at the end of the text.
-  bool next(std::string_view& line);
+  bool read_next_line(std::string_view& line);
   /// Returns the number of the line that `next` read last, from 1.
   [[nodiscard]] std::int64_t number() const { return number_; }
   /// True if the line that `next` read last was longer than `kLongest` and is cut.
-  [[nodiscard]] bool is_line_cut() const { return cut_; }
+  [[nodiscard]] bool is_line_truncated() const { return cut_; }
 
   static constexpr std::size_t kLongest = std::size_t{1} << 20;
 
  private:
   bool fill();
 
-  ByteSource& source_;
+  FileByteReader& source_;
   std::vector<char> buffer_;
   std::size_t at_ = 0;
   std::size_t end_ = 0;

@@ -71,10 +71,11 @@ class ObjectSplitter {
 
 }  // namespace
 
-void split_objects(ByteSource& source, const std::function<void(const BracedTextObject&)>& take) {
+void stream_outermost_braced_objects(FileByteReader& source,
+                                     const std::function<void(const BracedTextObject&)>& take) {
   ObjectSplitter splitter(take);
   std::vector<char> chunk(std::size_t{256} << 10);
-  for (std::size_t got = 0; (got = source.read(chunk)) > 0;) {
+  for (std::size_t got = 0; (got = source.read_source_bytes(chunk)) > 0;) {
     for (std::size_t i = 0; i < got; ++i) splitter.add(chunk[i]);
   }
   splitter.end();

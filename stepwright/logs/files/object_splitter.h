@@ -17,6 +17,7 @@ struct BracedTextObject {
 
 /// Passes each outermost {...} of a text to `take`, whatever is between them: lines of JSON, or a
 /// list that is not quite JSON. Only braces and quotes are checked.
-void split_objects(ByteSource& source, const std::function<void(const BracedTextObject&)>& take);
+void stream_outermost_braced_objects(FileByteReader& source,
+                                     const std::function<void(const BracedTextObject&)>& take);
 
 }  // namespace stepwright::logs

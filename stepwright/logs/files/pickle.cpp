@@ -81,7 +81,7 @@ bool is_container(PickleKind kind) {
 
 }  // namespace
 
-PickleReader::PickleReader(ByteSource& source, std::size_t most_bytes)
+PickleReader::PickleReader(FileByteReader& source, std::size_t most_bytes)
     : source_(source), most_bytes_(most_bytes), buffer_(kPickleChunk) {
   values_.push_back({.kind = PickleKind::kRecord, .pinned = true});
   values_.push_back({.kind = PickleKind::kNone, .pinned = true});
@@ -89,11 +89,11 @@ PickleReader::PickleReader(ByteSource& source, std::size_t most_bytes)
   values_.push_back({.kind = PickleKind::kBoolean, .pinned = true});
 }
 
-void PickleReader::pass_mappings_with_key(std::string key, TakeRecord take) {
+void PickleReader::consume_mappings_with_key(std::string key, TakeRecord take) {
   records_.push_back({std::move(key), std::move(take)});
 }
 
-PickleId PickleReader::read() {
+PickleId PickleReader::read_to_end() {
   while (step()) {
   }
   if (stack_.size() != 1) fail_here("the pickle does not end with one value");
@@ -123,7 +123,7 @@ std::string_view PickleReader::text(PickleId id) const {
                                          : std::string_view();
 }
 
-std::span<const PickleId> PickleReader::inside(PickleId id) const {
+std::span<const PickleId> PickleReader::pickle_container_items(PickleId id) const {
   const Value& value = values_[id];
   if (!is_container(value.kind)) return {};
   return containers_[value.content].inside;
@@ -132,7 +132,7 @@ std::span<const PickleId> PickleReader::inside(PickleId id) const {
 PickleId PickleReader::find(PickleId mapping, std::string_view key) const {
   PickleId found = kNoPickleValue;
   if (kind(mapping) != PickleKind::kMapping) return found;
-  const std::span<const PickleId> items = inside(mapping);
+  const std::span<const PickleId> items = pickle_container_items(mapping);
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     if (kind(items[i]) != PickleKind::kText || text(items[i]) != key) continue;
     if (found != kNoPickleValue) fail(items[i], fmt::format("the key \"{}\" is given twice", key));
@@ -141,13 +141,13 @@ PickleId PickleReader::find(PickleId mapping, std::string_view key) const {
   return found;
 }
 
-std::optional<std::uint32_t> PickleReader::replaced(PickleId id) const {
+std::optional<std::uint32_t> PickleReader::replacement_number_of_container(PickleId id) const {
   const Value& value = values_[id];
   if (value.kind != PickleKind::kReplaced) return std::nullopt;
   return static_cast<std::uint32_t>(value.content);
 }
 
-void PickleReader::replace(PickleId container, std::uint32_t number) {
+void PickleReader::replace_container_by_number(PickleId container, std::uint32_t number) {
   const std::uint64_t place = values_[container].content;
   values_[container].kind = PickleKind::kReplaced;
   values_[container].content = number;
@@ -188,7 +188,7 @@ bool PickleReader::fill(std::size_t size) {
   end_ -= begin_;
   begin_ = 0;
   while (end_ < size) {
-    const std::size_t got = source_.read(std::span(buffer_).subspan(end_));
+    const std::size_t got = source_.read_source_bytes(std::span(buffer_).subspan(end_));
     if (got == 0) return false;
     end_ += got;
   }
@@ -594,7 +594,7 @@ class PickleJson {
     const bool mapping = pickle_.kind(id) == PickleKind::kMapping;
     if (mapping) check_keys(id);
     text += mapping ? '{' : '[';
-    const std::span<const PickleId> inside = pickle_.inside(id);
+    const std::span<const PickleId> inside = pickle_.pickle_container_items(id);
     for (std::size_t i = 0; i < inside.size(); ++i) {
       const bool key = mapping && i % 2 == 0;
       if (i > 0) text += mapping && !key ? ':' : ',';
@@ -612,13 +612,14 @@ class PickleJson {
  private:
   void check_keys(PickleId mapping) const {
     std::set<std::string> seen;
-    const std::span<const PickleId> inside = pickle_.inside(mapping);
+    const std::span<const PickleId> inside = pickle_.pickle_container_items(mapping);
     for (std::size_t i = 0; i < inside.size(); i += 2) {
       if (is_container(pickle_.kind(inside[i])))
         pickle_.fail(inside[i], "a key that is a container");
       const std::string key = pickle_.scalar_json(inside[i]);
       if (!seen.insert(key).second) {
-        pickle_.fail(inside[i], fmt::format("the key {} is given twice", printable(key)));
+        pickle_.fail(inside[i],
+                     fmt::format("the key {} is given twice", one_line_printable_text(key)));
       }
     }
   }
@@ -633,10 +634,10 @@ class PickleJson {
 
 }  // namespace
 
-std::string pickle_to_json(ByteSource& source) {
+std::string pickle_to_json(FileByteReader& source) {
   PickleReader pickle(source, kMostPickleValues);
   PickleJson json(pickle);
-  json.write(pickle.read(), 0);
+  json.write(pickle.read_to_end(), 0);
   return std::move(json.text);
 }
 

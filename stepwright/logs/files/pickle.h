@@ -21,7 +21,7 @@ inline constexpr PickleId kNoPickleValue = UINT32_MAX;
 
 enum class PickleKind : std::uint8_t {
   /// A record: a mapping that was already passed to the caller
-  /// (`PickleReader::pass_mappings_with_key`) and
+  /// (`PickleReader::consume_mappings_with_key`) and
   /// freed.
   kRecord,
   kReplaced,  ///< A container in whose place the caller stored a number (`PickleReader::replace`).
@@ -38,7 +38,7 @@ enum class PickleKind : std::uint8_t {
 /// Reads a pickle of plain values from front to back: mappings, lists, tuples, texts, numbers,
 /// booleans and None. Nothing is ever executed: opcodes that name a class or a function (GLOBAL,
 /// REDUCE, BUILD, ...) are refused, and so is nesting deeper than 100 levels. Values are held until
-/// the end, except records (`pass_mappings_with_key`), so a file of any size is read in bounded
+/// the end, except records (`consume_mappings_with_key`), so a file of any size is read in bounded
 /// memory. Every failure is an `Error` of kind `kInput` that names file and byte.
 class PickleReader {
  public:
@@ -48,14 +48,14 @@ class PickleReader {
 
   /// Reads from `source`. `most_bytes`: limit in bytes of the memory of the values held at one
   /// time; reading fails above it.
-  PickleReader(ByteSource& source, std::size_t most_bytes);
+  PickleReader(FileByteReader& source, std::size_t most_bytes);
 
   /// Passes each mapping with the text key `key` to `take` as soon as it is complete, then frees it
   /// and all values in it that no later byte of the pickle can refer to.
-  void pass_mappings_with_key(std::string key, TakeRecord take);
+  void consume_mappings_with_key(std::string key, TakeRecord take);
 
   /// Reads to the end and returns the outermost value.
-  PickleId read();
+  PickleId read_to_end();
 
   [[nodiscard]] PickleKind kind(PickleId id) const { return values_[id].kind; }
   /// Returns the value of an integer that fits in 64 signed bits; nullopt for any other value.
@@ -64,16 +64,16 @@ class PickleReader {
   [[nodiscard]] std::string_view text(PickleId id) const;
   /// Returns the elements of a list, or alternately the keys and values of a mapping; empty for any
   /// other value.
-  [[nodiscard]] std::span<const PickleId> inside(PickleId id) const;
+  [[nodiscard]] std::span<const PickleId> pickle_container_items(PickleId id) const;
   /// Returns the value that a mapping has for a text key; `kNoPickleValue` if absent. Fails if the
   /// mapping has the key twice.
   [[nodiscard]] PickleId find(PickleId mapping, std::string_view key) const;
 
   /// Returns the number stored by `replace` for a container; nullopt for any other value.
-  [[nodiscard]] std::optional<std::uint32_t> replaced(PickleId id) const;
+  [[nodiscard]] std::optional<std::uint32_t> replacement_number_of_container(PickleId id) const;
   /// Replaces a container by a number that the caller chooses; the container's values are freed,
   /// and later references to it give the number.
-  void replace(PickleId container, std::uint32_t number);
+  void replace_container_by_number(PickleId container, std::uint32_t number);
 
   /// Returns a scalar value as JSON. Bytes of a text that are not UTF-8 are replaced.
   [[nodiscard]] std::string scalar_json(PickleId id) const;
@@ -146,7 +146,7 @@ class PickleReader {
   void let_go(PickleId id);
   void let_go_of_container(std::uint64_t place);
 
-  ByteSource& source_;
+  FileByteReader& source_;
   std::size_t most_bytes_;
   std::vector<RecordKind> records_;
   std::vector<char> buffer_;
@@ -169,6 +169,6 @@ class PickleReader {
 /// Reads the rest of a file, a pickle of plain values, and returns it as JSON: tuples become lists,
 /// None becomes null. Fails as `PickleReader` does, and if values contain themselves or the JSON
 /// grows to more than 100 times the pickle.
-std::string pickle_to_json(ByteSource& source);
+std::string pickle_to_json(FileByteReader& source);
 
 }  // namespace stepwright::logs

@@ -92,21 +92,21 @@ enum ChakraNode : std::uint8_t {
   kNodeAttribute = 10
 };
 enum ChakraType : std::uint8_t { kSendNode = 5, kReceiveNode = 6, kCollectiveNode = 7 };
-constexpr LogOperation kCommTypes[] = {LogOperation::kAllReduce,     LogOperation::kReduce,
-                                       LogOperation::kAllGather,     LogOperation::kGather,
-                                       LogOperation::kScatter,       LogOperation::kBroadcast,
-                                       LogOperation::kAllToAll,      LogOperation::kReduceScatter,
-                                       LogOperation::kReduceScatter, LogOperation::kBarrier};
+constexpr LoggedOperation kCommTypes[] = {
+    LoggedOperation::kAllReduce, LoggedOperation::kReduce,        LoggedOperation::kAllGather,
+    LoggedOperation::kGather,    LoggedOperation::kScatter,       LoggedOperation::kBroadcast,
+    LoggedOperation::kAllToAll,  LoggedOperation::kReduceScatter, LoggedOperation::kReduceScatter,
+    LoggedOperation::kBarrier};
 
 class ChakraReader {
  public:
-  ChakraReader(ByteSource& bytes, Log& log)
+  ChakraReader(FileByteReader& bytes, CommunicationLog& log)
       : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kChakra) {
     buffer_.resize(std::size_t{1} << 20);
   }
 
   void read() {
-    LogSource& source = writer_.source();
+    LogFileReadResult& source = writer_.source();
     rank_ = rank_in_file_name(source.file);
     source.note(rank_ == kUnknown
                     ? "The name of the file has no rank, and the trace does not say it."
@@ -136,7 +136,7 @@ class ChakraReader {
         at_ = 0;
       }
       if (buffer_.size() < size + 64) buffer_.resize(size + 64);
-      const std::size_t got = bytes_.read(std::span(buffer_).subspan(end_));
+      const std::size_t got = bytes_.read_source_bytes(std::span(buffer_).subspan(end_));
       if (got == 0) return false;
       end_ += got;
     }
@@ -190,7 +190,7 @@ class ChakraReader {
     std::uint64_t duration_us = 0;
     std::int64_t comm_type = kUnknown;
     std::int64_t peer = kUnknown;
-    LogRecord record{.line = number, .rank = rank_};
+    LoggedCall record{.line = number, .rank = rank_};
     std::string group;
     std::int64_t bytes = kUnknown;
     ProtoFields fields(message);
@@ -217,10 +217,10 @@ class ChakraReader {
           number, "a node of communication without type or size");
     }
     if (type == kCollectiveNode) record.operation = kCommTypes[comm_type];
-    if (type == kSendNode) record.operation = LogOperation::kSend;
-    if (type == kReceiveNode) record.operation = LogOperation::kReceive;
+    if (type == kSendNode) record.operation = LoggedOperation::kSend;
+    if (type == kReceiveNode) record.operation = LoggedOperation::kReceive;
     if (type != kCollectiveNode) record.peer = peer;
-    const bool part = record.operation == LogOperation::kAllGather && bytes > 0;
+    const bool part = record.operation == LoggedOperation::kAllGather && bytes > 0;
     (part ? record.logged_bytes : record.payload_bytes) = bytes;
     if (!group.empty()) record.communicator = writer_.communicator(group, 0);
     record.enqueued_s = record.start_s = static_cast<double>(start_us) * 1e-6;
@@ -228,7 +228,7 @@ class ChakraReader {
     writer_.add(record);
   }
 
-  ByteSource& bytes_;
+  FileByteReader& bytes_;
   LogCallCollector writer_;
   std::vector<char> buffer_;
   std::size_t at_ = 0;
@@ -239,6 +239,6 @@ class ChakraReader {
 
 }  // namespace
 
-void read_chakra(ByteSource& bytes, Log& log) { ChakraReader(bytes, log).read(); }
+void read_chakra(FileByteReader& bytes, CommunicationLog& log) { ChakraReader(bytes, log).read(); }
 
 }  // namespace stepwright::logs

@@ -20,21 +20,21 @@ namespace dom = simdjson::dom;
 constexpr std::size_t kMostRawBytes = std::size_t{256} << 20;
 class DeepSpeedTextReader {
  public:
-  DeepSpeedTextReader(ByteSource& bytes, Log& log)
+  DeepSpeedTextReader(FileByteReader& bytes, CommunicationLog& log)
       : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kDeepSpeed) {}
 
   void read() {
     LineReader lines(bytes_);
-    for (std::string_view text; lines.next(text);) {
+    for (std::string_view text; lines.read_next_line(text);) {
       ++writer_.source().lines;
-      if (lines.is_line_cut()) explain_not(lines.number(), kLineTooLongReason);
-      explain_not(lines.number(), lines_.read(text, lines.number()));
+      if (lines.is_line_truncated()) explain_not(lines.number(), kLineTooLongReason);
+      explain_not(lines.number(), lines_.read_deepspeed_log_line(text, lines.number()));
     }
     writer_.source().note("The logger rounds sizes and does not log groups.");
-    if (lines_.has_lines_and_table()) {
+    if (lines_.has_verbose_lines_and_summary_table()) {
       writer_.source().note("Lines and summary describe the same calls; the lines are counted.");
     }
-    for (const LogRecord& record : std::move(lines_).calls()) writer_.add(record);
+    for (const LoggedCall& record : std::move(lines_).calls()) writer_.add(record);
   }
 
  private:
@@ -42,15 +42,15 @@ class DeepSpeedTextReader {
     if (!reason.empty()) writer_.source().count_unexplained_line(number, std::string(reason));
   }
 
-  ByteSource& bytes_;
+  FileByteReader& bytes_;
   LogCallCollector writer_;
   DeepSpeedLogReader lines_;
 };
 
 class DeepSpeedRawReader {
  public:
-  DeepSpeedRawReader(ByteSource& bytes, Log& log)
-      : text_(bytes.rest(kMostRawBytes)),
+  DeepSpeedRawReader(FileByteReader& bytes, CommunicationLog& log)
+      : text_(bytes.read_rest_of_source(kMostRawBytes)),
         name_(bytes.name()),
         writer_(log, bytes.name(), LogFormat::kDeepSpeedRaw) {}
 
@@ -76,35 +76,35 @@ class DeepSpeedRawReader {
   void read_metadata(const dom::element& root) {
     dom::element metadata;
     if (root["metadata"].get(metadata) != simdjson::SUCCESS) return;
-    writer_.source().world = json_rank_field(metadata, "world_size").value_or(0);
-    rank_ = json_rank_field(metadata, "rank").value_or(kUnknown);
+    writer_.source().world = json_rank_number_field(metadata, "world_size").value_or(0);
+    rank_ = json_rank_number_field(metadata, "rank").value_or(kUnknown);
   }
 
   void operation(std::string_view name, const dom::element& sizes) {
     dom::object mapping;
-    const auto operation = deepspeed_call(name);
+    const auto operation = deepspeed_operation(name);
     if (!operation || sizes.get(mapping) != simdjson::SUCCESS) {
       ++writer_.source().lines;
       return writer_.source().count_unexplained_line(
           writer_.source().lines, fmt::format("an unknown operation, \"{}\"", name));
     }
-    const std::size_t first = writer_.records().size();
+    const std::size_t first = writer_.records_added_by_file().size();
     for (const auto [size, value] : mapping) {
       ++writer_.source().lines;
-      const auto bytes = to_integer(size);
-      if (!bytes || *bytes < 0 || static_cast<double>(*bytes) > kLargestLoggedBytes ||
+      const auto bytes = parse_whole_number(size);
+      if (!bytes || *bytes < 0 || static_cast<double>(*bytes) > kMaxLoggedMessageBytes ||
           !calls(*operation, *bytes, value)) {
         writer_.source().count_unexplained_line(writer_.source().lines,
                                                 fmt::format("no calls of a size of {}", name));
       }
     }
-    if (writer_.records().size() > first) difference_of_name(first);
+    if (writer_.records_added_by_file().size() > first) difference_of_name(first);
   }
 
   /// Reads the calls of one message size: [count, [ms], ...] in the raw form, {"count",
   /// "total_latency_ms"} in the summary.
-  bool calls(LogOperation operation, std::int64_t bytes, const dom::element& value) {
-    LogRecord record = deepspeed_record(operation, bytes);
+  bool calls(LoggedOperation operation, std::int64_t bytes, const dom::element& value) {
+    LoggedCall record = deepspeed_call_record(operation, bytes);
     record.rank = rank_;
     record.line = writer_.source().lines;
     if (value.is_object()) {
@@ -137,7 +137,7 @@ class DeepSpeedRawReader {
   /// Converts running totals to times. A total covers all sizes of an operation's name, so
   /// ascending totals are in order of time.
   void difference_of_name(std::size_t first) {
-    const std::span<LogRecord> records = writer_.records().subspan(first);
+    const std::span<LoggedCall> records = writer_.records_added_by_file().subspan(first);
     if (!(records.front().duration_s >= 0)) return;
     bool rising = true;
     for (std::size_t i = 1; i < records.size(); ++i) {
@@ -146,10 +146,10 @@ class DeepSpeedRawReader {
       rising = rising && (!same || records[i].duration_s >= records[i - 1].duration_s);
     }
     if (!rising) return;
-    std::ranges::stable_sort(records, {}, &LogRecord::duration_s);
+    std::ranges::stable_sort(records, {}, &LoggedCall::duration_s);
     std::vector<double> seconds;
-    for (const LogRecord& record : records) seconds.push_back(record.duration_s);
-    times_from_running_totals(seconds);
+    for (const LoggedCall& record : records) seconds.push_back(record.duration_s);
+    running_totals_to_call_times(seconds);
     for (std::size_t i = 0; i < records.size(); ++i) records[i].duration_s = seconds[i];
   }
 
@@ -161,8 +161,12 @@ class DeepSpeedRawReader {
 
 }  // namespace
 
-void read_deepspeed_text(ByteSource& bytes, Log& log) { DeepSpeedTextReader(bytes, log).read(); }
+void read_deepspeed_text(FileByteReader& bytes, CommunicationLog& log) {
+  DeepSpeedTextReader(bytes, log).read();
+}
 
-void read_deepspeed_raw(ByteSource& bytes, Log& log) { DeepSpeedRawReader(bytes, log).read(); }
+void read_deepspeed_raw(FileByteReader& bytes, CommunicationLog& log) {
+  DeepSpeedRawReader(bytes, log).read();
+}
 
 }  // namespace stepwright::logs

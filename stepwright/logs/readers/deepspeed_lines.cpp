@@ -36,7 +36,7 @@ std::optional<std::int64_t> take_size(std::string_view& text) {
   if (power == std::string_view::npos) return std::nullopt;
   text.remove_prefix(power == 0 ? 1 : std::min<std::size_t>(2, text.size()));
   const double bytes = *value * std::pow(1024.0, static_cast<double>(power));
-  if (!(bytes >= 0) || bytes > kLargestLoggedBytes) return std::nullopt;
+  if (!(bytes >= 0) || bytes > kMaxLoggedMessageBytes) return std::nullopt;
   return std::llround(bytes);
 }
 
@@ -49,11 +49,11 @@ bool is_word(std::string_view text) {
 /// Returns the possible ratios of the bytes in the logger's throughput to the bytes of its size: 2
 /// for an all-reduce, the number of ranks for a gather (whose logged size is a shard), and in older
 /// releases also for the input of a reduce-scatter.
-std::vector<double> counted_sizes(LogOperation operation, double world) {
+std::vector<double> counted_sizes(LoggedOperation operation, double world) {
   switch (operation) {
-    case LogOperation::kAllReduce: return {2};
-    case LogOperation::kAllGather: return {world};
-    case LogOperation::kReduceScatter: return {1, world};
+    case LoggedOperation::kAllReduce: return {2};
+    case LoggedOperation::kAllGather: return {world};
+    case LoggedOperation::kReduceScatter: return {1, world};
     default: return {1};
   }
 }
@@ -65,19 +65,20 @@ constexpr std::string_view kNoCall = "a line of the logger that is cut, or says 
 }  // namespace
 
 /// The names below are not in torch.distributed.
-std::optional<LogOperation> deepspeed_call(std::string_view name) {
+std::optional<LoggedOperation> deepspeed_operation(std::string_view name) {
   name = trimmed(name.substr(0, name.find('|')));
-  if (name == "isend") return LogOperation::kSend;
-  if (name == "irecv") return LogOperation::kReceive;
-  if (name == "inference_all_reduce") return LogOperation::kAllReduce;
-  if (name == "reduce_scatter_fn") return LogOperation::kReduceScatter;
-  if (name == "all_gather_base") return LogOperation::kAllGather;
+  if (name == "isend") return LoggedOperation::kSend;
+  if (name == "irecv") return LoggedOperation::kReceive;
+  if (name == "inference_all_reduce") return LoggedOperation::kAllReduce;
+  if (name == "reduce_scatter_fn") return LoggedOperation::kReduceScatter;
+  if (name == "all_gather_base") return LoggedOperation::kAllGather;
   return operation_of_torch_call(name);
 }
 
-LogRecord deepspeed_record(LogOperation operation, std::int64_t bytes) {
-  LogRecord record{.operation = operation};
-  const bool part = operation == LogOperation::kAllGather || operation == LogOperation::kGather;
+LoggedCall deepspeed_call_record(LoggedOperation operation, std::int64_t bytes) {
+  LoggedCall record{.operation = operation};
+  const bool part =
+      operation == LoggedOperation::kAllGather || operation == LoggedOperation::kGather;
   (part && bytes > 0 ? record.logged_bytes : record.payload_bytes) = bytes;
   return record;
 }
@@ -87,12 +88,13 @@ bool is_plausible_latency(double milliseconds) {
   return milliseconds >= 0 && milliseconds <= kLongest;
 }
 
-void times_from_running_totals(std::vector<double>& seconds) {
+void running_totals_to_call_times(std::vector<double>& seconds) {
   if (seconds.size() < 3 || !std::ranges::is_sorted(seconds)) return;
   for (std::size_t i = seconds.size(); i-- > 1;) seconds[i] -= seconds[i - 1];
 }
 
-std::string_view DeepSpeedLogReader::read(std::string_view text, std::int64_t number) {
+std::string_view DeepSpeedLogReader::read_deepspeed_log_line(std::string_view text,
+                                                             std::int64_t number) {
   number_ = number;
   std::string_view fault;
   // A carriage return makes a terminal overwrite the text before it; each part is read.
@@ -131,7 +133,7 @@ void DeepSpeedLogReader::note_rank(std::string_view before) {
     if (at == std::string_view::npos) continue;
     std::string_view rest = before.substr(at + mark.size());
     const auto rank = take_number(rest);
-    if (rank && *rank >= 0 && *rank < kMostJobRanks) rank_ = static_cast<std::int64_t>(*rank);
+    if (rank && *rank >= 0 && *rank < kMaxJobRanks) rank_ = static_cast<std::int64_t>(*rank);
   }
 }
 
@@ -141,14 +143,14 @@ bool DeepSpeedLogReader::call(std::string_view text) {
   const std::size_t size = text.find("msg size:");
   if (time == std::string_view::npos || size == std::string_view::npos) return false;
   const std::string name(trimmed(text.substr(0, text.find('|'))));
-  const auto operation = deepspeed_call(name);
+  const auto operation = deepspeed_operation(name);
   std::string_view spelt_time = text.substr(time + 10);
   std::string_view spelt_size = text.substr(size + 9);
   const auto milliseconds = take_number(spelt_time);
   const auto bytes = take_size(spelt_size);
   if (!operation || !milliseconds || !bytes || !is_plausible_latency(*milliseconds)) return false;
   if (spelt_size.find("comm op:") != std::string_view::npos) return false;
-  LogRecord record = deepspeed_record(*operation, *bytes);
+  LoggedCall record = deepspeed_call_record(*operation, *bytes);
   record.line = number_;
   order_[name].push_back(verbose_.size());
   times_[name].push_back(*milliseconds * 1e-3);
@@ -159,7 +161,7 @@ bool DeepSpeedLogReader::call(std::string_view text) {
 /// Reads a line of a table: an operation's name alone, or "3.91 KB   3   23.25 ..." below one.
 bool DeepSpeedLogReader::row(std::string_view text) {
   if (!text.starts_with(' ')) {
-    operation_ = deepspeed_call(text);
+    operation_ = deepspeed_operation(text);
     ++names_;
     return operation_.has_value() || is_word(text);
   }
@@ -170,7 +172,7 @@ bool DeepSpeedLogReader::row(std::string_view text) {
   if (!is_plausible_latency(*total)) return false;
   if (in_stragglers_ || !operation_) return in_stragglers_;
   DeepSpeedSummaryRow& row = summary_.emplace_back();
-  row.record = deepspeed_record(*operation_, *bytes);
+  row.record = deepspeed_call_record(*operation_, *bytes);
   row.record.line = number_;
   row.record.count = static_cast<std::int64_t>(*count);
   row.name = names_;
@@ -203,7 +205,7 @@ void DeepSpeedLogReader::take_rates(std::string_view rates, DeepSpeedSummaryRow&
 /// Returns the mean rate of a row divided by the rate of its mean time: about 1 if all calls take
 /// equally long, ln(9) / 1.6 = 1.37 for running totals of many calls.
 double DeepSpeedLogReader::spread_of(const DeepSpeedSummaryRow& row) const {
-  const LogRecord& record = row.record;
+  const LoggedCall& record = row.record;
   const auto bytes =
       static_cast<double>(record.payload_bytes > 0 ? record.payload_bytes : record.logged_bytes);
   double nearest = 0;
@@ -235,19 +237,19 @@ void DeepSpeedLogReader::time_rows() {
   }
 }
 
-std::vector<LogRecord> DeepSpeedLogReader::calls() && {
+std::vector<LoggedCall> DeepSpeedLogReader::calls() && {
   for (auto& [name, seconds] : times_) {
-    times_from_running_totals(seconds);
+    running_totals_to_call_times(seconds);
     for (std::size_t i = 0; i < seconds.size(); ++i) {
       verbose_[order_[name][i]].duration_s = seconds[i];
     }
   }
-  std::vector<LogRecord> calls = std::move(verbose_);
+  std::vector<LoggedCall> calls = std::move(verbose_);
   if (calls.empty()) {
     time_rows();
     for (const DeepSpeedSummaryRow& row : summary_) calls.push_back(row.record);
   }
-  for (LogRecord& record : calls) record.rank = rank_;
+  for (LoggedCall& record : calls) record.rank = rank_;
   return calls;
 }
 

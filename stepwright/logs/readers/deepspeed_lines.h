@@ -13,15 +13,15 @@ namespace stepwright::logs {
 
 /// The largest message size, in bytes, that is accepted from DeepSpeed's logger; larger ones are
 /// taken for corrupt lines.
-inline constexpr double kLargestLoggedBytes = 8.0 * 1024 * 1024 * 1024 * 1024;
+inline constexpr double kMaxLoggedMessageBytes = 8.0 * 1024 * 1024 * 1024 * 1024;
 
 /// Returns the operation for a name that DeepSpeed's logger prints; nullopt: unknown.
-std::optional<LogOperation> deepspeed_call(std::string_view name);
+std::optional<LoggedOperation> deepspeed_operation(std::string_view name);
 
 /// Makes the record of a call for which DeepSpeed's logger prints `bytes`. For gathers the logger
 /// prints the bytes of one rank's shard, so the payload stays unknown until the group size is
 /// known.
-LogRecord deepspeed_record(LogOperation operation, std::int64_t bytes);
+LoggedCall deepspeed_call_record(LoggedOperation operation, std::int64_t bytes);
 
 /// True if the milliseconds are plausible as a latency, or as its sum over all calls of a run (at
 /// most three years).
@@ -30,7 +30,7 @@ bool is_plausible_latency(double milliseconds);
 /// Converts printed times into times of single calls, in place, if they are running totals: times
 /// that never fall, because the logger's timer is never cleared. Lists that fall somewhere, or have
 /// fewer than three times, stay unchanged.
-void times_from_running_totals(std::vector<double>& seconds);
+void running_totals_to_call_times(std::vector<double>& seconds);
 
 /// Reads what DeepSpeed's communication logger prints, line by line: verbose lines and summary
 /// tables, with any other text between them (deepspeed/utils/comms_logging.py, 0.19).
@@ -38,24 +38,28 @@ class DeepSpeedLogReader {
  public:
   /// Reads a line; `number`: its line number. Returns an empty text if the line was understood,
   /// else the reason why not: it is no line of the logger, or describes an impossible call.
-  std::string_view read(std::string_view text, std::int64_t number);
+  std::string_view read_deepspeed_log_line(std::string_view text, std::int64_t number);
 
   /// Returns the calls of all lines: those of verbose lines or, without them, the rows of the last
   /// table. A row gets the mean time of its calls if the table shows that its times are no running
   /// totals. Call it once, after the last line.
-  [[nodiscard]] std::vector<LogRecord> calls() &&;
+  [[nodiscard]] std::vector<LoggedCall> calls() &&;
 
   /// True if the text has both verbose lines and a table, which describe the same calls.
-  [[nodiscard]] bool has_lines_and_table() const { return !verbose_.empty() && !summary_.empty(); }
+  [[nodiscard]] bool has_verbose_lines_and_summary_table() const {
+    return !verbose_.empty() && !summary_.empty();
+  }
   /// Returns the number of verbose lines and table rows that were read as calls.
-  [[nodiscard]] std::size_t lines() const { return verbose_.size() + summary_.size(); }
+  [[nodiscard]] std::size_t read_call_line_count() const {
+    return verbose_.size() + summary_.size();
+  }
   /// Returns the number of ranks of the job, inferred from the rates of a table; 0: not known.
-  [[nodiscard]] std::int64_t world() const { return world_; }
+  [[nodiscard]] std::int64_t inferred_rank_count() const { return world_; }
 
  private:
   /// A row of a summary table of DeepSpeed's logger.
   struct DeepSpeedSummaryRow {
-    LogRecord record;
+    LoggedCall record;
     /// Index of the operation's name, which the table prints above its rows.
     std::int64_t name = 0;
     double mean_s = 0;       ///< Mean seconds of a call; 0: the table prints too few digits.
@@ -76,8 +80,8 @@ class DeepSpeedLogReader {
   bool in_table_ = false;
   bool in_stragglers_ = false;
   /// Operation of the following table rows, from the line above them.
-  std::optional<LogOperation> operation_;
-  std::vector<LogRecord> verbose_;
+  std::optional<LoggedOperation> operation_;
+  std::vector<LoggedCall> verbose_;
   std::vector<DeepSpeedSummaryRow> summary_;
   std::int64_t names_ = 0;  ///< Number of operation names in the table so far.
   /// Calls of each operation name in the order of their lines: indices into `verbose_`.

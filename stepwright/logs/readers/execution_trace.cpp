@@ -37,12 +37,12 @@ struct HostCall {
 
 class ExecutionTraceReader {
  public:
-  ExecutionTraceReader(ByteSource& bytes, Log& log)
+  ExecutionTraceReader(FileByteReader& bytes, CommunicationLog& log)
       : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kExecutionTrace) {}
 
   void read() {
     constexpr std::string_view kLists[] = {"nodes"};
-    scan_json(bytes_, kLists, [&](const JsonPiece& piece) {
+    stream_json_pieces(bytes_, kLists, [&](const JsonPiece& piece) {
       if (piece.element) {
         node(piece);
       } else if (piece.key == "schema" && piece.text.size() > 2) {
@@ -55,7 +55,7 @@ class ExecutionTraceReader {
  private:
   void node(const JsonPiece& piece) {
     ++writer_.source().lines;
-    const std::string_view name = peek_json_member(piece.text, "\"name\"");
+    const std::string_view name = find_json_member_without_parsing(piece.text, "\"name\"");
     const bool described = name == "record_param_comms";
     const bool function = name.starts_with("_c10d_functional::");
     const bool groups = name == "## process_group:init ##";
@@ -94,7 +94,8 @@ class ExecutionTraceReader {
     for (const dom::element group : list) {
       std::string name(json_text_field(group, "pg_name"));
       auto ranks = listed_ranks(group, "ranks");
-      const std::int64_t size = json_rank_field(group, "group_size").value_or(std::ssize(ranks));
+      const std::int64_t size =
+          json_rank_number_field(group, "group_size").value_or(std::ssize(ranks));
       if (std::ssize(ranks) != size) ranks.clear();
       groups_[name] = {.name = name, .size = size, .ranks = std::move(ranks)};
     }
@@ -142,7 +143,7 @@ class ExecutionTraceReader {
     if (name == "out_msg_nelems")
       call.out_elements = json_integer_field(attribute, "value").value_or(0);
     if (name == "in_split_size") call.parts = integers_of(json_text_field(attribute, "value"));
-    if (name == "pg_size") call.group_size = json_rank_field(attribute, "value").value_or(0);
+    if (name == "pg_size") call.group_size = json_rank_number_field(attribute, "value").value_or(0);
   }
 
   /// Adds up the elements of tensors in nested lists; a tensor is [id, storage, offset, elements,
@@ -189,7 +190,7 @@ class ExecutionTraceReader {
   }
 
   void finish() {
-    LogSource& source = writer_.source();
+    LogFileReadResult& source = writer_.source();
     rank_ = rank_in_file_name(source.file);
     source.note(rank_ == kUnknown
                     ? "The name of the file has no rank, and the trace does not say it."
@@ -202,7 +203,7 @@ class ExecutionTraceReader {
     for (auto& [name, group] : groups_) {
       listed += group.size;
       if (!group.ranks.empty() || group.size != source.world ||
-          listed > kMaxFilledCommunicatorRanks)
+          listed > kMaxCommunicatorRanksToFillIn)
         continue;
       for (std::int64_t rank = 0; rank < group.size; ++rank) group.ranks.push_back(rank);
     }
@@ -222,25 +223,25 @@ class ExecutionTraceReader {
       return writer_.source().count_unexplained_line(call.node,
                                                      "a message of no size or an unknown type");
     }
-    LogRecord record{.line = call.node,
-                     .rank = rank_,
-                     .payload_bytes = payload,
-                     .communicator = group_of(call, *operation),
-                     .operation = *operation,
-                     .element_bytes = static_cast<std::uint8_t>(call.element_bytes)};
+    LoggedCall record{.line = call.node,
+                      .rank = rank_,
+                      .payload_bytes = payload,
+                      .communicator = group_of(call, *operation),
+                      .operation = *operation,
+                      .element_bytes = static_cast<std::uint8_t>(call.element_bytes)};
     if (is_point_to_point(*operation) && record.communicator >= 0) {
       const auto& ranks = writer_.communicator(record.communicator).ranks;
       if (call.peer >= 0 && call.peer < std::ssize(ranks)) {
         record.peer = ranks[static_cast<std::size_t>(call.peer)];
       }
     }
-    if (*operation == LogOperation::kAllToAll && call.parts) {
+    if (*operation == LoggedOperation::kAllToAll && call.parts) {
       writer_.add_all_to_all_parts(record, *call.parts);
     }
     writer_.add(record);
   }
 
-  std::int32_t group_of(HostCall& call, LogOperation operation) {
+  std::int32_t group_of(HostCall& call, LoggedOperation operation) {
     if (const auto outer = functions_.find(call.parent); outer != functions_.end()) {
       call.group = outer->second;
     }
@@ -259,8 +260,8 @@ class ExecutionTraceReader {
 
   /// Returns the group of a gather or scatter, whose number of ranks follows from its sizes, if
   /// exactly one group has that many.
-  Groups::iterator group_of_size(HostCall& call, LogOperation operation) {
-    if (operation != LogOperation::kAllGather && operation != LogOperation::kReduceScatter) {
+  Groups::iterator group_of_size(HostCall& call, LoggedOperation operation) {
+    if (operation != LoggedOperation::kAllGather && operation != LoggedOperation::kReduceScatter) {
       return groups_.end();
     }
     const auto [small, large] = std::minmax(call.in_elements, call.out_elements);
@@ -270,7 +271,7 @@ class ExecutionTraceReader {
     return std::ranges::find_if(groups_, fits);
   }
 
-  ByteSource& bytes_;
+  FileByteReader& bytes_;
   LogCallCollector writer_;
   dom::parser parser_;
   std::int64_t rank_ = kUnknown;
@@ -283,6 +284,8 @@ class ExecutionTraceReader {
 
 }  // namespace
 
-void read_execution_trace(ByteSource& bytes, Log& log) { ExecutionTraceReader(bytes, log).read(); }
+void read_execution_trace(FileByteReader& bytes, CommunicationLog& log) {
+  ExecutionTraceReader(bytes, log).read();
+}
 
 }  // namespace stepwright::logs

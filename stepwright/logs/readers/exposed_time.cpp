@@ -18,8 +18,8 @@ std::vector<TimeSpan> merge_time_spans(std::vector<TimeSpan> spans) {
   return spans;
 }
 
-std::vector<TimeSpan> time_spans_outside(const std::vector<TimeSpan>& spans,
-                                         const std::vector<TimeSpan>& without) {
+std::vector<TimeSpan> subtract_time_spans(const std::vector<TimeSpan>& spans,
+                                          const std::vector<TimeSpan>& without) {
   std::vector<TimeSpan> left;
   for (const TimeSpan& span : spans) {
     double begin_s = span.begin_s;
@@ -33,9 +33,9 @@ std::vector<TimeSpan> time_spans_outside(const std::vector<TimeSpan>& spans,
   return left;
 }
 
-void set_exposed_call_seconds(std::span<LogRecord> records,
+void set_exposed_call_seconds(std::span<LoggedCall> records,
                               const std::vector<TimeSpan>& computing) {
-  for (LogRecord& record : records) {
+  for (LoggedCall& record : records) {
     if (!(record.duration_s >= 0)) continue;
     const double end_s = record.start_s + record.duration_s;
     auto span = std::ranges::upper_bound(computing, record.start_s, {}, &TimeSpan::end_s);

@@ -17,11 +17,12 @@ struct TimeSpan {
 std::vector<TimeSpan> merge_time_spans(std::vector<TimeSpan> spans);
 
 /// Returns the parts of `spans` outside of `without`; both must come from `merge_time_spans`.
-std::vector<TimeSpan> time_spans_outside(const std::vector<TimeSpan>& spans,
-                                         const std::vector<TimeSpan>& without);
+std::vector<TimeSpan> subtract_time_spans(const std::vector<TimeSpan>& spans,
+                                          const std::vector<TimeSpan>& without);
 
 /// Sets the exposed seconds of each call that has a duration: the part of the call during which
 /// none of the spans in `computing` (from `merge_time_spans`) ran.
-void set_exposed_call_seconds(std::span<LogRecord> records, const std::vector<TimeSpan>& computing);
+void set_exposed_call_seconds(std::span<LoggedCall> records,
+                              const std::vector<TimeSpan>& computing);
 
 }  // namespace stepwright::logs

@@ -26,12 +26,12 @@ struct DumpedTensors {
 
 class FlightRecorderReader {
  public:
-  FlightRecorderReader(ByteSource& bytes, Log& log)
+  FlightRecorderReader(FileByteReader& bytes, CommunicationLog& log)
       : bytes_(bytes), writer_(log, bytes.name(), LogFormat::kFlightRecorder) {}
 
   void read() {
     constexpr std::string_view kLists[] = {"entries"};
-    scan_json(bytes_, kLists, [&](const JsonPiece& piece) {
+    stream_json_pieces(bytes_, kLists, [&](const JsonPiece& piece) {
       if (piece.key == "pg_config") {
         groups(piece);
       } else if (piece.key == "version") {
@@ -47,7 +47,7 @@ class FlightRecorderReader {
   /// A call whose group is not resolved yet, because dumps of some versions list the groups at
   /// their end.
   struct DumpedCall {
-    LogRecord record;
+    LoggedCall record;
     std::string group;
     std::int64_t peer = kUnknown;
     std::int64_t parts = 0;  ///< Number of ranks, inferred from the call's sizes; 0: not known.
@@ -60,7 +60,7 @@ class FlightRecorderReader {
   }
 
   void groups(const JsonPiece& piece) {
-    groups_ = recorder_groups(piece, bytes_.name());
+    groups_ = read_flight_recorder_groups(piece, bytes_.name());
     std::int64_t& world = writer_.source().world;
     for (const auto& [name, group] : groups_) {
       world = std::max(world, group.size);
@@ -120,17 +120,17 @@ class FlightRecorderReader {
                                  .payload_bytes = payload,
                                  .operation = *call,
                                  .element_bytes = static_cast<std::uint8_t>(element_bytes)},
-                      .group = std::string(recorder_group_name_or_purpose(entry, 0))};
+                      .group = std::string(flight_recorder_group_name_or_purpose(entry, 0))};
     note_times(entry, dumped.record);
     if (is_point_to_point(*call)) {
-      dumped.peer = recorder_peer_rank(name, *call == LogOperation::kSend);
+      dumped.peer = peer_rank_in_flight_recorder_name(name, *call == LoggedOperation::kSend);
     }
-    if (*call == LogOperation::kAllGather || *call == LogOperation::kReduceScatter) {
+    if (*call == LoggedOperation::kAllGather || *call == LoggedOperation::kReduceScatter) {
       const auto [small, large] = std::minmax(in.elements, out.elements);
       if (small > 0 && large % small == 0) dumped.parts = large / small;
     }
     note_gloo(name);
-    if (!has_recorder_call_ended(entry)) ++open_;
+    if (!has_flight_recorder_call_ended(entry)) ++open_;
     calls_.push_back(std::move(dumped));
   }
 
@@ -138,7 +138,7 @@ class FlightRecorderReader {
     writer_.source().count_unexplained_line(piece.number, std::move(reason));
   }
 
-  static void note_times(const dom::element& entry, LogRecord& record) {
+  static void note_times(const dom::element& entry, LoggedCall& record) {
     if (const auto created = number_in(entry, "time_created_ns"))
       record.enqueued_s = *created * 1e-9;
     if (const auto took = number_in(entry, "duration_ms")) record.duration_s = *took * 1e-3;
@@ -163,7 +163,7 @@ class FlightRecorderReader {
   }
 
   void finish() {
-    LogSource& source = writer_.source();
+    LogFileReadResult& source = writer_.source();
     const std::int64_t rank = rank_in_file_name(source.file);
     if (rank == kUnknown) {
       source.note("The name of the file has no rank, and a dump does not say it.");
@@ -175,7 +175,7 @@ class FlightRecorderReader {
                       count_with_noun(open_, "call")));
     }
     for (DumpedCall& call : calls_) {
-      LogRecord& record = call.record;
+      LoggedCall& record = call.record;
       record.rank = rank;
       record.communicator = group_of(call);
       const std::vector<std::int64_t>& ranks = writer_.communicator(record.communicator).ranks;
@@ -189,12 +189,12 @@ class FlightRecorderReader {
   /// Returns the group of a call. If the dump does not list groups, the size of a gather's or
   /// scatter's group follows from its buffers.
   std::int32_t group_of(const DumpedCall& call) {
-    const LogCommunicator* known = recorder_group(groups_, call.group);
+    const LogCommunicator* known = flight_recorder_group_of_entry(groups_, call.group);
     if (known == nullptr || known->size == 0) return writer_.communicator(call.group, call.parts);
     return writer_.communicator(known->name, known->size, known->ranks);
   }
 
-  ByteSource& bytes_;
+  FileByteReader& bytes_;
   LogCallCollector writer_;
   dom::parser parser_;
   std::int64_t open_ = 0;  ///< Number of calls that did not end.
@@ -204,8 +204,9 @@ class FlightRecorderReader {
 
 }  // namespace
 
-void read_flight_recorder(ByteSource& bytes, Log& log) {
-  with_recorder_json(bytes, [&](ByteSource& json) { FlightRecorderReader(json, log).read(); });
+void read_flight_recorder(FileByteReader& bytes, CommunicationLog& log) {
+  read_recorder_dump_as_json(bytes,
+                             [&](FileByteReader& json) { FlightRecorderReader(json, log).read(); });
 }
 
 }  // namespace stepwright::logs

@@ -71,8 +71,8 @@ bool is_chakra(std::string_view text) {
 
 }  // namespace
 
-LogFormat recognise_log_format(ByteSource& bytes) {
-  std::string_view text = bytes.peek_beginning();
+LogFormat recognise_log_format(FileByteReader& bytes) {
+  std::string_view text = bytes.peek_first_bytes();
   if (text.starts_with('\x80')) return LogFormat::kFlightRecorder;
   if (const std::string kind = non_text_file_kind(text, bytes.name()); !kind.empty()) {
     fail_input(fmt::format("{}: {}", bytes.name(), kind));

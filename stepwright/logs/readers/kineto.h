@@ -11,19 +11,19 @@ namespace stepwright::logs {
 /// these, NCCL kernels that carry a description of their message; without those (Gloo), the
 /// operators `c10d::*`. Steps are the `ProfilerStep` marks. Fails with `kInput` if the document is
 /// damaged.
-void read_kineto_calls(ByteSource& bytes, Log& log);
+void read_kineto_calls(FileByteReader& bytes, CommunicationLog& log);
 
 /// True if a file begins like JSON, as a PyTorch profiler trace does, and not like a table.
-bool is_kineto_trace(ByteSource& bytes);
+bool is_kineto_trace(FileByteReader& bytes);
 
 /// Reads the operators and kernels of a trace that `export_chrome_trace` of torch.profiler wrote,
 /// event by event. A kernel belongs to the operator with its `External id`, or else to the launch
 /// with its `correlation`; operators nest by time on their thread. Fails with `kInput`, saying what
 /// to do, if the text is no JSON or no trace, or has no kernels.
-KinetoTrace read_kineto_trace(ByteSource& bytes);
+KinetoTrace read_kineto_trace(FileByteReader& bytes);
 
 /// Reads a PyTorch profiler trace of the host in one pass: returns its operators and adds its
 /// communication calls to `log`. The trace need not have kernels.
-KinetoTrace read_kineto_host_trace(ByteSource& bytes, Log& log);
+KinetoTrace read_kineto_host_trace(FileByteReader& bytes, CommunicationLog& log);
 
 }  // namespace stepwright::logs

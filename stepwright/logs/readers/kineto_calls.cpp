@@ -26,13 +26,14 @@ namespace dom = simdjson::dom;
 
 class KinetoCalls : public KinetoTraceConsumer {
  public:
-  KinetoCalls(const std::string& file, Log& log) : writer_(log, file, LogFormat::kKineto) {}
+  KinetoCalls(const std::string& file, CommunicationLog& log)
+      : writer_(log, file, LogFormat::kKineto) {}
 
   void take(const KinetoEvent& event) override {
     ++events_;
     if (event.text.find('\0') != event.text.npos) return cannot_parse(event.offset);
     if (event.category == "kernel") return kernel(event);
-    const std::string_view name = peek_json_member(event.text, "\"name\"");
+    const std::string_view name = find_json_member_without_parsing(event.text, "\"name\"");
     if (event.category == "cpu_op") {
       if (name == "record_param_comms") return describe(event, described_);
       if (name.starts_with("c10d::")) return operator_of_group(event);
@@ -43,12 +44,12 @@ class KinetoCalls : public KinetoTraceConsumer {
     }
   }
 
-  void take_document_member(const JsonPiece& member) override {
+  void receive_trace_document_member(const JsonPiece& member) override {
     if (member.key == "distributedInfo") distributed(member);
   }
 
   void finish() override {
-    LogSource& source = writer_.source();
+    LogFileReadResult& source = writer_.source();
     source.lines = events_;
     if (rank_ == kUnknown) {
       rank_ = rank_in_file_name(source.file);
@@ -58,24 +59,24 @@ class KinetoCalls : public KinetoTraceConsumer {
     std::erase_if(described_,
                   [](const TraceCommunicationCall& message) { return message.name.empty(); });
     if (!described_.empty()) {
-      timed_ = time_calls_by_kernels(described_, kernels_);
+      timed_ = call_time_spans_from_kernels(described_, kernels_);
       for (const TraceCommunicationCall& message : described_) add(message);
-      remove_grouped_kernels(described_, timed_, kernels_);
+      remove_kernels_of_grouped_calls(described_, timed_, kernels_);
     } else if (no_kernel_describes_call(kernels_)) {
       resolve_types();
       for (TraceCommunicationCall& message : operators_) add_operator(message);
       time_operators();
     }
     for (const TraceCommunicationCall& kernel : kernels_) add_alone(kernel);
-    std::ranges::sort(writer_.records(), {}, &LogRecord::line);
+    std::ranges::sort(writer_.records_added_by_file(), {}, &LoggedCall::line);
     find_exposed();
   }
 
  private:
   /// Returns the event as JSON; null if it is none, which counts as one more unexplained event.
   const dom::element* parse(const KinetoEvent& event) {
-    if (event.json() == nullptr) cannot_parse(event.offset);
-    return event.json();
+    if (event.parsed_event_json() == nullptr) cannot_parse(event.offset);
+    return event.parsed_event_json();
   }
 
   void cannot_parse(std::size_t offset) {
@@ -85,7 +86,7 @@ class KinetoCalls : public KinetoTraceConsumer {
 
   void kernel(const KinetoEvent& event) {
     host_.clear();
-    if (peek_json_member(event.text, "\"name\"").starts_with("nccl"))
+    if (find_json_member_without_parsing(event.text, "\"name\"").starts_with("nccl"))
       return describe(event, kernels_);
     add_span(event, computing_);
   }
@@ -95,7 +96,7 @@ class KinetoCalls : public KinetoTraceConsumer {
     if (!computing_.empty() || !kernels_.empty()) return;
     const bool waits = name.find("wait") != std::string_view::npos;
     if (!waits && !name.starts_with("aten::") && !name.starts_with("fsdp::")) return;
-    const std::string_view thread = peek_json_member(event.text, "\"tid\"");
+    const std::string_view thread = find_json_member_without_parsing(event.text, "\"tid\"");
     auto found = host_.find(thread);
     if (found == host_.end()) found = host_.emplace(thread, HostThread{}).first;
     add_span(event, waits ? found->second.waits : found->second.work);
@@ -111,13 +112,14 @@ class KinetoCalls : public KinetoTraceConsumer {
   }
 
   static bool number_glimpsed(std::string_view text, std::string_view key, double& value) {
-    const std::string_view spelt = peek_json_member(text, key);
+    const std::string_view spelt = find_json_member_without_parsing(text, key);
     const auto result = std::from_chars(spelt.data(), spelt.data() + spelt.size(), value);
     return result.ec == std::errc();
   }
 
   void describe(const KinetoEvent& event, std::vector<TraceCommunicationCall>& list) {
-    if (const auto* json = parse(event)) list.push_back(read_described_call(*json, events_));
+    if (const auto* json = parse(event))
+      list.push_back(read_self_described_trace_call(*json, events_));
   }
 
   /// Reads a call of a process group that is described only by its arguments.
@@ -142,7 +144,7 @@ class KinetoCalls : public KinetoTraceConsumer {
   }
 
   void step(const KinetoEvent& event) {
-    thread_ = peek_json_member(event.text, "\"tid\"");
+    thread_ = find_json_member_without_parsing(event.text, "\"tid\"");
     const auto* json = parse(event);
     if (json != nullptr)
       writer_.source().step_starts_s.push_back(trace_event_time_span(*json).begin_s);
@@ -155,8 +157,8 @@ class KinetoCalls : public KinetoTraceConsumer {
         simdjson::SUCCESS) {
       return cannot_parse(member.offset);
     }
-    rank_ = json_rank_field(info, "rank").value_or(kUnknown);
-    writer_.source().world = json_rank_field(info, "world_size").value_or(0);
+    rank_ = json_rank_number_field(info, "rank").value_or(kUnknown);
+    writer_.source().world = json_rank_number_field(info, "world_size").value_or(0);
     writer_.source().version = std::string(json_text_field(info, "nccl_version"));
     if (!writer_.source().version.empty()) writer_.source().version.insert(0, "NCCL ");
     group_count_ = json_integer_field(info, "pg_count").value_or(0);
@@ -165,11 +167,11 @@ class KinetoCalls : public KinetoTraceConsumer {
     std::int64_t listed = 0;
     for (const dom::element group : groups) {
       const std::string name(json_text_field(group, "pg_name"));
-      const std::int64_t size = json_rank_field(group, "pg_size").value_or(0);
+      const std::int64_t size = json_rank_number_field(group, "pg_size").value_or(0);
       auto ranks = listed_ranks(group, "ranks");
       if (ranks.empty() && size == writer_.source().world) {
         listed += size;
-        if (listed <= kMaxFilledCommunicatorRanks) ranks = all_ranks(size);
+        if (listed <= kMaxCommunicatorRanksToFillIn) ranks = all_ranks(size);
       }
       if (std::ssize(ranks) != size) ranks.clear();
       groups_[name] = {.name = name, .size = size, .ranks = std::move(ranks)};
@@ -178,7 +180,7 @@ class KinetoCalls : public KinetoTraceConsumer {
 
   static std::vector<std::int64_t> all_ranks(std::int64_t size) {
     std::vector<std::int64_t> ranks;
-    for (std::int64_t rank = 0; rank < std::min(size, kMaxFilledCommunicatorRanks); ++rank)
+    for (std::int64_t rank = 0; rank < std::min(size, kMaxCommunicatorRanksToFillIn); ++rank)
       ranks.push_back(rank);
     return ranks;
   }
@@ -187,7 +189,7 @@ class KinetoCalls : public KinetoTraceConsumer {
   /// operators' arguments: the n-th kernel of a kind belongs to the n-th call.
   void time_operators() {
     std::map<std::string_view, std::deque<std::size_t>> calls;
-    const std::span<LogRecord> records = writer_.records();
+    const std::span<LoggedCall> records = writer_.records_added_by_file();
     for (std::size_t i = 0; i < records.size(); ++i) {
       calls[nccl_kernel_word(records[i].operation)].push_back(i);
     }
@@ -195,7 +197,7 @@ class KinetoCalls : public KinetoTraceConsumer {
     std::erase_if(kernels_, [&](const TraceCommunicationCall& kernel) {
       for (auto& [word, waiting] : calls) {
         if (waiting.empty() || kernel.kernel.find(word) == std::string::npos) continue;
-        LogRecord& record = records[waiting.front()];
+        LoggedCall& record = records[waiting.front()];
         waiting.pop_front();
         record.start_s = kernel.span.begin_s;
         record.duration_s = kernel.span.end_s - kernel.span.begin_s;
@@ -208,7 +210,7 @@ class KinetoCalls : public KinetoTraceConsumer {
   void add(const TraceCommunicationCall& message) {
     const auto index = static_cast<std::size_t>(&message - described_.data());
     if (is_not_torch_call(message.name)) return;
-    LogRecord* record = add_message(message);
+    LoggedCall* record = add_message(message);
     if (record == nullptr) return;
     record->enqueued_s = record->start_s = message.span.begin_s;
     if (timed_[index].begin_s == timed_[index].begin_s) {
@@ -225,13 +227,13 @@ class KinetoCalls : public KinetoTraceConsumer {
       return;
     }
     if (is_not_torch_call(kernel.name)) return;
-    LogRecord* record = add_message(kernel);
+    LoggedCall* record = add_message(kernel);
     if (record == nullptr) return;
     record->start_s = kernel.span.begin_s;
     record->duration_s = kernel.span.end_s - kernel.span.begin_s;
   }
 
-  LogRecord* add_message(const TraceCommunicationCall& message) {
+  LoggedCall* add_message(const TraceCommunicationCall& message) {
     const auto call = operation_of_torch_call(message.name);
     if (!call) {
       writer_.source().count_unexplained_line(
@@ -245,14 +247,14 @@ class KinetoCalls : public KinetoTraceConsumer {
                                               "a message of no size or an unknown type");
       return nullptr;
     }
-    LogRecord record{.line = message.event,
-                     .rank = rank_,
-                     .payload_bytes = payload,
-                     .communicator = group_of(message),
-                     .operation = *call,
-                     .element_bytes = static_cast<std::uint8_t>(message.element_bytes)};
+    LoggedCall record{.line = message.event,
+                      .rank = rank_,
+                      .payload_bytes = payload,
+                      .communicator = group_of(message),
+                      .operation = *call,
+                      .element_bytes = static_cast<std::uint8_t>(message.element_bytes)};
     if (is_point_to_point(*call)) record.peer = global_peer(record.communicator, message.peer);
-    if (*call == LogOperation::kAllToAll && message.parts) {
+    if (*call == LoggedOperation::kAllToAll && message.parts) {
       writer_.add_all_to_all_parts(record, *message.parts);
     }
     return &writer_.add(record);
@@ -318,15 +320,15 @@ class KinetoCalls : public KinetoTraceConsumer {
     if (groups_.size() == 1 && group_count_ == 1) {
       message.group = groups_.begin()->first;
       message.group_size = groups_.begin()->second.size;
-    } else if (*call == LogOperation::kAllGather || *call == LogOperation::kReduceScatter) {
+    } else if (*call == LoggedOperation::kAllGather || *call == LoggedOperation::kReduceScatter) {
       const auto [small, large] = std::minmax(message.in_elements, message.out_elements);
       if (small > 0 && large % small == 0) message.group_size = large / small;
       give_only_group_of_size(message);
     }
-    const bool part = *call == LogOperation::kAllGather && message.out_elements == 0;
+    const bool part = *call == LoggedOperation::kAllGather && message.out_elements == 0;
     const std::int64_t part_bytes = buffer_bytes(message.in_elements, message.element_bytes);
     if (part) message.out_elements = message.in_elements * message.group_size;
-    LogRecord* record = add_message(message);
+    LoggedCall* record = add_message(message);
     if (record == nullptr) return;
     record->enqueued_s = record->start_s = message.span.begin_s;
     if (message.run.end_s > message.run.begin_s) {
@@ -354,12 +356,13 @@ class KinetoCalls : public KinetoTraceConsumer {
   /// operators of the host thread that runs the steps, except those that wait.
   void find_exposed() {
     if (!computing_.empty())
-      return set_exposed_call_seconds(writer_.records(), merge_time_spans(std::move(computing_)));
+      return set_exposed_call_seconds(writer_.records_added_by_file(),
+                                      merge_time_spans(std::move(computing_)));
     const auto work = host_.find(thread_);
     if (work == host_.end()) return;
-    set_exposed_call_seconds(writer_.records(),
-                             time_spans_outside(merge_time_spans(std::move(work->second.work)),
-                                                merge_time_spans(std::move(work->second.waits))));
+    set_exposed_call_seconds(writer_.records_added_by_file(),
+                             subtract_time_spans(merge_time_spans(std::move(work->second.work)),
+                                                 merge_time_spans(std::move(work->second.waits))));
   }
 
   /// The operators of one host thread.
@@ -394,7 +397,8 @@ class KinetoCalls : public KinetoTraceConsumer {
 
 }  // namespace
 
-std::unique_ptr<KinetoTraceConsumer> make_kineto_call_consumer(const std::string& file, Log& log) {
+std::unique_ptr<KinetoTraceConsumer> make_kineto_call_consumer(const std::string& file,
+                                                               CommunicationLog& log) {
   return std::make_unique<KinetoCalls>(file, log);
 }
 

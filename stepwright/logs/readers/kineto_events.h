@@ -26,7 +26,7 @@ class KinetoEvent {
   std::string_view category;  ///< Kind of event: "cpu_op", "kernel", "user_annotation", ...
 
   /// Returns the event as JSON, parsed at the first call and then shared; null if it is no JSON.
-  [[nodiscard]] const simdjson::dom::element* json() const;
+  [[nodiscard]] const simdjson::dom::element* parsed_event_json() const;
 
  private:
   ParsedEventFields* parsed_;
@@ -39,14 +39,15 @@ class KinetoTraceConsumer {
   virtual ~KinetoTraceConsumer() = default;
   virtual void take(const KinetoEvent& event) = 0;
   /// Receives a member of the trace document other than its list of events.
-  virtual void take_document_member(const JsonPiece& member) = 0;
+  virtual void receive_trace_document_member(const JsonPiece& member) = 0;
   /// Called once, after the last event of the trace.
   virtual void finish() = 0;
 };
 
 /// Passes the events and other members of a PyTorch profiler trace to each of `takers`, in bounded
 /// memory. Returns true if the document has a list `traceEvents`. Fails with `kInput` as
-/// `scan_json` does.
-bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTraceConsumer*> takers);
+/// `stream_json_pieces` does.
+bool stream_kineto_trace_events(FileByteReader& bytes,
+                                std::initializer_list<KinetoTraceConsumer*> takers);
 
 }  // namespace stepwright::logs

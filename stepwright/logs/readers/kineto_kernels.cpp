@@ -9,8 +9,9 @@
 
 namespace stepwright::logs {
 
-std::vector<TimeSpan> time_calls_by_kernels(const std::vector<TraceCommunicationCall>& described,
-                                            std::vector<TraceCommunicationCall>& kernels) {
+std::vector<TimeSpan> call_time_spans_from_kernels(
+    const std::vector<TraceCommunicationCall>& described,
+    std::vector<TraceCommunicationCall>& kernels) {
   std::map<std::int64_t, std::size_t> by_id;
   for (std::size_t i = 0; i < described.size(); ++i) {
     if (described[i].external >= 0) by_id.try_emplace(described[i].external, i);
@@ -43,9 +44,9 @@ std::vector<TimeSpan> time_calls_by_kernels(const std::vector<TraceCommunication
   return timed;
 }
 
-void remove_grouped_kernels(const std::vector<TraceCommunicationCall>& described,
-                            const std::vector<TimeSpan>& timed,
-                            std::vector<TraceCommunicationCall>& kernels) {
+void remove_kernels_of_grouped_calls(const std::vector<TraceCommunicationCall>& described,
+                                     const std::vector<TimeSpan>& timed,
+                                     std::vector<TraceCommunicationCall>& kernels) {
   std::map<std::string_view, std::size_t> untimed;  // by the word in kernel names
   for (std::size_t i = 0; i < described.size(); ++i) {
     const auto call = operation_of_torch_call(described[i].name);
@@ -67,13 +68,13 @@ bool no_kernel_describes_call(const std::vector<TraceCommunicationCall>& kernels
       kernels, [](const TraceCommunicationCall& kernel) { return kernel.name.empty(); });
 }
 
-std::string_view nccl_kernel_word(LogOperation operation) {
+std::string_view nccl_kernel_word(LoggedOperation operation) {
   switch (operation) {
-    case LogOperation::kAllReduce: return "AllReduce";
-    case LogOperation::kAllGather: return "AllGather";
-    case LogOperation::kReduceScatter: return "ReduceScatter";
-    case LogOperation::kBroadcast: return "Broadcast";
-    case LogOperation::kReduce: return "_Reduce_";
+    case LoggedOperation::kAllReduce: return "AllReduce";
+    case LoggedOperation::kAllGather: return "AllGather";
+    case LoggedOperation::kReduceScatter: return "ReduceScatter";
+    case LoggedOperation::kBroadcast: return "Broadcast";
+    case LoggedOperation::kReduce: return "_Reduce_";
     default: return "SendRecv";
   }
 }

@@ -42,8 +42,8 @@ TimeSpan trace_event_time_span(const simdjson::dom::element& event) {
   return {begin, begin + number_in(event, "dur").value_or(0) * kKinetoTimeUnitSeconds};
 }
 
-TraceCommunicationCall read_described_call(const simdjson::dom::element& event,
-                                           std::int64_t number) {
+TraceCommunicationCall read_self_described_trace_call(const simdjson::dom::element& event,
+                                                      std::int64_t number) {
   TraceCommunicationCall message{.event = number,
                                  .kernel = std::string(json_text_field(event, "name")),
                                  .span = trace_event_time_span(event)};
@@ -51,8 +51,8 @@ TraceCommunicationCall read_described_call(const simdjson::dom::element& event,
   if (event["args"].get(args) != simdjson::SUCCESS) return message;
   message.name = json_text_field(args, "Collective name");
   message.group = json_text_field(args, "Process Group Name");
-  message.ranks = json_spelled_field(args, "Process Group Ranks");
-  message.group_size = json_rank_field(args, "Group size").value_or(0);
+  message.ranks = json_field_as_written(args, "Process Group Ranks");
+  message.group_size = json_rank_number_field(args, "Group size").value_or(0);
   message.in_elements = json_integer_field(args, "In msg nelems").value_or(0);
   message.out_elements = json_integer_field(args, "Out msg nelems").value_or(0);
   message.type = json_text_field(args, "dtype");
@@ -60,9 +60,9 @@ TraceCommunicationCall read_described_call(const simdjson::dom::element& event,
   message.peer = json_integer_field(args, "Dst Rank").value_or(kUnknown);
   if (message.peer < 0) message.peer = json_integer_field(args, "Src Rank").value_or(kUnknown);
   message.external = json_integer_field(args, "External id").value_or(-1);
-  const std::string split = json_spelled_field(args, "In split size");
+  const std::string split = json_field_as_written(args, "In split size");
   message.parts = integers_of(split);
-  message.even = has_no_parts(split) && has_no_parts(json_spelled_field(args, "Out split size"));
+  message.even = has_no_parts(split) && has_no_parts(json_field_as_written(args, "Out split size"));
   return message;
 }
 
@@ -78,7 +78,7 @@ std::optional<TraceCommunicationCall> read_c10d_operator_call(const simdjson::do
   message.in_elements = elements_of_argument(args, in);
   message.element_bytes = torch_type_bytes(type_of_argument(args, in));
   if (const auto call = operation_of_torch_call(message.name); call && is_point_to_point(*call)) {
-    message.peer = to_integer(spelt_argument(args, 2)).value_or(kUnknown);
+    message.peer = parse_whole_number(spelt_argument(args, 2)).value_or(kUnknown);
   }
   if (message.name == "c10d::alltoall_base_") {
     message.parts = integers_of(spelt_argument(args, 4));

@@ -50,8 +50,8 @@ TimeSpan trace_event_time_span(const simdjson::dom::element& event);
 /// Reads the communication call of an event that carries its own description, as those of
 /// `record_param_comms` and some kernels do; absent fields are empty. `number`: the event's index
 /// in the file.
-TraceCommunicationCall read_described_call(const simdjson::dom::element& event,
-                                           std::int64_t number);
+TraceCommunicationCall read_self_described_trace_call(const simdjson::dom::element& event,
+                                                      std::int64_t number);
 
 /// Reads the communication call of a process group's operator (`c10d::*`), whose sizes are in its
 /// arguments only; nullopt if the event has no arguments.

@@ -76,7 +76,7 @@ std::string first_device(std::string_view properties) {
   dom::parser parser;
   dom::element device;
   if (parser.parse(std::string(properties)).at(0).get(device) != simdjson::SUCCESS) return {};
-  return json_spelled_field(device, "name");
+  return json_field_as_written(device, "name");
 }
 
 class KinetoOperators : public KinetoTraceConsumer {
@@ -88,13 +88,13 @@ class KinetoOperators : public KinetoTraceConsumer {
     const bool mark = from.category == "user_annotation";
     const bool kernel = from.category == "kernel";
     if (!launch && !mark && !kernel && from.category != "cpu_op") return;
-    if (from.json() == nullptr) {
+    if (from.parsed_event_json() == nullptr) {
       fail_input(
           fmt::format("{}: byte {}: is no JSON; a trace is what export_chrome_trace of "
                       "torch.profiler writes",
                       trace_.file, from.offset + 1));
     }
-    const dom::element& event = *from.json();
+    const dom::element& event = *from.parsed_event_json();
     dom::element args = event;  // an event without `args` has none of the keys below either
     if (event["args"].get(args) != simdjson::SUCCESS) args = event;
     if (launch) return launches_.add(whole_of(args, "correlation", -1), external_id(args));
@@ -102,7 +102,7 @@ class KinetoOperators : public KinetoTraceConsumer {
     kernel ? add_kernel(from, args) : add_operator(event, args);
   }
 
-  void take_document_member(const JsonPiece& member) override {
+  void receive_trace_document_member(const JsonPiece& member) override {
     if (member.key == "deviceProperties") trace_.device = first_device(member.text);
   }
 
@@ -129,8 +129,9 @@ class KinetoOperators : public KinetoTraceConsumer {
   /// Returns a number for each host thread or device stream.
   int lane_of(const dom::element& event) {
     return lanes_
-        .try_emplace(json_spelled_field(event, "pid") + " " + json_spelled_field(event, "tid"),
-                     static_cast<int>(lanes_.size()))
+        .try_emplace(
+            json_field_as_written(event, "pid") + " " + json_field_as_written(event, "tid"),
+            static_cast<int>(lanes_.size()))
         .first->second;
   }
 
@@ -146,7 +147,7 @@ class KinetoOperators : public KinetoTraceConsumer {
 
   void add_mark(const dom::element& event) {
     const double start_us = number_in(event, "ts").value_or(0);
-    trace_.marks.push_back({.name = json_spelled_field(event, "name"),
+    trace_.marks.push_back({.name = json_field_as_written(event, "name"),
                             .thread = lane_of(event),
                             .start_us = start_us,
                             .end_us = start_us + length_us(event)});
@@ -162,7 +163,7 @@ class KinetoOperators : public KinetoTraceConsumer {
     const auto [place, fresh] =
         signatures_.try_emplace(std::move(key), static_cast<int>(trace_.signatures.size()));
     if (!fresh) return place->second;
-    KinetoOperatorSignature signature{.name = json_spelled_field(event, "name"),
+    KinetoOperatorSignature signature{.name = json_field_as_written(event, "name"),
                                       .dims = {},
                                       .types = texts_of(args, "Input type"),
                                       .values = texts_of(args, "Concrete Inputs")};
@@ -182,14 +183,14 @@ class KinetoOperators : public KinetoTraceConsumer {
   }
 
   void add_kernel(const KinetoEvent& from, const dom::element& args) {
-    const dom::element& event = *from.json();
+    const dom::element& event = *from.parsed_event_json();
     KinetoKernel kernel{.event = static_cast<std::size_t>(from.number),
                         .name = name_of(event),
                         .start_us = number_in(event, "ts").value_or(0),
                         .duration_us = length_us(event)};
     if (trace_.name_of(kernel).starts_with("nccl")) {
       kernel.message = static_cast<int>(trace_.messages.size());
-      trace_.messages.push_back(read_described_call(event, from.number));
+      trace_.messages.push_back(read_self_described_trace_call(event, from.number));
     }
     trace_.kernels.push_back(kernel);
     links_.push_back({external_id(args), whole_of(args, "correlation", -1), lane_of(event)});

@@ -15,24 +15,25 @@ constexpr std::size_t kMostLedgerBytes = std::size_t{64} << 20;
 
 class LedgerLogReader {
  public:
-  LedgerLogReader(ByteSource& bytes, Log& log)
-      : document_(Document::parse(bytes.rest(kMostLedgerBytes), bytes.name())),
+  LedgerLogReader(FileByteReader& bytes, CommunicationLog& log)
+      : document_(
+            YamlJsonDocument::parse(bytes.read_rest_of_source(kMostLedgerBytes), bytes.name())),
         writer_(log, bytes.name(), LogFormat::kLedger) {}
 
   void read() {
-    const Node root = document_.root();
-    LogSource& source = writer_.source();
+    const DocumentNode root = document_.root();
+    LogFileReadResult& source = writer_.source();
     source.version = root.get("stepwright").text();
     source.world = root.get("ranks").integer(1, kMost);
     source.steps = root.get("steps").integer(0, kMost);
-    const Node list = root.get("communicators");
+    const DocumentNode list = root.get("communicators");
     for (std::size_t i = 0; i < list.size(); ++i) communicator(list.at(i));
   }
 
  private:
   static constexpr std::int64_t kMost = std::int64_t{1} << 50;
 
-  void communicator(const Node& node) {
+  void communicator(const DocumentNode& node) {
     const std::int64_t rank = node.get("rank").integer(0, kMost);
     std::vector<std::int64_t> members;
     if (const auto list = node.find("members")) {
@@ -44,14 +45,14 @@ class LedgerLogReader {
     std::string name = group + " of";
     for (const std::int64_t member : members) name += fmt::format(" {}", member);
     const std::int32_t id = writer_.communicator(name, std::ssize(members), members);
-    const Node calls = node.get("calls");
+    const DocumentNode calls = node.get("calls");
     for (std::size_t i = 0; i < calls.size(); ++i) call(calls.at(i), rank, id);
   }
 
-  void call(const Node& node, std::int64_t rank, std::int32_t communicator) {
+  void call(const DocumentNode& node, std::int64_t rank, std::int32_t communicator) {
     ++writer_.source().lines;
-    for (const LogOperation operation :
-         logged_operations_of(node.get("operation").choice(step::kOperatorNames))) {
+    for (const LoggedOperation operation :
+         log_operations_of_operator_kind(node.get("operation").choice(step::kOperatorNames))) {
       writer_.add({.line = writer_.source().lines,
                    .rank = rank,
                    .payload_bytes = node.get("payload_bytes").integer(0, kMost),
@@ -61,12 +62,14 @@ class LedgerLogReader {
     }
   }
 
-  Document document_;
+  YamlJsonDocument document_;
   LogCallCollector writer_;
 };
 
 }  // namespace
 
-void read_ledger_log(ByteSource& bytes, Log& log) { LedgerLogReader(bytes, log).read(); }
+void read_ledger_log(FileByteReader& bytes, CommunicationLog& log) {
+  LedgerLogReader(bytes, log).read();
+}
 
 }  // namespace stepwright::logs

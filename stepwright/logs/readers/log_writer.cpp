@@ -21,18 +21,18 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 std::int64_t number_at(const std::string& text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && is_digit(text[end])) ++end;
-  return to_integer(std::string_view(text).substr(at, end - at)).value_or(kUnknown);
+  return parse_whole_number(std::string_view(text).substr(at, end - at)).value_or(kUnknown);
 }
 
 }  // namespace
 
-LogCallCollector::LogCallCollector(Log& log, std::string file, LogFormat format)
+LogCallCollector::LogCallCollector(CommunicationLog& log, std::string file, LogFormat format)
     : log_(log), source_(log.sources.size()) {
   log.sources.push_back({.file = std::move(file), .format = format});
 }
 
 LogCallCollector::~LogCallCollector() {
-  for (const LogRecord& record : records_) log_.records.push_back(record);
+  for (const LoggedCall& record : records_) log_.records.push_back(record);
 }
 
 std::int32_t LogCallCollector::communicator(const std::string& name, std::int64_t size,
@@ -40,22 +40,22 @@ std::int32_t LogCallCollector::communicator(const std::string& name, std::int64_
   const auto [place, fresh] =
       known_.try_emplace(name, static_cast<std::int32_t>(log_.communicators.size()));
   if (fresh) log_.communicators.push_back({.name = name, .size = 0, .ranks = {}});
-  if (size > kMostJobRanks) size = 0;
+  if (size > kMaxJobRanks) size = 0;
   LogCommunicator& found = communicator(place->second);
   if (found.size == 0) found.size = size > 0 ? size : std::ssize(ranks);
   if (found.ranks.empty()) found.ranks = ranks;
   return place->second;
 }
 
-LogRecord& LogCallCollector::add(LogRecord record) {
+LoggedCall& LogCallCollector::add(LoggedCall record) {
   record.source = static_cast<std::int32_t>(source_);
   return records_.emplace_back(record);
 }
 
-void LogCallCollector::add_all_to_all_parts(const LogRecord& record,
+void LogCallCollector::add_all_to_all_parts(const LoggedCall& record,
                                             std::vector<std::int64_t> rows) {
   if (const std::int64_t size = group_size(record.communicator);
-      rows.empty() && size <= kMaxFilledCommunicatorRanks) {
+      rows.empty() && size <= kMaxCommunicatorRanksToFillIn) {
     equal_parts_ += size;
     if (equal_parts_ > kMostEqualParts) {
       return source().note(fmt::format(

@@ -12,19 +12,19 @@
 namespace stepwright::logs {
 
 /// Largest number of ranks of a communicator for which unlisted ranks are filled in.
-inline constexpr std::int64_t kMaxFilledCommunicatorRanks = 1'000'000;
+inline constexpr std::int64_t kMaxCommunicatorRanksToFillIn = 1'000'000;
 
 /// Collects the calls of one log file and adds them to the log when it is destroyed. Each
 /// communicator of the file is registered once.
 class LogCallCollector {
  public:
   /// Begins a new source (file) in `log`, which must outlive this writer.
-  LogCallCollector(Log& log, std::string file, LogFormat format);
+  LogCallCollector(CommunicationLog& log, std::string file, LogFormat format);
   ~LogCallCollector();
   LogCallCollector(const LogCallCollector&) = delete;
   LogCallCollector& operator=(const LogCallCollector&) = delete;
 
-  [[nodiscard]] LogSource& source() { return log_.sources[source_]; }
+  [[nodiscard]] LogFileReadResult& source() { return log_.sources[source_]; }
   /// Returns the index of the communicator with this name, and registers it if it is new. Fills in
   /// ranks and size if they were unknown.
   std::int32_t communicator(const std::string& name, std::int64_t size,
@@ -33,22 +33,22 @@ class LogCallCollector {
     return log_.communicators[static_cast<std::size_t>(id)];
   }
   /// Adds a call of this file. Returns the stored record.
-  LogRecord& add(LogRecord record);
+  LoggedCall& add(LoggedCall record);
   /// Adds the bytes that an all-to-all sends to each member of its group, given the number of rows
   /// for each; all rows have one size. Empty `rows`: equal shares. Rows that do not divide the
   /// payload are ignored.
-  void add_all_to_all_parts(const LogRecord& record, std::vector<std::int64_t> rows);
+  void add_all_to_all_parts(const LoggedCall& record, std::vector<std::int64_t> rows);
   /// Returns the number of ranks of a communicator; 0: not known.
   [[nodiscard]] std::int64_t group_size(std::int32_t communicator) const {
     return communicator < 0 ? 0 : log_.communicators[static_cast<std::size_t>(communicator)].size;
   }
   /// Returns the calls that this file has added so far.
-  [[nodiscard]] std::span<LogRecord> records() { return records_; }
+  [[nodiscard]] std::span<LoggedCall> records_added_by_file() { return records_; }
 
  private:
-  Log& log_;
+  CommunicationLog& log_;
   std::size_t source_;
-  std::vector<LogRecord> records_;
+  std::vector<LoggedCall> records_;
   std::int64_t equal_parts_ = 0;
   std::map<std::string, std::int32_t> known_;
 };

@@ -10,43 +10,43 @@ namespace {
 
 struct NcclName {
   std::string_view name;
-  LogOperation operation;
+  LoggedOperation operation;
 };
 // nccl.h.in and the `info.opName` of src/collectives.cc, 2.4 to 2.30.
-constexpr NcclName kNcclNames[] = {{"AllReduce", LogOperation::kAllReduce},
-                                   {"AllGather", LogOperation::kAllGather},
-                                   {"ReduceScatter", LogOperation::kReduceScatter},
-                                   {"Broadcast", LogOperation::kBroadcast},
-                                   {"Bcast", LogOperation::kBroadcast},
-                                   {"Reduce", LogOperation::kReduce},
-                                   {"AlltoAll", LogOperation::kAllToAll},
-                                   {"AllToAll", LogOperation::kAllToAll},
-                                   {"Gather", LogOperation::kGather},
-                                   {"Scatter", LogOperation::kScatter},
-                                   {"Send", LogOperation::kSend},
-                                   {"Recv", LogOperation::kReceive}};
+constexpr NcclName kNcclNames[] = {{"AllReduce", LoggedOperation::kAllReduce},
+                                   {"AllGather", LoggedOperation::kAllGather},
+                                   {"ReduceScatter", LoggedOperation::kReduceScatter},
+                                   {"Broadcast", LoggedOperation::kBroadcast},
+                                   {"Bcast", LoggedOperation::kBroadcast},
+                                   {"Reduce", LoggedOperation::kReduce},
+                                   {"AlltoAll", LoggedOperation::kAllToAll},
+                                   {"AllToAll", LoggedOperation::kAllToAll},
+                                   {"Gather", LoggedOperation::kGather},
+                                   {"Scatter", LoggedOperation::kScatter},
+                                   {"Send", LoggedOperation::kSend},
+                                   {"Recv", LoggedOperation::kReceive}};
 
 /// True if NCCL counts one rank's shard of the full buffer for an operation.
-bool counts_part(LogOperation operation) {
+bool counts_part(LoggedOperation operation) {
   switch (operation) {
-    case LogOperation::kAllGather:
-    case LogOperation::kReduceScatter:
-    case LogOperation::kAllToAll:
-    case LogOperation::kGather:
-    case LogOperation::kScatter: return true;
+    case LoggedOperation::kAllGather:
+    case LoggedOperation::kReduceScatter:
+    case LoggedOperation::kAllToAll:
+    case LoggedOperation::kGather:
+    case LoggedOperation::kScatter: return true;
     default: return false;
   }
 }
 
 }  // namespace
 
-std::optional<LogOperation> nccl_operation(std::string_view name) {
+std::optional<LoggedOperation> nccl_operation(std::string_view name) {
   const auto* known = std::ranges::find(kNcclNames, name, &NcclName::name);
   if (known == std::end(kNcclNames)) return std::nullopt;
   return known->operation;
 }
 
-std::int64_t nccl_call_payload_bytes(LogOperation operation, std::int64_t bytes,
+std::int64_t nccl_call_payload_bytes(LoggedOperation operation, std::int64_t bytes,
                                      std::int64_t group_size) {
   if (bytes < 1 || !counts_part(operation)) return bytes;
   return group_size < 1 ? kUnknown : buffer_bytes(group_size, bytes);

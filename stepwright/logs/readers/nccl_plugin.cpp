@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kMostCalls = std::int64_t{1} << 48;
 
 std::int64_t whole_in(std::string_view text, std::string_view key) {
-  return to_integer(peek_json_member(text, key)).value_or(kUnknown);
+  return parse_whole_number(find_json_member_without_parsing(text, key)).value_or(kUnknown);
 }
 
 }  // namespace
@@ -29,23 +29,23 @@ std::int64_t whole_in(std::string_view text, std::string_view key) {
 /// Reads one file of the plugin.
 class NcclProfilerReader::File {
  public:
-  File(NcclProfilerReader& reader, LogSource& source, std::int32_t number)
+  File(NcclProfilerReader& reader, LogFileReadResult& source, std::int32_t number)
       : reader_(reader), source_(source), number_(number) {}
 
   void event(const BracedTextObject& object) {
     ++source_.lines;
-    const std::string category(peek_json_member(object.text, "\"cat\""));
-    const std::string_view phase = peek_json_member(object.text, "\"ph\"");
+    const std::string category(find_json_member_without_parsing(object.text, "\"cat\""));
+    const std::string_view phase = find_json_member_without_parsing(object.text, "\"ph\"");
     if (!object.whole) return explain_not(object, "an event that ends in the middle");
     if (category != "COLL" && category != "P2P") return;
     const EventId id{category, whole_in(object.text, "\"pid\""), whole_in(object.text, "\"id\"")};
     double time_us = 0;
-    const std::string_view spelt = peek_json_member(object.text, "\"ts\"");
+    const std::string_view spelt = find_json_member_without_parsing(object.text, "\"ts\"");
     std::from_chars(spelt.data(), spelt.data() + spelt.size(), time_us);
     if (phase == "b") {
       begin(object, id, time_us);
     } else if (const auto open = open_.find(id); phase == "e" && open != open_.end()) {
-      LogRecord record = reader_.log_.records[open->second];
+      LoggedCall record = reader_.log_.records[open->second];
       record.duration_s = time_us * 1e-6 - record.start_s;
       reader_.log_.records.set(open->second, record);
       open_.erase(open);
@@ -60,14 +60,15 @@ class NcclProfilerReader::File {
   }
 
   void begin(const BracedTextObject& object, const EventId& id, double time_us) {
-    const std::string_view name = peek_json_member(object.text, "\"name\"");
+    const std::string_view name = find_json_member_without_parsing(object.text, "\"name\"");
     const auto operation = nccl_operation(name);
     if (!operation) return explain_not(object, fmt::format("an unknown operation, \"{}\"", name));
-    const std::int64_t width = nccl_type_bytes(peek_json_member(object.text, "\"Datatype\""));
+    const std::int64_t width =
+        nccl_type_bytes(find_json_member_without_parsing(object.text, "\"Datatype\""));
     const std::int64_t bytes = buffer_bytes(whole_in(object.text, "\"Count\""), width);
-    const std::string group(peek_json_member(object.text, "\"CommHash\""));
+    const std::string group(find_json_member_without_parsing(object.text, "\"CommHash\""));
     const std::int64_t rank = whole_in(object.text, "\"Rank\"");
-    if (bytes == kUnknown || group.empty() || rank < 0 || rank >= kMostJobRanks) {
+    if (bytes == kUnknown || group.empty() || rank < 0 || rank >= kMaxJobRanks) {
       return explain_not(object, "an event without count, type, communicator or rank");
     }
     const auto next = static_cast<std::int32_t>(reader_.groups_.size());
@@ -87,19 +88,20 @@ class NcclProfilerReader::File {
   }
 
   NcclProfilerReader& reader_;
-  LogSource& source_;
+  LogFileReadResult& source_;
   std::int32_t number_;
   /// Indices of the log's records, for events that have not ended.
   std::map<EventId, std::size_t> open_;
 };
 
-void NcclProfilerReader::read(ByteSource& bytes) {
+void NcclProfilerReader::read(FileByteReader& bytes) {
   const auto number = static_cast<std::int32_t>(log_.sources.size());
   log_.sources.push_back({.file = bytes.name(), .format = LogFormat::kNcclProfiler});
   log_.sources.back().note(
       "Sizes of communicators are not logged; known are those all of whose ranks are in the logs.");
   File file(*this, log_.sources.back(), number);
-  split_objects(bytes, [&](const BracedTextObject& object) { file.event(object); });
+  stream_outermost_braced_objects(bytes,
+                                  [&](const BracedTextObject& object) { file.event(object); });
 }
 
 /// A process's rank is its rank in the largest communicator.
@@ -112,8 +114,8 @@ void NcclProfilerReader::finish() {
     const bool all = *group.ranks.rbegin() + 1 == size && size > 1;
     log_.communicators.push_back({.name = name, .size = all ? size : 0, .ranks = {}});
   }
-  log_.records.change_kinds([&](LogRecord& record) {
-    const LogSource& source = log_.sources[static_cast<std::size_t>(record.source)];
+  log_.records.change_kinds([&](LoggedCall& record) {
+    const LogFileReadResult& source = log_.sources[static_cast<std::size_t>(record.source)];
     if (source.format != LogFormat::kNcclProfiler) return;
     record.communicator = known[static_cast<std::size_t>(record.communicator)];
     record.payload_bytes =
@@ -166,14 +168,14 @@ class NumberRuns {
 
 class NcclInspectorReader {
  public:
-  NcclInspectorReader(ByteSource& bytes, Log& log)
+  NcclInspectorReader(FileByteReader& bytes, CommunicationLog& log)
       : bytes_(bytes),
         log_(log),
         number_(static_cast<std::int32_t>(log.sources.size())),
         writer_(log, bytes.name(), LogFormat::kNcclInspector) {}
 
   void read() {
-    split_objects(bytes_, [&](const BracedTextObject& object) {
+    stream_outermost_braced_objects(bytes_, [&](const BracedTextObject& object) {
       ++writer_.source().lines;
       if (!this->object(object)) {
         writer_.source().count_unexplained_line(object.line, "no object of the inspector");
@@ -210,17 +212,17 @@ class NcclInspectorReader {
   /// Reads the communicator and the rank in it, for this object and for following ones without a
   /// header.
   void read_header(const dom_element& header) {
-    const std::int64_t size = json_rank_field(header, "n_ranks").value_or(0);
+    const std::int64_t size = json_rank_number_field(header, "n_ranks").value_or(0);
     const std::string_view id = json_text_field(header, "id");
     const bool known = size >= 1 && !id.empty();
     communicator_ = known ? writer_.communicator(std::string(id), size) : -1;
-    rank_ = json_rank_field(header, "rank").value_or(kUnknown);
+    rank_ = json_rank_number_field(header, "rank").value_or(kUnknown);
   }
 
   bool collective(const dom_element& call, const BracedTextObject& object) {
     const auto operation = nccl_operation(json_text_field(call, "coll"));
     if (!operation || communicator_ < 0) return false;
-    LogRecord record{
+    LoggedCall record{
         .line = object.line,
         .rank = rank_,
         .payload_bytes = nccl_call_payload_bytes(*operation, sized(call, "coll_msg_size_bytes"),
@@ -239,13 +241,13 @@ class NcclInspectorReader {
   bool message(const dom_element& call, const BracedTextObject& object) {
     const auto operation = nccl_operation(json_text_field(call, "p2p"));
     if (!operation || communicator_ < 0) return false;
-    LogRecord record{.line = object.line,
-                     .rank = rank_,
-                     .payload_bytes = sized(call, "p2p_msg_size_bytes"),
-                     .peer = json_integer_field(call, "p2p_peer").value_or(kUnknown),
-                     .communicator = communicator_,
-                     .source = number_,
-                     .operation = *operation};
+    LoggedCall record{.line = object.line,
+                      .rank = rank_,
+                      .payload_bytes = sized(call, "p2p_msg_size_bytes"),
+                      .peer = json_integer_field(call, "p2p_peer").value_or(kUnknown),
+                      .communicator = communicator_,
+                      .source = number_,
+                      .operation = *operation};
     time(call, "p2p_exec_time_us", record);
     return add(record);
   }
@@ -254,11 +256,11 @@ class NcclInspectorReader {
     return buffer_bytes(json_integer_field(call, key).value_or(kUnknown), 1);
   }
 
-  static void time(const dom_element& call, std::string_view key, LogRecord& record) {
+  static void time(const dom_element& call, std::string_view key, LoggedCall& record) {
     if (const auto time_us = number_in(call, key)) record.duration_s = *time_us * 1e-6;
   }
 
-  bool add(const LogRecord& record) {
+  bool add(const LoggedCall& record) {
     if (record.payload_bytes == kUnknown) return false;
     log_.records.push_back(record);
     ranks_[record.communicator] = record.rank;
@@ -268,7 +270,7 @@ class NcclInspectorReader {
   /// A process's rank is its rank in the largest communicator; missing calls leave gaps in the
   /// numbers.
   void finish() {
-    LogSource& source = writer_.source();
+    LogFileReadResult& source = writer_.source();
     std::int64_t lost = 0;
     for (const auto& [who, numbers] : numbers_) lost += numbers.missing();
     if (lost > 0) source.note(fmt::format("{} calls are missing, as gaps in coll_sn show.", lost));
@@ -281,14 +283,14 @@ class NcclInspectorReader {
     for (const auto& [communicator, rank] : ranks_) {
       if (writer_.group_size(communicator) == source.world) own = rank;
     }
-    log_.records.change_kinds([&](LogRecord& record) {
+    log_.records.change_kinds([&](LoggedCall& record) {
       const bool ours = record.source == number_;
       if (ours && writer_.group_size(record.communicator) != source.world) record.rank = own;
     });
   }
 
-  ByteSource& bytes_;
-  Log& log_;
+  FileByteReader& bytes_;
+  CommunicationLog& log_;
   std::int32_t number_;  ///< Number of the source in the log.
   LogCallCollector writer_;
   simdjson::dom::parser parser_;
@@ -301,6 +303,8 @@ class NcclInspectorReader {
 
 }  // namespace
 
-void read_nccl_inspector(ByteSource& bytes, Log& log) { NcclInspectorReader(bytes, log).read(); }
+void read_nccl_inspector(FileByteReader& bytes, CommunicationLog& log) {
+  NcclInspectorReader(bytes, log).read();
+}
 
 }  // namespace stepwright::logs

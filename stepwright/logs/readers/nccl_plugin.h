@@ -17,9 +17,9 @@ namespace stepwright::logs {
 /// seen in any of the files.
 class NcclProfilerReader {
  public:
-  explicit NcclProfilerReader(Log& log) : log_(log) {}
+  explicit NcclProfilerReader(CommunicationLog& log) : log_(log) {}
 
-  void read(ByteSource& bytes);
+  void read(FileByteReader& bytes);
   void finish();
 
  private:
@@ -31,12 +31,12 @@ class NcclProfilerReader {
   };
   class File;
 
-  Log& log_;
+  CommunicationLog& log_;
   std::map<std::string, NcclCommunicator> groups_;  ///< Communicators seen so far, by their hash.
 };
 
 /// Reads the output of NCCL's inspector, one JSON object a line: `coll_perf` and `p2p_perf`. A note
 /// reports gaps in the numbers of calls.
-void read_nccl_inspector(ByteSource& bytes, Log& log);
+void read_nccl_inspector(FileByteReader& bytes, CommunicationLog& log);
 
 }  // namespace stepwright::logs

@@ -15,7 +15,7 @@ bool is_host_character(char c) {
 std::optional<std::int64_t> number_before(std::string_view& text, char before) {
   std::size_t begin = text.size();
   while (begin > 0 && std::isdigit(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
-  const auto number = to_integer(text.substr(begin));
+  const auto number = parse_whole_number(text.substr(begin));
   if (!number || begin == 0 || text[begin - 1] != before) return std::nullopt;
   text = text.substr(0, begin - 1);
   return number;
@@ -29,7 +29,7 @@ std::optional<NcclProcessPrefix> nccl_process_prefix_at_end(std::string_view tex
   if (!text.ends_with(']') || bracket == std::string_view::npos || bracket == 0)
     return std::nullopt;
   prefix.device =
-      to_integer(text.substr(bracket + 1, text.size() - bracket - 2)).value_or(kUnknown);
+      parse_whole_number(text.substr(bracket + 1, text.size() - bracket - 2)).value_or(kUnknown);
   text = text.substr(0, bracket);
   while (text.ends_with(' ')) text.remove_suffix(1);
   const auto thread = number_before(text, ':');

@@ -16,18 +16,19 @@ constexpr std::size_t kMostTestBytes = std::size_t{64} << 20;
 
 struct TestName {
   std::string_view name;
-  LogOperation operation;
+  LoggedOperation operation;
 };
-constexpr TestName kTestNames[] = {{"all_reduce", LogOperation::kAllReduce},
-                                   {"all_gather", LogOperation::kAllGather},
-                                   {"reduce_scatter", LogOperation::kReduceScatter},
-                                   {"alltoall", LogOperation::kAllToAll},
-                                   {"sendrecv", LogOperation::kSend}};
+constexpr TestName kTestNames[] = {{"all_reduce", LoggedOperation::kAllReduce},
+                                   {"all_gather", LoggedOperation::kAllGather},
+                                   {"reduce_scatter", LoggedOperation::kReduceScatter},
+                                   {"alltoall", LoggedOperation::kAllToAll},
+                                   {"sendrecv", LoggedOperation::kSend}};
 
 }  // namespace
 
-void read_nccl_tests(ByteSource& bytes, Log& log) {
-  const CsvTable table = read_nccl_tests_text(bytes.rest(kMostTestBytes), bytes.name());
+void read_nccl_tests(FileByteReader& bytes, CommunicationLog& log) {
+  const CsvTable table =
+      read_nccl_tests_text(bytes.read_rest_of_source(kMostTestBytes), bytes.name());
   LogCallCollector writer(log, bytes.name(), LogFormat::kNcclTests);
   writer.source().note(
       "Each row is one call; its sizes are those of full buffers, its times those out of place.");
@@ -35,13 +36,14 @@ void read_nccl_tests(ByteSource& bytes, Log& log) {
     ++writer.source().lines;
     const auto line = static_cast<std::int64_t>(row.line);
     const auto* test = std::ranges::find(kTestNames, row.cells[0], &TestName::name);
-    const auto ranks = to_integer(row.cells[2]);
-    const std::int64_t payload = buffer_bytes(to_integer(row.cells[4]).value_or(kUnknown), 1);
+    const auto ranks = parse_whole_number(row.cells[2]);
+    const std::int64_t payload =
+        buffer_bytes(parse_whole_number(row.cells[4]).value_or(kUnknown), 1);
     if (test == std::end(kTestNames) || !ranks || payload == kUnknown) {
       writer.source().count_unexplained_line(line, "a row without operation, ranks or size");
       continue;
     }
-    if (*ranks > kMostJobRanks) {
+    if (*ranks > kMaxJobRanks) {
       writer.source().count_unexplained_line(line, "more ranks than a job has");
       continue;
     }

@@ -34,8 +34,9 @@ bool is_rank(const std::vector<std::string>& words) {
 
 /// Returns the operation. Fails with `kInput` if the heading lacks ranks or operation.
 std::string checked(const NcclTestsHeading& heading, const std::string& name) {
-  const std::string operation =
-      heading.operation().empty() ? nccl_tests_operation(name) : heading.operation();
+  const std::string operation = heading.operation_named_by_heading().empty()
+                                    ? nccl_tests_operation(name)
+                                    : heading.operation_named_by_heading();
   if (operation.empty()) {
     fail_input(
         fmt::format("{}: names no operation; name the file after the program that printed "
@@ -118,7 +119,8 @@ CsvTable read_nccl_tests_text(std::string_view text, const std::string& name) {
                       name, number, cells.size()));
     }
     if (operation.empty()) operation = checked(heading, name);
-    if (!heading.operation().empty()) operation = heading.operation();
+    if (!heading.operation_named_by_heading().empty())
+      operation = heading.operation_named_by_heading();
     table.rows.push_back(
         {number,
          {operation, std::to_string(heading.ranks_by_host().size()),

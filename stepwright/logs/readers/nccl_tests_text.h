@@ -17,7 +17,7 @@ class NcclTestsHeading {
   void read(const std::string& line);
 
   /// Returns the operation that the heading names: "all_reduce"; empty: no line names it.
-  [[nodiscard]] const std::string& operation() const { return operation_; }
+  [[nodiscard]] const std::string& operation_named_by_heading() const { return operation_; }
   [[nodiscard]] const std::map<std::string, std::int64_t>& ranks_by_host() const { return ranks_; }
   [[nodiscard]] std::int64_t ranks() const;
 

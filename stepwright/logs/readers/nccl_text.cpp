@@ -61,20 +61,21 @@ struct NcclTextReader::Said {
     return found == words.end() ? std::string_view() : found->second;
   }
   [[nodiscard]] std::int64_t number(std::string_view key) const {
-    return to_integer(of(key)).value_or(kUnknown);
+    return parse_whole_number(of(key)).value_or(kUnknown);
   }
 
   std::string_view whole;
   std::vector<std::pair<std::string_view, std::string_view>> words;
 };
 
-void NcclTextReader::read(ByteSource& bytes) {
+void NcclTextReader::read(FileByteReader& bytes) {
   log_.sources.push_back({.file = bytes.name(), .format = LogFormat::kNcclText});
   source_ = &log_.sources.back();
   LineReader lines(bytes);
-  for (std::string_view text; lines.next(text);) {
+  for (std::string_view text; lines.read_next_line(text);) {
     ++source_->lines;
-    if (lines.is_line_cut()) source_->count_unexplained_line(lines.number(), kLineTooLongReason);
+    if (lines.is_line_truncated())
+      source_->count_unexplained_line(lines.number(), kLineTooLongReason);
     line(text, lines.number());
   }
 }
@@ -164,7 +165,7 @@ void NcclTextReader::initialised(std::size_t process, const Said& said) {
                                 .id = std::string(said.of("commId")),
                                 .rank = said.number("rank"),
                                 .size = said.number("nranks")};
-  if (handle.size < 1 || handle.size > kMostJobRanks) return;
+  if (handle.size < 1 || handle.size > kMaxJobRanks) return;
   if (const std::string_view parent = said.of("parent"); !parent.empty() && handle.id.empty()) {
     const auto known = live_.find({process, std::string(parent)});
     if (known != live_.end() && !handles_[known->second].id.empty()) {
@@ -196,7 +197,7 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
                                            fmt::format("an unknown operation, \"{}\"", name));
   }
   const std::int64_t size = said.number("nranks");
-  if (said.of("stream").empty() || said.of("comm").empty() || size < 1 || size > kMostJobRanks) {
+  if (said.of("stream").empty() || said.of("comm").empty() || size < 1 || size > kMaxJobRanks) {
     return source_->count_unexplained_line(number,
                                            "a call whose line is cut or mixed with another");
   }
@@ -246,19 +247,19 @@ void NcclTextReader::close_exchange(PossibleAllToAll& exchange,
   bool from_self = false;
   std::int64_t sent = 0;
   for (const PossibleAllToAllMessage& message : batch) {
-    const bool send = message.operation == LogOperation::kSend;
+    const bool send = message.operation == LoggedOperation::kSend;
     if (send) sent += message.bytes;
     (send ? to_self : from_self) |= message.peer == handle.rank;
   }
   if (handle.rank != kUnknown && to_self && from_self) {
     for (const PossibleAllToAllMessage& message : batch) {
-      LogRecord record = log_.records[message.record];
+      LoggedCall record = log_.records[message.record];
       record.count = 0;
       log_.records.set(message.record, record);
     }
-    LogRecord first = log_.records[batch.front().record];
+    LoggedCall first = log_.records[batch.front().record];
     first.count = 1;
-    first.operation = LogOperation::kAllToAll;
+    first.operation = LoggedOperation::kAllToAll;
     first.payload_bytes = sent;
     first.peer = kUnknown;
     log_.records.set(batch.front().record, first);
@@ -270,17 +271,17 @@ void NcclTextReader::close_exchange(PossibleAllToAll& exchange,
 
 /// Adds the shares of an all-to-all. Until all files are read, its rank is the process.
 void NcclTextReader::add_parts(const std::vector<PossibleAllToAllMessage>& batch,
-                               const NcclCommunicatorHandle& handle, const LogRecord& call) {
+                               const NcclCommunicatorHandle& handle, const LoggedCall& call) {
   LoggedAllToAllParts exchange{.line = call.line,
                                .rank = static_cast<std::int64_t>(handle.process),
                                .source = call.source,
                                .sent_bytes = {}};
   const auto sends =
-      std::ranges::count(batch, LogOperation::kSend, &PossibleAllToAllMessage::operation);
+      std::ranges::count(batch, LoggedOperation::kSend, &PossibleAllToAllMessage::operation);
   if (sends != handle.size) return;
   exchange.sent_bytes.resize(static_cast<std::size_t>(handle.size));
   for (const PossibleAllToAllMessage& message : batch) {
-    if (message.operation != LogOperation::kSend) continue;
+    if (message.operation != LoggedOperation::kSend) continue;
     if (message.peer < 0 || message.peer >= handle.size) return;
     exchange.sent_bytes[static_cast<std::size_t>(message.peer)] = message.bytes;
   }
@@ -294,7 +295,7 @@ void NcclTextReader::tuned(std::size_t process, std::string_view text, std::int6
   if (!known) return source_->count_unexplained_line(number, "an unknown operation that is tuned");
   const std::string_view rest = text.substr(colon + 2);
   const std::int64_t bytes =
-      buffer_bytes(to_integer(rest.substr(0, rest.find(' '))).value_or(kUnknown), 1);
+      buffer_bytes(parse_whole_number(rest.substr(0, rest.find(' '))).value_or(kUnknown), 1);
   if (bytes == kUnknown)
     return source_->count_unexplained_line(number, "a size that no message has");
   if (called_) return;
@@ -311,7 +312,7 @@ void NcclTextReader::count_tuned() {
   std::map<std::size_t, std::vector<const NcclCommunicatorHandle*>> of_process;
   for (const NcclCommunicatorHandle& handle : handles_)
     of_process[handle.process].push_back(&handle);
-  for (LogRecord record : tuned_) {
+  for (LoggedCall record : tuned_) {
     const auto process = static_cast<std::size_t>(record.communicator);
     const auto handles = of_process.find(process);
     const bool one = handles != of_process.end() && handles->second.size() == 1;
@@ -332,7 +333,7 @@ void NcclTextReader::count_tuned() {
 void NcclTextReader::finish() {
   if (handles_.empty() && tuned_.empty()) return;
   for (auto& [handle, exchange] : exchanges_) close_exchange(exchange, handles_[handle]);
-  log_.records.erase_if([](const LogRecord& record) { return record.count == 0; });
+  log_.records.erase_if([](const LoggedCall& record) { return record.count == 0; });
   rank_processes();
   join_handles();
   if (!called_) count_tuned();
@@ -354,7 +355,7 @@ void NcclTextReader::rank_processes() {
     if (processes_[i].rank == kUnknown) continue;
     processes_[i].run = times[processes_[i].rank]++;
   }
-  for (LogSource& source : log_.sources) {
+  for (LogFileReadResult& source : log_.sources) {
     if (source.format == LogFormat::kNcclText) source.world = world;
   }
 }
@@ -373,7 +374,7 @@ void NcclTextReader::assume_ranks(std::int64_t world) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     processes_[order[i]].rank = static_cast<std::int64_t>(i);
   }
-  for (LogSource& source : log_.sources) {
+  for (LogFileReadResult& source : log_.sources) {
     if (source.format == LogFormat::kNcclText) {
       source.note("No line says the ranks; they are assumed to follow hosts and devices.");
     }
@@ -413,7 +414,7 @@ void NcclTextReader::list_members(std::int32_t communicator, const Members& memb
 }
 
 void NcclTextReader::note_unlisted(std::int64_t world) {
-  for (LogSource& source : log_.sources) {
+  for (LogFileReadResult& source : log_.sources) {
     if (source.format != LogFormat::kNcclText) continue;
     source.note(fmt::format(
         "Some groups of all {} ranks are known by their size alone: there are too many.", world));
@@ -444,7 +445,7 @@ void NcclTextReader::resolve_calls(const MembersOfGroups& members) {
     const auto member = group->second.find(rank);
     return member == group->second.end() ? kUnknown : member->second;
   };
-  log_.records.change_kinds([&](LogRecord& record) {
+  log_.records.change_kinds([&](LoggedCall& record) {
     if (log_.sources[static_cast<std::size_t>(record.source)].format != LogFormat::kNcclText) {
       return;
     }

@@ -21,9 +21,9 @@ namespace stepwright::logs {
 /// after all files: `finish` then joins the communicators of different processes.
 class NcclTextReader {
  public:
-  explicit NcclTextReader(Log& log) : log_(log) {}
+  explicit NcclTextReader(CommunicationLog& log) : log_(log) {}
 
-  void read(ByteSource& bytes);
+  void read(FileByteReader& bytes);
   void finish();
 
  private:
@@ -51,7 +51,7 @@ class NcclTextReader {
     std::int64_t sequence = kUnknown;  ///< Number that NCCL gives to the call (opCount).
     std::int64_t peer = kUnknown;  ///< Rank of the other sender or receiver in the communicator.
     std::int64_t bytes = 0;
-    LogOperation operation{};
+    LoggedOperation operation{};
   };
   struct Said;
 
@@ -63,12 +63,12 @@ class NcclTextReader {
   struct PossibleAllToAll {
     std::vector<PossibleAllToAllMessage> messages{};
     /// Peer and operation of each message collected so far.
-    std::set<std::pair<std::int64_t, LogOperation>> known{};
+    std::set<std::pair<std::int64_t, LoggedOperation>> known{};
   };
   void exchanged(std::size_t handle, const PossibleAllToAllMessage& message);
   void close_exchange(PossibleAllToAll& exchange, const NcclCommunicatorHandle& handle);
   void add_parts(const std::vector<PossibleAllToAllMessage>& batch,
-                 const NcclCommunicatorHandle& handle, const LogRecord& call);
+                 const NcclCommunicatorHandle& handle, const LoggedCall& call);
   void count_tuned();
   void initialised(std::size_t process, const Said& said);
   void called(std::size_t process, const Said& said, std::int64_t number);
@@ -86,8 +86,8 @@ class NcclTextReader {
   void note_unlisted(std::int64_t world);
   void resolve_calls(const MembersOfGroups& members);
 
-  Log& log_;
-  LogSource* source_ = nullptr;
+  CommunicationLog& log_;
+  LogFileReadResult* source_ = nullptr;
   std::vector<Process> processes_;
   std::vector<NcclCommunicatorHandle> handles_;
   /// All-to-alls that are not complete yet, by handle. Until all files are read, a logged call has

@@ -25,11 +25,11 @@ constexpr double kClockStep_s = 1e-6;
 
 /// Returns the name of a value that is impossible in any job: the count, a rank or a time; empty:
 /// all are possible.
-std::string_view impossible_in(const LogRecord& record) {
+std::string_view impossible_in(const LoggedCall& record) {
   constexpr double kLongest_s = 1e8;  // three years
   constexpr double kLatest_s = 1e13;
   constexpr std::int64_t kMostRepeats = 1'000'000'000'000;
-  const auto is_rank = [](std::int64_t rank) { return rank >= kUnknown && rank < kMostJobRanks; };
+  const auto is_rank = [](std::int64_t rank) { return rank >= kUnknown && rank < kMaxJobRanks; };
   const auto is_clock = [](double time_s) {
     return std::isnan(time_s) || std::abs(time_s) <= kLatest_s;
   };
@@ -45,8 +45,8 @@ std::string_view impossible_in(const LogRecord& record) {
 }
 
 /// Removes calls with impossible values, whichever program logged them.
-void take_out_impossible(Log& log) {
-  log.records.erase_if([&](const LogRecord& record) {
+void take_out_impossible(CommunicationLog& log) {
+  log.records.erase_if([&](const LoggedCall& record) {
     const std::string_view reason = impossible_in(record);
     if (reason.empty()) return false;
     log.sources[static_cast<std::size_t>(record.source)].count_unexplained_line(
@@ -57,10 +57,10 @@ void take_out_impossible(Log& log) {
 
 /// Removes calls that would make the sum of a log's bytes larger than any job can send, so that
 /// sums do not overflow.
-void take_out_gigantic(Log& log) {
+void take_out_gigantic(CommunicationLog& log) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 61;
   std::int64_t sum = 0;
-  log.records.erase_if([&](const LogRecord& record) {
+  log.records.erase_if([&](const LoggedCall& record) {
     std::int64_t bytes = 0;
     std::int64_t with = 0;
     const std::int64_t payload = std::max(record.payload_bytes, record.logged_bytes);
@@ -79,17 +79,17 @@ void take_out_gigantic(Log& log) {
 
 }  // namespace
 
-Log read_logs(std::span<const std::string> files) {
-  std::vector<ByteSource> opened;
+CommunicationLog read_logs(std::span<const std::string> files) {
+  std::vector<FileByteReader> opened;
   for (const std::string& file : files) opened.emplace_back(std::filesystem::path(file));
   return read_logs(opened);
 }
 
-Log read_logs(std::span<ByteSource> files) {
-  Log log;
+CommunicationLog read_logs(std::span<FileByteReader> files) {
+  CommunicationLog log;
   NcclTextReader nccl(log);
   NcclProfilerReader profiler(log);
-  for (ByteSource& bytes : files) {
+  for (FileByteReader& bytes : files) {
     switch (recognise_log_format(bytes)) {
       case LogFormat::kNcclText: nccl.read(bytes); break;
       case LogFormat::kKineto: read_kineto_calls(bytes, log); break;
@@ -111,11 +111,11 @@ Log read_logs(std::span<ByteSource> files) {
   return log;
 }
 
-Log read_kineto_host_traces(std::span<const std::string> files,
-                            const std::function<void(const KinetoTrace&)>& take) {
-  Log log;
+CommunicationLog read_kineto_host_traces(std::span<const std::string> files,
+                                         const std::function<void(const KinetoTrace&)>& take) {
+  CommunicationLog log;
   for (const std::string& file : files) {
-    ByteSource bytes{std::filesystem::path(file)};
+    FileByteReader bytes{std::filesystem::path(file)};
     take(read_kineto_host_trace(bytes, log));
   }
   take_out_impossible(log);
@@ -123,13 +123,13 @@ Log read_kineto_host_traces(std::span<const std::string> files,
   return log;
 }
 
-void assume_group_size(Log& log, std::int64_t ranks) {
+void assume_group_size(CommunicationLog& log, std::int64_t ranks) {
   const auto assumed = static_cast<std::int32_t>(log.communicators.size());
   log.communicators.push_back({.name = "assumed", .size = ranks, .ranks = {}});
   for (LogCommunicator& group : log.communicators) {
     if (group.size == 0) group.size = ranks;
   }
-  log.records.change_kinds([&](LogRecord& record) {
+  log.records.change_kinds([&](LoggedCall& record) {
     const bool unnamed = record.communicator < 0;
     if (unnamed) record.communicator = assumed;
     const bool part = record.payload_bytes == kUnknown && record.logged_bytes != kUnknown;

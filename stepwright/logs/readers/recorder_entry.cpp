@@ -16,13 +16,14 @@ constexpr char kPickleProtocol = '\x80';
 
 }  // namespace
 
-void with_recorder_json(ByteSource& bytes, const std::function<void(ByteSource&)>& read) {
-  if (!bytes.peek_beginning().starts_with(kPickleProtocol)) return read(bytes);
-  ByteSource json(pickle_to_json(bytes), bytes.name());
+void read_recorder_dump_as_json(FileByteReader& bytes,
+                                const std::function<void(FileByteReader&)>& read) {
+  if (!bytes.peek_first_bytes().starts_with(kPickleProtocol)) return read(bytes);
+  FileByteReader json(pickle_to_json(bytes), bytes.name());
   read(json);
 }
 
-RecorderGroups recorder_groups(const JsonPiece& config, const std::string& file) {
+RecorderGroups read_flight_recorder_groups(const JsonPiece& config, const std::string& file) {
   dom::parser parser;
   dom::element value;
   dom::object mapping;
@@ -43,18 +44,19 @@ RecorderGroups recorder_groups(const JsonPiece& config, const std::string& file)
   return groups;
 }
 
-const LogCommunicator* recorder_group(const RecorderGroups& groups, std::string_view name) {
+const LogCommunicator* flight_recorder_group_of_entry(const RecorderGroups& groups,
+                                                      std::string_view name) {
   const auto found = groups.find(name);
   if (found != groups.end()) return &found->second;
   return groups.size() == 1 ? &groups.begin()->second : nullptr;
 }
 
-std::string_view recorder_group_name_or_purpose(const dom::element& entry, std::size_t i) {
+std::string_view flight_recorder_group_name_or_purpose(const dom::element& entry, std::size_t i) {
   std::string_view part;
   return entry["process_group"].at(i).get(part) == simdjson::SUCCESS ? part : std::string_view();
 }
 
-bool has_recorder_call_ended(const dom::element& entry) {
+bool has_flight_recorder_call_ended(const dom::element& entry) {
   const std::string_view state = json_text_field(entry, "state");
   if (state.empty() || state == "completed") return true;
   bool retired = false;
@@ -62,10 +64,10 @@ bool has_recorder_call_ended(const dom::element& entry) {
          json_text_field(entry, "profiling_name").starts_with("gloo:");
 }
 
-std::int64_t recorder_peer_rank(std::string_view name, bool sends) {
+std::int64_t peer_rank_in_flight_recorder_name(std::string_view name, bool sends) {
   const std::size_t arrow = name.find(sends ? "->" : "<-");
   if (arrow == std::string_view::npos) return kUnknown;
-  return to_integer(name.substr(arrow + 2)).value_or(kUnknown);
+  return parse_whole_number(name.substr(arrow + 2)).value_or(kUnknown);
 }
 
 }  // namespace stepwright::logs

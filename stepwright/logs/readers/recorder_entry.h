@@ -20,30 +20,33 @@ namespace stepwright::logs {
 // (torch/csrc/distributed/c10d/FlightRecorder.hpp).
 
 /// Calls `read` with a dump as JSON, converted if it is a pickle. Fails as `pickle_to_json`.
-void with_recorder_json(ByteSource& bytes, const std::function<void(ByteSource&)>& read);
+void read_recorder_dump_as_json(FileByteReader& bytes,
+                                const std::function<void(FileByteReader&)>& read);
 
 /// Process groups of a flight-recorder dump, by name.
 using RecorderGroups = std::map<std::string, LogCommunicator, std::less<>>;
 
 /// Reads the process groups in the member `pg_config` of a flight-recorder dump. Fails with
 /// `kInput`, naming file and byte, if it is no mapping or has a key twice.
-RecorderGroups recorder_groups(const JsonPiece& config, const std::string& file);
+RecorderGroups read_flight_recorder_groups(const JsonPiece& config, const std::string& file);
 
 /// Returns the process group that an entry of a flight-recorder dump names; null if the dump does
 /// not list it. If the dump lists only one group, that group is returned even under another name
 /// (Gloo).
-const LogCommunicator* recorder_group(const RecorderGroups& groups, std::string_view name);
+const LogCommunicator* flight_recorder_group_of_entry(const RecorderGroups& groups,
+                                                      std::string_view name);
 
 /// Returns element `i` of the member `process_group` of a flight-recorder entry: 0 is the name, 1
 /// the purpose ("default_pg"); empty if absent.
-std::string_view recorder_group_name_or_purpose(const simdjson::dom::element& entry, std::size_t i);
+std::string_view flight_recorder_group_name_or_purpose(const simdjson::dom::element& entry,
+                                                       std::size_t i);
 
 /// True if the call of a flight-recorder entry has ended: its state says so, it has no state, or
 /// Gloo has retired it (Gloo never records that a call has ended).
-bool has_recorder_call_ended(const simdjson::dom::element& entry);
+bool has_flight_recorder_call_ended(const simdjson::dom::element& entry);
 
 /// Returns the other rank in the name of a send or receive ("nccl:send 1->2", "nccl:recv 3<-0"), as
 /// a rank of the group; `kUnknown` if the name has none.
-std::int64_t recorder_peer_rank(std::string_view name, bool sends);
+std::int64_t peer_rank_in_flight_recorder_name(std::string_view name, bool sends);
 
 }  // namespace stepwright::logs

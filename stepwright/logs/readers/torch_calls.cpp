@@ -10,51 +10,51 @@ namespace {
 
 struct TorchName {
   std::string_view name;
-  LogOperation operation;
+  LoggedOperation operation;
 };
 
 // Names without prefix and final underscore, in PyTorch 2.0 to 2.13 (ProcessGroupNCCL.cpp,
 // ProcessGroupGloo.cpp, Ops.cpp).
 constexpr TorchName kTorchNames[] = {
-    {"allreduce", LogOperation::kAllReduce},
-    {"all_reduce", LogOperation::kAllReduce},
-    {"allreduce_coalesced", LogOperation::kAllReduce},
-    {"all_reduce_coalesced", LogOperation::kAllReduce},
-    {"all_reduce_barrier", LogOperation::kBarrier},
-    {"all_reduce_sparse", LogOperation::kAllReduce},
-    {"allreduce_sparse", LogOperation::kAllReduce},
-    {"sparse_all_reduce", LogOperation::kAllReduce},
-    {"allgather", LogOperation::kAllGather},
-    {"all_gather", LogOperation::kAllGather},
-    {"_allgather_base", LogOperation::kAllGather},
-    {"_all_gather_base", LogOperation::kAllGather},
-    {"all_gather_into_tensor", LogOperation::kAllGather},
-    {"all_gather_into_tensor_coalesced", LogOperation::kAllGather},
-    {"allgather_coalesced", LogOperation::kAllGather},
-    {"allgather_into_tensor_coalesced", LogOperation::kAllGather},
-    {"_broadcast_oop", LogOperation::kBroadcast},
-    {"broadcast", LogOperation::kBroadcast},
-    {"_reduce_oop", LogOperation::kReduce},
-    {"reduce", LogOperation::kReduce},
-    {"reduce_scatter", LogOperation::kReduceScatter},
-    {"_reduce_scatter_base", LogOperation::kReduceScatter},
-    {"reduce_scatter_base", LogOperation::kReduceScatter},
-    {"reduce_scatter_tensor", LogOperation::kReduceScatter},
-    {"reduce_scatter_tensor_coalesced", LogOperation::kReduceScatter},
-    {"reduce_scatter_coalesced", LogOperation::kReduceScatter},
-    {"all_to_all", LogOperation::kAllToAll},
-    {"all_to_allv", LogOperation::kAllToAll},
-    {"all_to_all_single", LogOperation::kAllToAll},
-    {"alltoall", LogOperation::kAllToAll},
-    {"alltoall_base", LogOperation::kAllToAll},
-    {"gather", LogOperation::kGather},
-    {"scatter", LogOperation::kScatter},
-    {"send", LogOperation::kSend},
-    {"recv", LogOperation::kReceive},
-    {"recvAnysource", LogOperation::kReceive},
-    {"recv_any_source", LogOperation::kReceive},
-    {"barrier", LogOperation::kBarrier},
-    {"monitored_barrier", LogOperation::kBarrier}};
+    {"allreduce", LoggedOperation::kAllReduce},
+    {"all_reduce", LoggedOperation::kAllReduce},
+    {"allreduce_coalesced", LoggedOperation::kAllReduce},
+    {"all_reduce_coalesced", LoggedOperation::kAllReduce},
+    {"all_reduce_barrier", LoggedOperation::kBarrier},
+    {"all_reduce_sparse", LoggedOperation::kAllReduce},
+    {"allreduce_sparse", LoggedOperation::kAllReduce},
+    {"sparse_all_reduce", LoggedOperation::kAllReduce},
+    {"allgather", LoggedOperation::kAllGather},
+    {"all_gather", LoggedOperation::kAllGather},
+    {"_allgather_base", LoggedOperation::kAllGather},
+    {"_all_gather_base", LoggedOperation::kAllGather},
+    {"all_gather_into_tensor", LoggedOperation::kAllGather},
+    {"all_gather_into_tensor_coalesced", LoggedOperation::kAllGather},
+    {"allgather_coalesced", LoggedOperation::kAllGather},
+    {"allgather_into_tensor_coalesced", LoggedOperation::kAllGather},
+    {"_broadcast_oop", LoggedOperation::kBroadcast},
+    {"broadcast", LoggedOperation::kBroadcast},
+    {"_reduce_oop", LoggedOperation::kReduce},
+    {"reduce", LoggedOperation::kReduce},
+    {"reduce_scatter", LoggedOperation::kReduceScatter},
+    {"_reduce_scatter_base", LoggedOperation::kReduceScatter},
+    {"reduce_scatter_base", LoggedOperation::kReduceScatter},
+    {"reduce_scatter_tensor", LoggedOperation::kReduceScatter},
+    {"reduce_scatter_tensor_coalesced", LoggedOperation::kReduceScatter},
+    {"reduce_scatter_coalesced", LoggedOperation::kReduceScatter},
+    {"all_to_all", LoggedOperation::kAllToAll},
+    {"all_to_allv", LoggedOperation::kAllToAll},
+    {"all_to_all_single", LoggedOperation::kAllToAll},
+    {"alltoall", LoggedOperation::kAllToAll},
+    {"alltoall_base", LoggedOperation::kAllToAll},
+    {"gather", LoggedOperation::kGather},
+    {"scatter", LoggedOperation::kScatter},
+    {"send", LoggedOperation::kSend},
+    {"recv", LoggedOperation::kReceive},
+    {"recvAnysource", LoggedOperation::kReceive},
+    {"recv_any_source", LoggedOperation::kReceive},
+    {"barrier", LoggedOperation::kBarrier},
+    {"monitored_barrier", LoggedOperation::kBarrier}};
 
 // Names of waits, of brackets around calls that are logged themselves, and of calls that move no
 // data.
@@ -75,7 +75,7 @@ std::string_view bare(std::string_view name) {
 
 }  // namespace
 
-std::optional<LogOperation> operation_of_torch_call(std::string_view name) {
+std::optional<LoggedOperation> operation_of_torch_call(std::string_view name) {
   const auto* found = std::ranges::find(kTorchNames, bare(name), &TorchName::name);
   if (found == std::end(kTorchNames)) return std::nullopt;
   return found->operation;
@@ -85,10 +85,10 @@ bool is_not_torch_call(std::string_view name) {
   return std::ranges::find(kTorchBrackets, bare(name)) != std::end(kTorchBrackets);
 }
 
-std::int64_t local_call_payload_bytes(LogOperation operation, std::int64_t in_elements,
+std::int64_t local_call_payload_bytes(LoggedOperation operation, std::int64_t in_elements,
                                       std::int64_t out_elements, std::int64_t element_bytes) {
-  if (operation == LogOperation::kBarrier) return 0;
-  const bool input = operation == LogOperation::kAllToAll && in_elements > 0;
+  if (operation == LoggedOperation::kBarrier) return 0;
+  const bool input = operation == LoggedOperation::kAllToAll && in_elements > 0;
   return buffer_bytes(input ? in_elements : std::max(in_elements, out_elements), element_bytes);
 }
 

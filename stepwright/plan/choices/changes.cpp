@@ -27,7 +27,9 @@ class Differences {
   int count_ = 0;
 };
 
-std::string text_of(const Recompute& recompute) { return recompute_setting_text(recompute); }
+std::string text_of(const ActivationRecomputation& recompute) {
+  return recompute_setting_text(recompute);
+}
 std::string text_of(const std::vector<std::int64_t>& layers) {
   return layers.empty() ? "even" : fmt::format("[{}]", fmt::join(layers, ", "));
 }
@@ -36,7 +38,7 @@ std::string text_of(const std::vector<std::int64_t>& layers) {
 template <class Row>
 void compare(Differences& found, const Row& choice, const Plan& from, const Plan& to) {
   const auto& value = choice.of(to);
-  if constexpr (std::is_same_v<KindOf<Row>, Overlap>) {
+  if constexpr (std::is_same_v<KindOf<Row>, OverlapFlags>) {
     for (const auto& [flag, name] : kOverlapFlagNames) {
       if (choice.of(from).*flag == value.*flag) continue;
       found.add(fmt::format("{}.{}", choice.key, name), value.*flag ? "true" : "false");
@@ -53,7 +55,7 @@ void compare(Differences& found, const Row& choice, const Plan& from, const Plan
 
 }  // namespace
 
-std::string changes(const Plan& from, const Plan& to) {
+std::string differing_choices_text(const Plan& from, const Plan& to) {
   Differences found;
   each_choice([&](const auto& choice) { compare(found, choice, from, to); });
   const std::int64_t group = to.schedule.group;
@@ -61,9 +63,9 @@ std::string changes(const Plan& from, const Plan& to) {
     found.add("schedule.group", group > 0 ? std::to_string(group) : "as small as it can be");
   }
   if (const auto placement = to.schedule.placement; from.schedule.placement != placement) {
-    found.add(
-        "schedule.placement",
-        placement ? std::string(name_of(schedule::kSearchablePlacements, *placement)) : "either");
+    found.add("schedule.placement",
+              placement ? std::string(name_of(schedule::kSearchableChunkPlacements, *placement))
+                        : "either");
   }
   const schedule::OrderSearchBasis& basis = to.schedule.basis;
   if (from.schedule.basis != basis) {

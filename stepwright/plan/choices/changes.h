@@ -7,6 +7,6 @@
 namespace stepwright::plan {
 
 /// Returns the choices of plan `to` that differ from plan `from`, as text: "tensor 8 with data 16".
-std::string changes(const Plan& from, const Plan& to);
+std::string differing_choices_text(const Plan& from, const Plan& to);
 
 }  // namespace stepwright::plan

@@ -128,7 +128,7 @@ Value say_recompute(std::string_view text) {
 
 Value say_schedule(std::string_view word) {
   const auto row =
-      std::ranges::find(schedule::kScheduleRows, word, &schedule::ScheduleKindRow::name);
+      std::ranges::find(schedule::kScheduleRows, word, &schedule::PipelineScheduleKindRow::name);
   if (row == std::end(schedule::kScheduleRows)) return std::nullopt;
   return fmt::format("{}: {}", word, row->definition->text);
 }
@@ -138,15 +138,15 @@ Value say_context(std::string_view word) {
 }
 
 Value say_sharding(std::string_view word) {
-  const std::optional<Sharding> states = sharding_of(word);
+  const std::optional<Sharding> states = sharding_named_by_word(word);
   if (!states) return std::nullopt;
   std::vector<std::string> split;
   for (const auto& [what, spread] : {std::pair{"parameters", states->parameters},
                                      {"gradients", states->gradients},
                                      {"optimizer states", states->optimizer}}) {
-    if (spread == Spread::kNone) continue;
-    split.push_back(
-        fmt::format("{} {}", what, spread == Spread::kGlobal ? "over all" : "in groups"));
+    if (spread == StateShardingScope::kNone) continue;
+    split.push_back(fmt::format("{} {}", what,
+                                spread == StateShardingScope::kGlobal ? "over all" : "in groups"));
   }
   return split.empty() ? "nothing" : fmt::format("{}", fmt::join(split, ", "));
 }
@@ -160,7 +160,7 @@ std::string sharding_values() {
 /// Codes of the messages that a plan can leave exposed.
 std::vector<std::string_view> exposed_codes() {
   std::vector<std::string_view> codes;
-  for (const OverlapFlagTraits& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) {
     if (row.exposed) codes.push_back(row.code);
   }
   return codes;
@@ -168,7 +168,7 @@ std::vector<std::string_view> exposed_codes() {
 
 Value exposed_code(const Plan& plan) {
   std::vector<std::string_view> codes;
-  for (const OverlapFlagTraits& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) {
     if (row.exposed && row.exposed(plan)) codes.push_back(row.code);
   }
   return codes.empty() ? std::nullopt : Value(fmt::format("{}", fmt::join(codes, ",")));
@@ -181,7 +181,7 @@ Value say_exposed(std::string_view text) {
   };
   if (!is_list(text, ",", is_code)) return std::nullopt;
   std::vector<std::string_view> kinds;
-  for (const OverlapFlagTraits& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) {
     if (fmt::format(",{},", text).find(fmt::format(",{},", row.code)) != std::string::npos) {
       kinds.push_back(row.text);
     }
@@ -189,9 +189,9 @@ Value say_exposed(std::string_view text) {
   return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
-bool is_usual(schedule::ScheduleKind kind) {
-  return kind == schedule::ScheduleKind::kOneForwardOneBackward ||
-         kind == schedule::ScheduleKind::kInterleaved;
+bool is_usual(schedule::PipelineScheduleKind kind) {
+  return kind == schedule::PipelineScheduleKind::kOneForwardOneBackward ||
+         kind == schedule::PipelineScheduleKind::kInterleaved;
 }
 
 Value say_share(std::string_view text) {
@@ -202,7 +202,7 @@ Value say_share(std::string_view text) {
 }
 
 Value group_code(const Plan& plan, std::int64_t group, std::int64_t least) {
-  const bool says = plan.sharding.uses(Spread::kInner) && group >= least;
+  const bool says = plan.sharding.uses(StateShardingScope::kInner) && group >= least;
   return says ? number(group) : std::nullopt;
 }
 
@@ -245,7 +245,7 @@ constexpr Row kRowsWithoutFlags[] = {
     {":", Follows::kWord, false, ":SCHEDULE", "schedule.kind",
      "their schedule, else 1f1b or interleaved", "The positions work by {}.",
      [](const Plan& plan) {
-       const schedule::ScheduleKind kind = plan.schedule.kind;
+       const schedule::PipelineScheduleKind kind = plan.schedule.kind;
        return is_usual(kind) ? std::nullopt : Value(name_of(schedule::kScheduleKindNames, kind));
      },
      say_schedule, [] { return listed(schedule::kScheduleKindNames); }},
@@ -276,8 +276,9 @@ constexpr Row kRowsWithoutFlags[] = {
     {"recompute:", Follows::kWords, true, "recompute:WHAT", "recompute",
      "computed again in the backward", "Computed again in the backward: {}.",
      [](const Plan& plan) {
-       return plan.recompute == Recompute() ? std::nullopt
-                                            : Value(recompute_setting_text(plan.recompute));
+       return plan.recompute == ActivationRecomputation()
+                  ? std::nullopt
+                  : Value(recompute_setting_text(plan.recompute));
      },
      say_recompute,
      [] {
@@ -299,7 +300,8 @@ constexpr Row kRowsWithoutFlags[] = {
        const OffloadModuleSet modules = plan.offload.activations;
        return modules.empty()
                   ? std::nullopt
-                  : Value(fmt::format("{}", fmt::join(offload_module_names(modules), ",")));
+                  : Value(fmt::format("{}",
+                                      fmt::join(offloaded_activation_kind_names(modules), ",")));
      },
      [](std::string_view text) {
        const bool good =
@@ -317,7 +319,7 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> kRows = [] {
     std::vector<Row> all(std::begin(kRowsWithoutFlags), std::end(kRowsWithoutFlags));
     auto place = std::ranges::find(all, "host:", &Row::mark);
-    each_flag([&](const ChoiceFlagWords& words, std::string_view field, auto is_on) {
+    each_flag([&](const BooleanChoiceWords& words, std::string_view field, auto is_on) {
       const Row row{.mark = words.mark,
                     .follows = Follows::kNothing,
                     .begins = true,
@@ -415,8 +417,8 @@ class CodeReader {
     if (!words) return false;
     const auto at = static_cast<std::size_t>(&row - rows().data());
     if (seen_.test(at)) {
-      fail_input(
-          fmt::format("the code \"{}\" says {} twice: give one code", printable(code_), row.field));
+      fail_input(fmt::format("the code \"{}\" says {} twice: give one code",
+                             one_line_printable_text(code_), row.field));
     }
     seen_.set(at);
     marks_.push_back({.code = fmt::format("{}{}", mark, value),
@@ -459,8 +461,9 @@ class CodeReader {
 
   [[noreturn]] void fail_at(std::span<const Row> rows, const std::string& what,
                             std::string_view found) const {
-    fail_input(fmt::format("the code \"{}\": {} \"{}\"; there may stand {}", printable(code_), what,
-                           printable(found), rows.empty() ? "nothing" : labels(rows)));
+    fail_input(fmt::format("the code \"{}\": {} \"{}\"; there may stand {}",
+                           one_line_printable_text(code_), what, one_line_printable_text(found),
+                           rows.empty() ? "nothing" : labels(rows)));
   }
 
   std::string_view code_;
@@ -493,7 +496,7 @@ std::vector<PlanCodeMark> explain_plan_code(std::string_view code) {
   return CodeReader(code).run();
 }
 
-std::string plan_code_legend(const std::vector<Plan>& plans) {
+std::string legend_of_plan_codes(const std::vector<Plan>& plans) {
   Marks marks;
   for (const Plan& plan : plans) static_cast<void>(written(plan, marks));
   if (marks.none()) return "";

@@ -27,7 +27,7 @@ std::vector<PlanCodeMark> explain_plan_code(std::string_view code);
 
 /// Returns a legend for a table of plans that explains all marks in their codes, in lines of at
 /// most 100 columns; empty if there are no plans.
-std::string plan_code_legend(const std::vector<Plan>& plans);
+std::string legend_of_plan_codes(const std::vector<Plan>& plans);
 
 /// Returns the usual name of a sharding strategy ("zero1"); if it has none, its letters for
 /// parameters, gradients and optimizer ("NIG").

@@ -23,8 +23,8 @@ namespace stepwright::plan {
 // `search`, compare plans, and give the dimensions of the search, its neighbours and `--against`.
 // The table has a header of its own because each loop is compiled once for each row.
 
-/// Accessor of a member of a member: `Path<&Plan::parallel, &Parallel::tensor>()(plan)` is
-/// `plan.parallel.tensor`.
+/// Accessor of a member of a member: `Path<&Plan::parallel, &ParallelismDegrees::tensor>()(plan)`
+/// is `plan.parallel.tensor`.
 template <auto... kMembers>
 struct Path {
   template <class Whole>
@@ -36,11 +36,11 @@ struct Path {
 /// How a user adopts another value of a choice in the comparison `--against`. kFlag: by an option
 /// of the framework; kLayout: by moving the model to other ranks; kAlong: together with another
 /// choice.
-enum class ChoiceAdoption : std::uint8_t { kFlag, kLayout, kAlong };
+enum class PlanChoiceAdoption : std::uint8_t { kFlag, kLayout, kAlong };
 
 /// Properties of one choice of a plan that only some choices have; defaults fit all others.
 struct PlanChoiceTraits {
-  ChoiceAdoption taken = ChoiceAdoption::kFlag;
+  PlanChoiceAdoption taken = PlanChoiceAdoption::kFlag;
   std::int64_t least = 1;  ///< Least allowed value of a choice that is a number.
   /// Function that says whether the choice has an effect in a plan; if not, canonical plans have
   /// its default. nullptr: it always has, or `canonical` decides.
@@ -49,66 +49,67 @@ struct PlanChoiceTraits {
   bool unsaid_alone = false;
   /// Words in codes and sentences that say that a yes-or-no choice is on; empty: they do not say
   /// it.
-  ChoiceFlagWords said = {};
+  BooleanChoiceWords said = {};
 };
 
 /// One choice of a plan (a degree, the schedule, ...): its path in plan files, its member, and the
 /// functions that read and write its value.
-template <class InPlan, class InSpace, class Value>
+template <class PlanChoiceMember, class InSpace, class Value>
 struct Choice {
   using Kind = Value;
   std::string_view place;  ///< Dotted path of the choice in plan files: "schedule.chunks".
   std::string_view key;    ///< Name of the choice in a job's `search` mapping and in messages.
-  InPlan of;
+  PlanChoiceMember of;
   InSpace list;  ///< Member of `TunerSearchSpace` with the values that a job's `search` allows for
                  ///< the choice.
-  Value (*read)(Node node, const PlanFileReading& reading);
+  Value (*read)(DocumentNode node, const PlanFileReading& reading);
   nlohmann::ordered_json (*write)(const Value& value);
   PlanChoiceTraits traits = {};
 
   /// Returns the top-level key of plan files that contains the choice ("schedule" for
   /// "schedule.chunks").
-  [[nodiscard]] constexpr std::string_view group() const {
+  [[nodiscard]] constexpr std::string_view plan_file_top_level_key() const {
     return place.substr(0, place.find('.'));
   }
 };
 // Written out because compilers before Clang 17 cannot deduce the arguments of an aggregate.
-template <class InPlan, class InSpace, class Value>
-Choice(std::string_view, std::string_view, InPlan, InSpace, Value (*)(Node, const PlanFileReading&),
-       nlohmann::ordered_json (*)(const Value&), PlanChoiceTraits = {})
-    -> Choice<InPlan, InSpace, Value>;
+template <class PlanChoiceMember, class InSpace, class Value>
+Choice(std::string_view, std::string_view, PlanChoiceMember, InSpace,
+       Value (*)(DocumentNode, const PlanFileReading&), nlohmann::ordered_json (*)(const Value&),
+       PlanChoiceTraits = {}) -> Choice<PlanChoiceMember, InSpace, Value>;
 
 /// Wraps a reader that does not depend on the file's version, so that all choices have readers of
 /// one type.
 template <auto kRead>
-auto plain(Node node, const PlanFileReading& /*reading*/) {
+auto plain(DocumentNode node, const PlanFileReading& /*reading*/) {
   return kRead(node);
 }
 template <auto& kNames>
-auto read_word(Node node, const PlanFileReading& /*reading*/) {
+auto read_word(DocumentNode node, const PlanFileReading& /*reading*/) {
   return node.choice(kNames);
 }
 
 // The traits of the rows below.
-inline constexpr PlanChoiceTraits kLayoutChoice{.taken = ChoiceAdoption::kLayout};
-inline constexpr PlanChoiceTraits kAlongChoice{.taken = ChoiceAdoption::kAlong};
-inline constexpr PlanChoiceTraits kGroupChoice{.taken = ChoiceAdoption::kAlong,
-                                               .least = kNodeShardingGroup};
+inline constexpr PlanChoiceTraits kLayoutChoice{.taken = PlanChoiceAdoption::kLayout};
+inline constexpr PlanChoiceTraits kAlongChoice{.taken = PlanChoiceAdoption::kAlong};
+inline constexpr PlanChoiceTraits kGroupChoice{.taken = PlanChoiceAdoption::kAlong,
+                                               .least = kNodeSizedShardingGroup};
 inline constexpr PlanChoiceTraits kWhereSequenceParallel{
     .matters = [](const Job&, const Plan& plan) { return plan.sequence_parallel; }};
 inline constexpr PlanChoiceTraits kWhereTensor{
     .matters = [](const Job&, const Plan& plan) { return plan.parallel.tensor > 1; }};
 inline constexpr PlanChoiceTraits kWhereContext{
     .matters = [](const Job&, const Plan& plan) { return plan.parallel.context > 1; }};
-inline constexpr PlanChoiceTraits kWhereRouted{
-    .matters = [](const Job&, const Plan& plan) { return routes(plan.parallel); }};
+inline constexpr PlanChoiceTraits kWhereRouted{.matters = [](const Job&, const Plan& plan) {
+  return sends_tokens_to_expert_ranks(plan.parallel);
+}};
 inline constexpr PlanChoiceTraits kWhereReplicated{.matters = [](const Job& job, const Plan& plan) {
   return reduces_gradients(job, plan.parallel);
 }};
 inline constexpr PlanChoiceTraits kWhereGathered{
     .matters = [](const Job&, const Plan& plan) { return gathers_parameters(plan.sharding); }};
 inline constexpr PlanChoiceTraits kUnsaidChoice{.unsaid_alone = true};
-inline constexpr PlanChoiceTraits kUnsaidAlong{.taken = ChoiceAdoption::kAlong,
+inline constexpr PlanChoiceTraits kUnsaidAlong{.taken = PlanChoiceAdoption::kAlong,
                                                .unsaid_alone = true};
 inline constexpr PlanChoiceTraits kHostParameters{
     .unsaid_alone = true,
@@ -120,43 +121,44 @@ inline constexpr PlanChoiceTraits kHostParameters{
 /// All choices of a plan, in the order in which messages print them. A choice that a job's `search`
 /// does not list is free if `tune/dimensions.cpp` has values for it, else keeps its
 /// default.
-inline constexpr std::tuple kPlanTable{
-    Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &Parallel::tensor>(),
+inline constexpr std::tuple kPlanChoiceTable{
+    Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &ParallelismDegrees::tensor>(),
            Path<&TunerSearchSpace::tensor>(), &plain<read_positive_number>, &count_json,
            kLayoutChoice},
-    Choice{"parallel.pipeline", "pipeline", Path<&Plan::parallel, &Parallel::pipeline>(),
+    Choice{"parallel.pipeline", "pipeline", Path<&Plan::parallel, &ParallelismDegrees::pipeline>(),
            Path<&TunerSearchSpace::pipeline>(), &plain<read_positive_number>, &count_json,
            kLayoutChoice},
-    Choice{"parallel.context", "context", Path<&Plan::parallel, &Parallel::context>(),
+    Choice{"parallel.context", "context", Path<&Plan::parallel, &ParallelismDegrees::context>(),
            Path<&TunerSearchSpace::context>(), &plain<read_positive_number>, &count_json,
            kLayoutChoice},
-    Choice{"parallel.expert", "expert", Path<&Plan::parallel, &Parallel::expert>(),
+    Choice{"parallel.expert", "expert", Path<&Plan::parallel, &ParallelismDegrees::expert>(),
            Path<&TunerSearchSpace::expert>(), &plain<read_positive_number>, &count_json,
            kLayoutChoice},
     Choice{"parallel.expert_tensor", "expert_tensor",
-           Path<&Plan::parallel, &Parallel::expert_tensor>(),
+           Path<&Plan::parallel, &ParallelismDegrees::expert_tensor>(),
            Path<&TunerSearchSpace::expert_tensor>(), &plain<read_positive_number>, &count_json,
            kLayoutChoice},
-    Choice{"parallel.data", "data", Path<&Plan::parallel, &Parallel::data>(),
+    Choice{"parallel.data", "data", Path<&Plan::parallel, &ParallelismDegrees::data>(),
            Path<&TunerSearchSpace::data>(), &plain<read_positive_number>, &count_json,
            kAlongChoice},
     Choice{"micro_batch", "micro_batch", Path<&Plan::micro_batch>(),
            Path<&TunerSearchSpace::micro_batch>(), &plain<read_positive_number>, &count_json},
-    Choice{"schedule.kind", "schedule", Path<&Plan::schedule, &schedule::Schedule::kind>(),
+    Choice{"schedule.kind", "schedule", Path<&Plan::schedule, &schedule::PipelineSchedule::kind>(),
            Path<&TunerSearchSpace::schedule>(), &plain<read_schedule_kind>, &schedule_kind_json},
-    Choice{"schedule.chunks", "chunks", Path<&Plan::schedule, &schedule::Schedule::chunks>(),
-           Path<&TunerSearchSpace::chunks>(), &plain<read_positive_number>, &count_json,
-           kAlongChoice},
-    Choice{"schedule.strands", "strands", Path<&Plan::schedule, &schedule::Schedule::strands>(),
+    Choice{
+        "schedule.chunks", "chunks", Path<&Plan::schedule, &schedule::PipelineSchedule::chunks>(),
+        Path<&TunerSearchSpace::chunks>(), &plain<read_positive_number>, &count_json, kAlongChoice},
+    Choice{"schedule.strands", "strands",
+           Path<&Plan::schedule, &schedule::PipelineSchedule::strands>(),
            Path<&TunerSearchSpace::strands>(), &plain<read_micro_batch_stream_count>, &count_json,
            kAlongChoice},
     Choice{"layers", "layers", Path<&Plan::layers>(), Path<&TunerSearchSpace::layers>(),
-           &plain<read_chunk_layers>, &chunk_layers_json},
+           &plain<read_chunk_layers>, &layers_per_chunk_json},
     Choice{"sequence_parallel", "sequence_parallel", Path<&Plan::sequence_parallel>(),
            Path<&TunerSearchSpace::sequence_parallel>(), &plain<read_flag>, &flag_json},
     Choice{"tensor_input", "tensor_input", Path<&Plan::tensor_input>(),
            Path<&TunerSearchSpace::tensor_input>(), &read_word<kTensorInputNames>,
-           &tensor_input_json, kWhereSequenceParallel},
+           &gathered_input_policy_json, kWhereSequenceParallel},
     Choice{"context_kind", "context_kind", Path<&Plan::context_kind>(),
            Path<&TunerSearchSpace::context_kind>(), &read_word<kContextKindNames>,
            &context_parallelism_json, kWhereContext},
@@ -183,57 +185,58 @@ inline constexpr std::tuple kPlanTable{
     Choice{"overlap", "overlap", Path<&Plan::overlap>(), Path<&TunerSearchSpace::overlap>(),
            &plain<read_overlap_flags_or_defaults>, &overlap_json},
     Choice{"collectives.tensor", "collectives.tensor",
-           Path<&Plan::collectives, &Collectives::tensor>(),
-           Path<&TunerSearchSpace::collectives, &SearchedCollectives::tensor>(),
+           Path<&Plan::collectives, &CollectiveAlgorithmChoices::tensor>(),
+           Path<&TunerSearchSpace::collectives, &SearchedCollectiveAlgorithms::tensor>(),
            &read_collective_algorithm, &collective_algorithm_json, kWhereTensor},
     Choice{"collectives.context", "collectives.context",
-           Path<&Plan::collectives, &Collectives::context>(),
-           Path<&TunerSearchSpace::collectives, &SearchedCollectives::context>(),
+           Path<&Plan::collectives, &CollectiveAlgorithmChoices::context>(),
+           Path<&TunerSearchSpace::collectives, &SearchedCollectiveAlgorithms::context>(),
            &read_collective_algorithm, &collective_algorithm_json, kWhereContext},
     Choice{"collectives.expert", "collectives.expert",
-           Path<&Plan::collectives, &Collectives::expert>(),
-           Path<&TunerSearchSpace::collectives, &SearchedCollectives::expert>(),
+           Path<&Plan::collectives, &CollectiveAlgorithmChoices::expert>(),
+           Path<&TunerSearchSpace::collectives, &SearchedCollectiveAlgorithms::expert>(),
            &read_collective_algorithm, &collective_algorithm_json, kWhereRouted},
-    Choice{"collectives.data", "collectives.data", Path<&Plan::collectives, &Collectives::data>(),
-           Path<&TunerSearchSpace::collectives, &SearchedCollectives::data>(),
+    Choice{"collectives.data", "collectives.data",
+           Path<&Plan::collectives, &CollectiveAlgorithmChoices::data>(),
+           Path<&TunerSearchSpace::collectives, &SearchedCollectiveAlgorithms::data>(),
            &read_collective_algorithm, &collective_algorithm_json, kWhereReplicated},
     Choice{"rank_order", "rank_order", Path<&Plan::rank_order>(),
            Path<&TunerSearchSpace::rank_order>(), &plain<read_rank_order>, &rank_order_json,
            kLayoutChoice},
     Choice{"offload.optimizer", "offload.optimizer",
            Path<&Plan::offload, &HostOffload::optimizer>(),
-           Path<&TunerSearchSpace::offload, &SearchedOffloads::optimizer>(), &plain<read_share>,
-           &share_json, kUnsaidChoice},
+           Path<&TunerSearchSpace::offload, &SearchedOffloadChoices::optimizer>(),
+           &plain<read_share_or_none>, &unit_interval_share_json, kUnsaidChoice},
     Choice{"offload.masters", "offload.masters", Path<&Plan::offload, &HostOffload::masters>(),
-           Path<&TunerSearchSpace::offload, &SearchedOffloads::masters>(), &plain<read_flag>,
+           Path<&TunerSearchSpace::offload, &SearchedOffloadChoices::masters>(), &plain<read_flag>,
            &flag_json, kUnsaidAlong},
     Choice{"offload.activations", "offload.activations",
            Path<&Plan::offload, &HostOffload::activations>(),
-           Path<&TunerSearchSpace::offload, &SearchedOffloads::activations>(),
+           Path<&TunerSearchSpace::offload, &SearchedOffloadChoices::activations>(),
            &plain<read_offload_modules>, &offload_modules_json, kUnsaidChoice},
     Choice{"offload.parameters", "offload.parameters",
            Path<&Plan::offload, &HostOffload::parameters>(),
-           Path<&TunerSearchSpace::offload, &SearchedOffloads::parameters>(), &plain<read_flag>,
-           &flag_json, kHostParameters}};
+           Path<&TunerSearchSpace::offload, &SearchedOffloadChoices::parameters>(),
+           &plain<read_flag>, &flag_json, kHostParameters}};
 
 // Every mapping of the table is a key of plan files, which have their keys in another order than
 // messages.
 static_assert(std::apply(
     [](const auto&... choice) {
       const auto is_key = [](std::string_view group) {
-        for (const std::string_view key : kPlanChoiceKeys) {
+        for (const std::string_view key : kAllPlanFileKeys) {
           if (key == group) return true;
         }
         return false;
       };
-      return (is_key(choice.group()) && ...);
+      return (is_key(choice.plan_file_top_level_key()) && ...);
     },
-    kPlanTable));
+    kPlanChoiceTable));
 
 /// Calls `visit(choice)` for every choice of a plan, in the order of `kPlanTable`.
-template <class Visit>
-void each_choice(Visit&& visit) {
-  std::apply([&](const auto&... choice) { (visit(choice), ...); }, kPlanTable);
+template <class VisitorCallback>
+void each_choice(VisitorCallback&& visit) {
+  std::apply([&](const auto&... choice) { (visit(choice), ...); }, kPlanChoiceTable);
 }
 
 template <class Row>
@@ -241,29 +244,31 @@ using KindOf = typename std::remove_cvref_t<Row>::Kind;
 
 /// Calls `visit(said, place, is_on)` for every yes-or-no choice that plan codes and sentences name
 /// if it is on; `is_on(plan)` says whether it is.
-template <class Visit>
-void each_flag(Visit&& visit) {
+template <class VisitorCallback>
+void each_flag(VisitorCallback&& visit) {
   each_choice([&](const auto& choice) {
     if constexpr (std::is_same_v<KindOf<decltype(choice)>, bool>) {
-      const ChoiceFlagWords& said = choice.traits.said;
+      const BooleanChoiceWords& said = choice.traits.said;
       if (!said.mark.empty()) visit(said, choice.place, choice.of);
     }
   });
-  const auto visit_overlap = [&](const ChoiceFlagWords& said, auto is_on) {
+  const auto visit_overlap = [&](const BooleanChoiceWords& said, auto is_on) {
     if (!said.mark.empty()) visit(said, std::string_view("overlap"), is_on);
   };
   [&]<std::size_t... kRow>(std::index_sequence<kRow...>) {
-    (visit_overlap(kOverlapTable[kRow].said, Path<&Plan::overlap, kOverlapTable[kRow].flag>()),
+    (visit_overlap(kOverlapFlagTable[kRow].said,
+                   Path<&Plan::overlap, kOverlapFlagTable[kRow].flag>()),
      ...);
-  }(std::make_index_sequence<std::size(kOverlapTable)>());
+  }(std::make_index_sequence<std::size(kOverlapFlagTable)>());
 }
 
 /// True if all choices under a top-level key of plan files ("schedule") have their defaults.
-inline bool has_default_choices(const Plan& plan, std::string_view group) {
+inline bool plan_section_has_only_defaults(const Plan& plan, std::string_view group) {
   const Plan usual;
   bool same = true;
   each_choice([&](const auto& choice) {
-    if (choice.group() == group) same = same && choice.of(plan) == choice.of(usual);
+    if (choice.plan_file_top_level_key() == group)
+      same = same && choice.of(plan) == choice.of(usual);
   });
   return same;
 }

@@ -32,10 +32,11 @@ std::string pipeline_words(const Plan& plan) {
   if (plan.schedule.strands > 1) kind += fmt::format(", {} strands", plan.schedule.strands);
   if (plan.schedule.chunks > 1) kind += fmt::format(", {} chunks", plan.schedule.chunks);
   if (const auto placement = plan.schedule.placement) {
-    kind += fmt::format(", placement {}", name_of(schedule::kSearchablePlacements, *placement));
+    kind +=
+        fmt::format(", placement {}", name_of(schedule::kSearchableChunkPlacements, *placement));
   }
   if (plan.schedule.group > 0) kind += fmt::format(", groups of {}", plan.schedule.group);
-  if (!plan.layers.empty()) kind += fmt::format("; layers {}", chunk_layers_text(plan.layers));
+  if (!plan.layers.empty()) kind += fmt::format("; layers {}", layers_per_chunk_text(plan.layers));
   return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
 }
 
@@ -53,16 +54,16 @@ std::string group_words(const Sharding& sharding, bool experts) {
 /// states over all".
 std::string split_words(const Sharding& sharding, bool experts) {
   std::vector<std::string> words;
-  const auto add = [&](const char* what, Spread spread) {
-    if (spread == Spread::kGlobal) words.push_back(fmt::format("{} over all", what));
-    if (spread != Spread::kInner) return;
+  const auto add = [&](const char* what, StateShardingScope spread) {
+    if (spread == StateShardingScope::kGlobal) words.push_back(fmt::format("{} over all", what));
+    if (spread != StateShardingScope::kInner) return;
     words.push_back(fmt::format("{} {}", what, group_words(sharding, experts)));
   };
   add("parameters", sharding.parameters);
   add("gradients", sharding.gradients);
   add("optimizer states", sharding.optimizer);
-  const bool unlike =
-      experts && sharding.uses(Spread::kInner) && sharding.group > 1 && sharding.expert_group > 1;
+  const bool unlike = experts && sharding.uses(StateShardingScope::kInner) && sharding.group > 1 &&
+                      sharding.expert_group > 1;
   if (unlike) words.push_back(fmt::format("of experts {}", sharding.expert_group));
   return joined(words, ", ");
 }
@@ -76,7 +77,7 @@ std::string sharding_text(const Plan& plan, const Job& job) {
 }
 
 std::vector<std::string> degree_words(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+  const ParallelismDegrees& degrees = plan.parallel;
   std::vector<std::string> words;
   if (degrees.tensor > 1) words.push_back(tensor_words(plan));
   if (degrees.context > 1) {
@@ -95,7 +96,7 @@ std::vector<std::string> degree_words(const Plan& plan) {
 
 /// Adds the words of the flags that the plan has on.
 void add_flags(std::vector<std::string>& words, const Plan& plan) {
-  each_flag([&](const ChoiceFlagWords& said, std::string_view, auto is_on) {
+  each_flag([&](const BooleanChoiceWords& said, std::string_view, auto is_on) {
     if (is_on(plan)) words.emplace_back(said.words);
   });
 }
@@ -117,7 +118,7 @@ std::string plan_description(const Plan& plan, const Job& job) {
   words.push_back(sharding_text(plan, job));
   words.push_back(recompute_description(plan.recompute));
   std::vector<std::string> kinds;
-  for (const OverlapFlagTraits& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) {
     if (row.exposed && row.exposed(plan)) kinds.emplace_back(row.words);
   }
   if (!kinds.empty()) words.push_back("no overlap of " + joined(kinds, " and "));
@@ -128,8 +129,9 @@ std::string plan_description(const Plan& plan, const Job& job) {
   }
   add_flags(words, plan);
   if (!plan.offload.activations.empty()) {
-    words.push_back(fmt::format("activations of {} on the host",
-                                fmt::join(offload_module_names(plan.offload.activations), ", ")));
+    words.push_back(
+        fmt::format("activations of {} on the host",
+                    fmt::join(offloaded_activation_kind_names(plan.offload.activations), ", ")));
   }
   if (plan.rank_order != RankOrder{}) words.push_back("ranks " + rank_order_text(plan.rank_order));
   return joined(words, ", ");

@@ -10,25 +10,25 @@ namespace stepwright::plan {
 using Json = nlohmann::ordered_json;
 
 Json count_json(const std::int64_t& count) { return count; }
-Json share_json(const double& share) { return share; }
+Json unit_interval_share_json(const double& share) { return share; }
 Json flag_json(const bool& flag) { return flag; }
-Json schedule_kind_json(const schedule::ScheduleKind& kind) {
+Json schedule_kind_json(const schedule::PipelineScheduleKind& kind) {
   return name_of(schedule::kScheduleKindNames, kind);
 }
-Json collective_algorithm_json(const collective::Algorithm& algorithm) {
+Json collective_algorithm_json(const collective::CollectiveAlgorithm& algorithm) {
   return name_of(collective::kCollectiveAlgorithmNames, algorithm);
 }
 Json accumulation_type_json(const DType& type) { return name_of(kAccumulateNames, type); }
 Json context_parallelism_json(const ContextKind& kind) { return name_of(kContextKindNames, kind); }
-Json tensor_input_json(const GatheredInputPolicy& input) {
+Json gathered_input_policy_json(const GatheredInputPolicy& input) {
   return name_of(kTensorInputNames, input);
 }
 
-Json recompute_json(const Recompute& recompute) {
+Json recompute_json(const ActivationRecomputation& recompute) {
   const bool word = recompute.stages.empty() && recompute.kind <= RecomputeKind::kFull;
   if (word) return name_of(kRecomputeNames, recompute.kind);
   Json json = Json::object();
-  const LayerRecompute own = recomputed_layer_part(recompute);
+  const LayerRecompute own = parts_recomputed_in_layers(recompute);
   if (!own.modules.empty()) json["modules"] = recompute_module_names(own.modules);
   if (recompute.first > 0) {
     json["first"] = recompute.first;
@@ -42,9 +42,9 @@ Json recompute_json(const Recompute& recompute) {
   return json;
 }
 
-Json overlap_json(const Overlap& overlap) {
+Json overlap_json(const OverlapFlags& overlap) {
   Json json = Json::object();
-  for (const OverlapFlagTraits& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapFlagTable) {
     if (!row.chosen || overlap.*row.flag) json[std::string(row.name)] = overlap.*row.flag;
   }
   return json;
@@ -53,14 +53,16 @@ Json overlap_json(const Overlap& overlap) {
 Json sharding_letters_json(const Sharding& sharding) { return sharding_letters(sharding); }
 
 Json sharding_group_json(const std::int64_t& group) {
-  return group == kNodeShardingGroup ? Json("node") : Json(group);
+  return group == kNodeSizedShardingGroup ? Json("node") : Json(group);
 }
 
-Json offload_modules_json(const OffloadModuleSet& modules) { return offload_module_names(modules); }
+Json offload_modules_json(const OffloadModuleSet& modules) {
+  return offloaded_activation_kind_names(modules);
+}
 
 Json rank_order_json(const RankOrder& order) { return rank_order_text(order); }
 
-Json chunk_layers_json(const std::vector<std::int64_t>& layers) {
+Json layers_per_chunk_json(const std::vector<std::int64_t>& layers) {
   return layers.empty() ? Json("even") : Json(layers);
 }
 

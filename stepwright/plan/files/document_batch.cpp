@@ -19,20 +19,21 @@ using Json = nlohmann::ordered_json;
 constexpr double kLongestMedian = 1e12;
 constexpr double kWidestSigma = 4;
 
-LognormalDocumentLengths read_lognormal(Node node) {
-  node.allow_only({"median", "sigma"});
-  const Node sigma = node.get("sigma");
+LognormalDocumentLengths read_lognormal(DocumentNode node) {
+  node.allow_only_keys({"median", "sigma"});
+  const DocumentNode sigma = node.get("sigma");
   LognormalDocumentLengths read{.median = node.get("median").number(1, kLongestMedian),
                                 .sigma = sigma.number(0, kWidestSigma)};
   if (read.sigma == 0) sigma.fail("must be above 0");
   return read;
 }
 
-void read_lengths(Node node, const std::filesystem::path& directory, PackedDocumentBatch& batch) {
-  node.allow_only({"file", "histogram", "lognormal"});
+void read_lengths(DocumentNode node, const std::filesystem::path& directory,
+                  PackedDocumentBatch& batch) {
+  node.allow_only_keys({"file", "histogram", "lognormal"});
   if (node.size() != 1) node.fail("must be one of file, histogram and lognormal");
   if (const auto file = node.find("file")) {
-    batch.file = read_existing_path(*file, directory);
+    batch.file = read_absolute_path(*file, directory);
     batch.lengths = packing::load_length_histogram(batch.file);
   }
   if (const auto histogram = node.find("histogram"))
@@ -45,13 +46,14 @@ void read_lengths(Node node, const std::filesystem::path& directory, PackedDocum
 }
 
 /// Reads a packing; a single word states only its kind.
-packing::Packing read_packing(Node node) {
+packing::Packing read_packing(DocumentNode node) {
   packing::Packing packing;
   if (!node.is_mapping()) {
     packing.kind = node.choice(packing::kPackingKindNames);
     return packing;
   }
-  node.allow_only({"kind", "order", "group", "masks", "pad_to", "too_long", "balance", "seed"});
+  node.allow_only_keys(
+      {"kind", "order", "group", "masks", "pad_to", "too_long", "balance", "seed"});
   packing.kind = node.get("kind").choice(packing::kPackingKindNames);
   if (const auto given = node.find("order"))
     packing.order = given->choice(packing::kPackingOrderNames);
@@ -79,16 +81,16 @@ Json lengths_json(const PackedDocumentBatch& documents) {
 
 }  // namespace
 
-std::string read_existing_path(Node node, const std::filesystem::path& directory) {
+std::string read_absolute_path(DocumentNode node, const std::filesystem::path& directory) {
   const auto path =
       std::filesystem::absolute(directory / read_name(node, kLongestPath)).lexically_normal();
   if (!is_plain_file(path)) {
-    node.fail(fmt::format("there is no file {}", printable(path.string())));
+    node.fail(fmt::format("there is no file {}", one_line_printable_text(path.string())));
   }
   return path.string();
 }
 
-std::optional<PackedDocumentBatch> read_document_batch(Node batch, std::int64_t length,
+std::optional<PackedDocumentBatch> read_document_batch(DocumentNode batch, std::int64_t length,
                                                        const std::filesystem::path& directory,
                                                        const packing::Packing& unsaid) {
   const auto lengths = batch.find("lengths");

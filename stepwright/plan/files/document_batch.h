@@ -12,7 +12,7 @@ namespace stepwright::plan {
 /// Reads `lengths` and `packing` of a job's batch with sequences of `length` tokens; nullopt if it
 /// has no `lengths`. `unsaid`: packing to use if the batch names none; `directory`: folder to which
 /// paths are relative.
-std::optional<PackedDocumentBatch> read_document_batch(Node batch, std::int64_t length,
+std::optional<PackedDocumentBatch> read_document_batch(DocumentNode batch, std::int64_t length,
                                                        const std::filesystem::path& directory,
                                                        const packing::Packing& unsaid = {});
 
@@ -21,6 +21,6 @@ void write_document_batch(nlohmann::ordered_json& batch, const PackedDocumentBat
 
 /// Returns the path in `node`, relative to `directory`, as an absolute path, because plan files may
 /// be in another folder than their job. Fails if the file does not exist.
-std::string read_existing_path(Node node, const std::filesystem::path& directory);
+std::string read_absolute_path(DocumentNode node, const std::filesystem::path& directory);
 
 }  // namespace stepwright::plan

@@ -63,13 +63,14 @@ std::string reason_idle(std::string_view path, const Job& job) {
   }
   const std::string_view inner = path.starts_with("job.") ? path.substr(4) : "";
   const std::string_view key = inner.substr(0, inner.find('.'));
-  if (is_among(key, kPlanChoiceKeys)) {
-    return fmt::format("it fixes what tune may choose; the plan's own is {}", printable(inner));
+  if (is_among(key, kAllPlanFileKeys)) {
+    return fmt::format("it fixes what tune may choose; the plan's own is {}",
+                       one_line_printable_text(inner));
   }
   static constexpr std::string_view kOfExperts[] = {"routing", "dispatcher", "imbalance",
                                                     "capacity_factor", "pad_to_capacity"};
   if (is_among(key, kOfExperts) && !job.model.experts) {
-    return fmt::format("{} has no experts", printable(job.model_name));
+    return fmt::format("{} has no experts", one_line_printable_text(job.model_name));
   }
   return "";
 }
@@ -119,17 +120,18 @@ std::vector<std::string> fields_meant(std::string_view word, const Job& job) {
 
 std::string full_path(std::string_view field, const Job& job, const std::string& name) {
   const std::string_view head = field.substr(0, field.find('.'));
-  if (head == "job" || is_among(head, kPlanChoiceKeys)) return std::string(field);
-  if (is_among(head, kJobOnlyKeys)) return "job." + std::string(field);
+  if (head == "job" || is_among(head, kAllPlanFileKeys)) return std::string(field);
+  if (is_among(head, kJobFileOnlyKeys)) return "job." + std::string(field);
   if (const std::vector<std::string> meant = fields_meant(field, job); !meant.empty()) {
-    fail_input(fmt::format("{}: unknown field '{}'; did you mean '{}'?", name, printable(field),
-                           fmt::join(meant, "' or '")));
+    fail_input(fmt::format("{}: unknown field '{}'; did you mean '{}'?", name,
+                           one_line_printable_text(field), fmt::join(meant, "' or '")));
   }
   std::vector<std::string_view> known;
-  for (const std::string_view key : kPlanChoiceKeys) known.push_back(key);
-  for (const std::string_view key : kJobOnlyKeys) known.push_back(key);
-  fail_input(fmt::format("{}: unknown field '{}'{} (fields begin with: {})", name, printable(head),
-                         spelling_hint(head, known), join_with_commas(known)));
+  for (const std::string_view key : kAllPlanFileKeys) known.push_back(key);
+  for (const std::string_view key : kJobFileOnlyKeys) known.push_back(key);
+  fail_input(fmt::format("{}: unknown field '{}'{} (fields begin with: {})", name,
+                         one_line_printable_text(head), spelling_hint(head, known),
+                         join_with_commas(known)));
 }
 
 /// Returns the path of a field's value after the file is written out again.
@@ -147,7 +149,8 @@ std::string_view replaced_by(std::string_view path) {
 
 }  // namespace
 
-std::string settable_field_path(std::string_view field, const Job& job, const std::string& name) {
+std::string full_path_of_settable_field(std::string_view field, const Job& job,
+                                        const std::string& name) {
   std::string path = full_path(field, job, name);
   const std::string reason = reason_idle(path, job);
   if (!reason.empty()) fail_input(fmt::format("{}: would change nothing: {}", name, reason));

@@ -11,7 +11,8 @@ namespace stepwright::plan {
 /// be left out). Fails with `kInput` for an unknown field, with the nearest known one, and for a
 /// field that no result depends on (`search`, `cluster.source`, `imbalance` of a dense model).
 /// `name` starts the message.
-std::string settable_field_path(std::string_view field, const Job& job, const std::string& name);
+std::string full_path_of_settable_field(std::string_view field, const Job& job,
+                                        const std::string& name);
 
 /// True if setting the field `path` replaces the value that an earlier setting of the field
 /// `earlier` (the same or another one) has given.

@@ -4,12 +4,12 @@
 
 namespace stepwright::plan {
 
-std::vector<FrameworkExtraMemory> read_framework_extra_memory(Node conditions) {
+std::vector<FrameworkExtraMemory> read_framework_extra_memory(DocumentNode conditions) {
   std::vector<FrameworkExtraMemory> entries;
   const auto list = conditions.find("memory");
   for (std::size_t i = 0; list && i < list->size(); ++i) {
-    const Node entry = list->at(i);
-    entry.allow_only({"framework", "other_bytes", "fragmentation"});
+    const DocumentNode entry = list->at(i);
+    entry.allow_only_keys({"framework", "other_bytes", "fragmentation"});
     FrameworkExtraMemory read{.framework = read_name(entry.get("framework"))};
     if (const auto given = entry.find("other_bytes")) {
       read.other_bytes = given->number(0, kMaxOtherMemoryBytes);
@@ -23,14 +23,14 @@ std::vector<FrameworkExtraMemory> read_framework_extra_memory(Node conditions) {
 }
 
 std::vector<FrameworkExtraMemory> load_memory_conditions(const std::filesystem::path& path) {
-  const Document document = Document::load(path);
+  const YamlJsonDocument document = YamlJsonDocument::load(path);
   return read_framework_extra_memory(document.root());
 }
 
-Tree memory_conditions_tree(const std::vector<FrameworkExtraMemory>& entries) {
-  Tree list = Tree::sequence();
+DocumentTree memory_conditions_tree(const std::vector<FrameworkExtraMemory>& entries) {
+  DocumentTree list = DocumentTree::make_empty_sequence();
   for (const FrameworkExtraMemory& entry : entries) {
-    list.add(Tree::flow_mapping()
+    list.add(DocumentTree::empty_flow_mapping()
                  .set("framework", entry.framework)
                  .set("other_bytes", entry.other_bytes)
                  .set("fragmentation", entry.fragmentation));
@@ -39,7 +39,7 @@ Tree memory_conditions_tree(const std::vector<FrameworkExtraMemory>& entries) {
 }
 
 const FrameworkExtraMemory* find_framework_extra_memory(
-    const std::vector<FrameworkExtraMemory>& entries, const Framework& framework) {
+    const std::vector<FrameworkExtraMemory>& entries, const TrainingFramework& framework) {
   for (const std::string_view name : {std::string_view(framework.name), std::string_view()}) {
     for (const FrameworkExtraMemory& entry : entries) {
       if (entry.framework == name) return &entry;

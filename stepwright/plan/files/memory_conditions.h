@@ -30,13 +30,13 @@ inline constexpr double kMaxMemoryFragmentation = 10;
 
 /// Reads the `memory` entries of a training conditions file; empty if it has none. Fails with
 /// `kInput` on bad values.
-std::vector<FrameworkExtraMemory> read_framework_extra_memory(Node conditions);
+std::vector<FrameworkExtraMemory> read_framework_extra_memory(DocumentNode conditions);
 std::vector<FrameworkExtraMemory> load_memory_conditions(const std::filesystem::path& path);
-Tree memory_conditions_tree(const std::vector<FrameworkExtraMemory>& entries);
+DocumentTree memory_conditions_tree(const std::vector<FrameworkExtraMemory>& entries);
 
 /// Returns the memory entry of a framework, else the entry for all other frameworks; null if there
 /// is neither.
 const FrameworkExtraMemory* find_framework_extra_memory(
-    const std::vector<FrameworkExtraMemory>& entries, const Framework& framework);
+    const std::vector<FrameworkExtraMemory>& entries, const TrainingFramework& framework);
 
 }  // namespace stepwright::plan

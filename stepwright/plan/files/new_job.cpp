@@ -16,19 +16,21 @@
 namespace stepwright::plan {
 namespace {
 
-template <class Enum, std::size_t kCount>
-std::string words_of_table(const Named<Enum> (&table)[kCount]) {
+template <class EnumNamedByWord, std::size_t kCount>
+std::string words_of_table(const Named<EnumNamedByWord> (&table)[kCount]) {
   std::vector<std::string_view> words;
   for (const auto& entry : table) words.push_back(entry.name);
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
 /// Returns a line with one key and its value.
-std::string key_line(std::string_view key, Tree value) {
-  return Document::from(Tree::mapping().set(key, std::move(value)), "job").to_yaml();
+std::string key_line(std::string_view key, DocumentTree value) {
+  return YamlJsonDocument::from_tree(DocumentTree::make_empty_mapping().set(key, std::move(value)),
+                                     "job")
+      .to_yaml();
 }
 
-std::string model_comment(const model::Architecture& model) {
+std::string model_comment(const model::ModelArchitecture& model) {
   return fmt::format(
       "# {} parameters in {}. A name of `stepwright list models`, or the path of a\n"
       "# Hugging Face config.json or of its folder.\n",
@@ -56,12 +58,12 @@ std::string batch_comment(const NewJobValues& job) {
 }
 
 /// Writes which parameters are trained: all, or adapters beside frozen weights.
-void set_trained(const NewJobValues& job, Tree& mapping) {
+void set_trained(const NewJobValues& job, DocumentTree& mapping) {
   if (job.trained == NewJobTrainingKind::kPretrain) return;
-  Tree objective = Tree::flow_mapping();
+  DocumentTree objective = DocumentTree::empty_flow_mapping();
   mapping.set("objective", objective.set("kind", "sft"));
   if (job.trained == NewJobTrainingKind::kFinetune) return;
-  Tree adapters = Tree::flow_mapping();
+  DocumentTree adapters = DocumentTree::empty_flow_mapping();
   adapters.set("rank", std::int64_t{16}).set("alpha", std::int64_t{32}).set("targets", "all");
   if (job.trained == NewJobTrainingKind::kQlora) adapters.set("base", "nf4");
   mapping.set("adapters", adapters);
@@ -92,10 +94,10 @@ std::string other_keys(const NewJobValues& job) {
 
 }  // namespace
 
-Tree new_job_file_tree(const NewJobValues& job) {
-  Tree batch = Tree::flow_mapping();
+DocumentTree new_job_file_tree(const NewJobValues& job) {
+  DocumentTree batch = DocumentTree::empty_flow_mapping();
   batch.set("sequences", job.sequences).set("length", job.length);
-  Tree mapping = Tree::mapping();
+  DocumentTree mapping = DocumentTree::make_empty_mapping();
   mapping.set("stepwright", "job/2").set("model", job.model).set("cluster", job.cluster);
   mapping.set("batch", batch);
   set_trained(job, mapping);
@@ -104,7 +106,7 @@ Tree new_job_file_tree(const NewJobValues& job) {
 }
 
 std::string new_job_file_text(const NewJobValues& job, const std::string& name) {
-  const Tree mapping = new_job_file_tree(job);
+  const DocumentTree mapping = new_job_file_tree(job);
   const auto said = [&](std::string_view key) { return key_line(key, *mapping.find(key)); };
   std::string text = fmt::format(
       "# What is trained, on which cluster, with which batch. Next:\n"

@@ -23,8 +23,8 @@ inline constexpr Named<NewJobTrainingKind> kNewJobTrainingNames[] = {
 /// The values that a new job file must state; all others get defaults.
 struct NewJobValues {
   std::string model;  ///< Name of a built-in model, or a path relative to the job file's folder.
-  model::Architecture architecture;
-  Tree cluster;  ///< Cluster as job files write it: `{profile: NAME, nodes: N}`.
+  model::ModelArchitecture architecture;
+  DocumentTree cluster;  ///< Cluster as job files write it: `{profile: NAME, nodes: N}`.
   cluster::Cluster described;
   std::int64_t sequences = 0;
   std::int64_t length = 0;  ///< Sequence length in tokens.
@@ -33,7 +33,7 @@ struct NewJobValues {
 };
 
 /// Returns the content of a new job file as a tree, without comments.
-Tree new_job_file_tree(const NewJobValues& job);
+DocumentTree new_job_file_tree(const NewJobValues& job);
 
 /// Returns the text of a new job file for a person to edit: every value has a comment, and further
 /// keys are commented out so that deleting the leading `# ` enables them. `name`: name of the file.

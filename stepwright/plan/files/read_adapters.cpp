@@ -27,16 +27,16 @@ struct TargetGroup {
   model::AdapterTargets targets;
 };
 
-model::AdapterTargets targets_of(std::initializer_list<model::AdapterTarget> list) {
+model::AdapterTargets targets_of(std::initializer_list<model::LoraTargetProduct> list) {
   model::AdapterTargets targets;
-  for (const model::AdapterTarget target : list) targets.set(model::place_of(target));
+  for (const model::LoraTargetProduct target : list) targets.set(model::place_of(target));
   return targets;
 }
 
 /// Returns the words of targets, those with the most targets first; `qkv` and `fc1` are products
 /// that a model fuses.
 std::vector<TargetGroup> target_words() {
-  using enum model::AdapterTarget;
+  using enum model::LoraTargetProduct;
   std::vector<TargetGroup> words = {{"qkv", targets_of({kQuery, kKey, kValue})},
                                     {"fc1", targets_of({kGate, kUp})}};
   for (const auto& [target, name] : model::kAdapterTargetNames) {
@@ -48,7 +48,7 @@ std::vector<TargetGroup> target_words() {
 /// Word for all targets that the model has.
 constexpr std::string_view kAllTargets = "all";
 
-model::AdapterTargets read_target(Node node, const model::AdapterTargets& possible) {
+model::AdapterTargets read_target(DocumentNode node, const model::AdapterTargets& possible) {
   std::vector<std::string_view> known = {kAllTargets};
   const std::vector<TargetGroup> words = target_words();
   for (const TargetGroup& word : words) known.push_back(word.name);
@@ -61,7 +61,7 @@ model::AdapterTargets read_target(Node node, const model::AdapterTargets& possib
   return targets;
 }
 
-model::AdapterTargets read_targets(Node node, const model::AdapterTargets& possible) {
+model::AdapterTargets read_targets(DocumentNode node, const model::AdapterTargets& possible) {
   if (!node.is_sequence()) return read_target(node, possible);
   if (node.size() == 0) node.fail("must list targets: without one nothing would be trained");
   model::AdapterTargets targets;
@@ -70,7 +70,7 @@ model::AdapterTargets read_targets(Node node, const model::AdapterTargets& possi
 }
 
 /// Fails if a joined adapter covers some parts of a fused product but not all.
-void check_joined(Node node, const model::LoraAdapters& adapters,
+void check_joined(DocumentNode node, const model::LoraAdapters& adapters,
                   const model::AdapterTargets& possible) {
   if (!adapters.joined) return;
   for (const TargetGroup& word : target_words()) {
@@ -82,21 +82,23 @@ void check_joined(Node node, const model::LoraAdapters& adapters,
 }
 
 /// Fails if the job's framework does not support a narrow base of this type.
-void check_narrow(Node node, const Job& job, DType base) {
+void check_narrow(DocumentNode node, const Job& job, DType base) {
   if (job.framework.name.empty()) return;
-  const WordSet runs = FrameworkSupport(job.framework).allowed(Ability::kTrained, 0);
-  const std::vector<std::string>& words = framework_property_words(Ability::kTrained);
+  const WordSet runs =
+      FrameworkSupport(job.framework).supported_property_words(FrameworkProperty::kTrained, 0);
+  const std::vector<std::string>& words =
+      framework_property_value_names(FrameworkProperty::kTrained);
   const auto has = [&](std::string_view word) {
     return runs[static_cast<std::size_t>(std::ranges::find(words, word) - words.begin())];
   };
   if (has("narrow_base") && (base != DType::kFp8 || has("fp8_base"))) return;
-  const Framework& framework = job.framework;
+  const TrainingFramework& framework = job.framework;
   node.fail(fmt::format("{} has no base of {}: of what is trained it runs {}",
                         framework.variant.empty() ? framework.name : framework.variant, node.text(),
-                        property_words_text(Ability::kTrained, runs)));
+                        property_words_text(FrameworkProperty::kTrained, runs)));
 }
 
-DType read_base(Node node, const Job& job) {
+DType read_base(DocumentNode node, const Job& job) {
   const DType base = node.choice(model::kAdapterBaseTypeNames);
   if (base != DType::kBf16) check_narrow(node, job, base);
   const DType stored = parameter_storage_type(job.precision);
@@ -111,8 +113,8 @@ DType read_base(Node node, const Job& job) {
   return base;
 }
 
-model::LoraAdapters read_adapters(Node node, const Job& job) {
-  node.allow_only({"rank", "alpha", "targets", "dropout", "base", "joined"});
+model::LoraAdapters read_adapters(DocumentNode node, const Job& job) {
+  node.allow_only_keys({"rank", "alpha", "targets", "dropout", "base", "joined"});
   const model::AdapterTargets possible = model::possible_adapter_targets(job.model);
   if (possible.none()) node.fail("the model has no product that an adapter could stand beside");
   model::LoraAdapters adapters;
@@ -139,7 +141,7 @@ model::LoraAdapters read_adapters(Node node, const Job& job) {
 constexpr std::string_view kLayersWord = "layers ";
 
 /// Reads a range of frozen layers, as "layers 0-11".
-void read_frozen_layers(Node node, const model::Architecture& model,
+void read_frozen_layers(DocumentNode node, const model::ModelArchitecture& model,
                         model::FrozenModelParts& frozen) {
   const std::string text = node.text();
   const std::string_view range = std::string_view(text).substr(kLayersWord.size());
@@ -148,19 +150,19 @@ void read_frozen_layers(Node node, const model::Architecture& model,
   const IntegerParseResult last =
       dash == std::string_view::npos ? first : read_integer(range.substr(dash + 1));
   const auto good = [&](const IntegerParseResult& number) {
-    return number.status == IntegerParseResult::Status::kGood && number.value >= 0 &&
+    return number.status == IntegerParseResult::IntegerParseStatus::kGood && number.value >= 0 &&
            number.value < model.layers;
   };
   if (!good(first) || !good(last) || last.value < first.value) {
     node.fail(fmt::format("must name layers from 0 to {}, as in 'layers 0-11'; it is '{}'",
-                          model.layers - 1, printable(text)));
+                          model.layers - 1, one_line_printable_text(text)));
   }
   if (frozen.layers > 0) node.fail("layers are named twice: freeze one run of them");
   frozen.first = first.value;
   frozen.layers = last.value - first.value + 1;
 }
 
-model::FrozenModelParts read_frozen(Node node, const model::Architecture& model) {
+model::FrozenModelParts read_frozen(DocumentNode node, const model::ModelArchitecture& model) {
   if (!node.is_sequence()) node.fail("must be a list, as in [embedding, layers 0-11]");
   static constexpr std::string_view kKnown[] = {"embedding", "encoder", "projector", "layers 0-11"};
   model::FrozenModelParts frozen;
@@ -193,7 +195,7 @@ Json targets_json(const model::LoraAdapters& adapters) {
 
 }  // namespace
 
-void read_adapters_and_frozen_parts(Node file, Job& job) {
+void read_adapters_and_frozen_parts(DocumentNode file, Job& job) {
   if (const auto frozen = file.find("frozen")) job.model.frozen = read_frozen(*frozen, job.model);
   const auto adapters = file.find("adapters");
   if (!adapters) return;

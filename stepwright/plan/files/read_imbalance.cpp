@@ -19,7 +19,7 @@ namespace {
 constexpr double kMostTokens = 1e18;
 constexpr double kMostImbalance = 1e6;
 
-std::vector<double> listed_tokens(Node list) {
+std::vector<double> listed_tokens(DocumentNode list) {
   std::vector<double> tokens;
   for (std::size_t i = 0; i < list.size(); ++i) tokens.push_back(list.at(i).number(0, kMostTokens));
   return tokens;
@@ -33,7 +33,7 @@ double tokens_in(const CsvTable& table, std::size_t line, const std::string& cel
   const auto value = read_double(word);
   if (value && *value >= 0 && *value <= kMostTokens) return *value;
   fail_input(fmt::format("{}:{}: tokens of an expert must be a number from 0 to {:g}, not '{}'",
-                         table.name, line, kMostTokens, printable(cell)));
+                         table.name, line, kMostTokens, one_line_printable_text(cell)));
 }
 
 /// Returns all cells of a file without column names; its first line was read as names.
@@ -50,7 +50,7 @@ std::vector<double> plain_tokens(const CsvTable& table) {
 std::vector<double> tokens_of_column(const CsvTable& table) {
   const auto column = table.column("tokens");
   static constexpr std::string_view kColumns[] = {"tokens", "expert"};
-  table.reject_misspelt_columns(kColumns);
+  table.refuse_misspelt_column_titles(kColumns);
   if (!column) {
     fail_input(fmt::format("{}: must have a column 'tokens', or numbers alone", table.name));
   }
@@ -65,7 +65,8 @@ std::vector<double> tokens_of_column(const CsvTable& table) {
                         *number == std::floor(*number);
       if (!good || tokens[static_cast<std::size_t>(*number)] >= 0) {
         fail_input(fmt::format("{}:{}: expert '{}': must be each of 0 to {} once", table.name,
-                               row.line, printable(row.cells[*expert]), tokens.size() - 1));
+                               row.line, one_line_printable_text(row.cells[*expert]),
+                               tokens.size() - 1));
       }
       place = static_cast<std::size_t>(*number);
     }
@@ -77,7 +78,7 @@ std::vector<double> tokens_of_column(const CsvTable& table) {
 std::vector<double> load_tokens(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".json" || extension == ".yaml" || extension == ".yml") {
-    const Document document = Document::load(path);
+    const YamlJsonDocument document = YamlJsonDocument::load(path);
     if (!document.root().is_sequence()) {
       document.root().fail("must be a list of the tokens of each expert");
     }
@@ -89,9 +90,9 @@ std::vector<double> load_tokens(const std::string& path) {
 }
 
 /// Fails unless there is a number for each of the model's experts, and one is above 0.
-void check_tokens(Node node, const Job& job) {
+void check_tokens(DocumentNode node, const Job& job) {
   if (!job.model.experts) {
-    node.fail(fmt::format("{} has no experts", printable(job.model_name)));
+    node.fail(fmt::format("{} has no experts", one_line_printable_text(job.model_name)));
   }
   const std::int64_t count = job.model.experts->count;
   const std::int64_t given = std::ssize(job.expert_tokens);
@@ -106,14 +107,14 @@ void check_tokens(Node node, const Job& job) {
 
 }  // namespace
 
-void read_expert_imbalance(Node node, const std::filesystem::path& directory, Job& job) {
+void read_expert_imbalance(DocumentNode node, const std::filesystem::path& directory, Job& job) {
   if (node.is_scalar()) {
     job.imbalance = node.number(1, kMostImbalance);
     return;
   }
   if (node.is_mapping()) {
-    node.allow_only({"file"});
-    job.expert_tokens = load_tokens(read_existing_path(node.get("file"), directory));
+    node.allow_only_keys({"file"});
+    job.expert_tokens = load_tokens(read_absolute_path(node.get("file"), directory));
   } else {
     job.expert_tokens = listed_tokens(node);
   }

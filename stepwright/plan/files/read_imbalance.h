@@ -12,6 +12,6 @@ namespace stepwright::plan {
 /// `{file}` with such a list (JSON, YAML, numbers separated by commas or lines, or a table with
 /// columns `tokens` and, if not in order, `expert`). Fails with `kInput` unless each expert has one
 /// number, none negative and one above 0.
-void read_expert_imbalance(Node node, const std::filesystem::path& directory, Job& job);
+void read_expert_imbalance(DocumentNode node, const std::filesystem::path& directory, Job& job);
 
 }  // namespace stepwright::plan

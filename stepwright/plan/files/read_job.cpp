@@ -32,7 +32,7 @@ constexpr double kMostBytes = 1e18;
 constexpr double kMostRate = 1e18;
 
 /// Fails on `packed: true` of old files, which does not say enough.
-void read_packed(Node parent) {
+void read_packed(DocumentNode parent) {
   const auto packed = parent.find("packed");
   if (packed && packed->boolean()) {
     packed->fail_unsupported(
@@ -42,7 +42,7 @@ void read_packed(Node parent) {
 }
 
 /// Returns the number of sequences of a batch that is stated in tokens.
-std::int64_t sequences_of(Node tokens, std::int64_t length) {
+std::int64_t sequences_of(DocumentNode tokens, std::int64_t length) {
   const std::int64_t count = read_batch_or_sequence_size(tokens, 1, kMaxPlanFileCount);
   if (count % length == 0) return count / length;
   const std::int64_t below = count / length * length;
@@ -51,31 +51,31 @@ std::int64_t sequences_of(Node tokens, std::int64_t length) {
 }
 
 /// Adds a note if a count was written with a unit letter (`4k`).
-void tell_count(std::string_view key, Node node, std::int64_t count, Job& job) {
+void tell_count(std::string_view key, DocumentNode node, std::int64_t count, Job& job) {
   if (!node.is_scalar() || node.is_number()) return;
-  job.notes.push_back(
-      fmt::format("batch.{}: {} is read as {}.", key, printable(node.text()), format_count(count)));
+  job.notes.push_back(fmt::format("batch.{}: {} is read as {}.", key,
+                                  one_line_printable_text(node.text()), format_count(count)));
 }
 
 /// Reads a count of the batch, which may be written as `4k`.
-std::int64_t read_batch_count(Node batch, std::string_view key, Job& job) {
-  const Node node = batch.get(key);
+std::int64_t read_batch_count(DocumentNode batch, std::string_view key, Job& job) {
+  const DocumentNode node = batch.get(key);
   const std::int64_t count = read_batch_or_sequence_size(node, 1, kMaxPlanFileCount);
   tell_count(key, node, count, job);
   return count;
 }
 
 /// Reads the mean number of images per sequence, and the patches of an image.
-void read_images(Node node, Job& job) {
+void read_images(DocumentNode node, Job& job) {
   std::optional<model::ImageEncoder>& encoder = job.model.encoder;
   if (!encoder) node.fail("the model has no encoder of images");
   const bool mapping = node.is_mapping();
-  if (mapping) node.allow_only({"count", "patches"});
+  if (mapping) node.allow_only_keys({"count", "patches"});
   const auto count = mapping ? node.find("count") : node;
   if (count) encoder->images = count->number(0, model::kMaxImagesPerSequence);
   if (encoder->images > 0 && encoder->parameters == 0) {
     node.fail(fmt::format("nobody counted the model's encoder ({}): its images can be left out (0)",
-                          printable(encoder->name)));
+                          one_line_printable_text(encoder->name)));
   }
   const auto patches = mapping ? node.find("patches") : std::nullopt;
   if (patches)
@@ -86,13 +86,13 @@ void read_images(Node node, Job& job) {
   }
 }
 
-void read_batch(Node node, const std::filesystem::path& directory, Job& job) {
-  node.allow_only({"sequences", "tokens", "length", "lengths", "packing", "packed", "images"});
+void read_batch(DocumentNode node, const std::filesystem::path& directory, Job& job) {
+  node.allow_only_keys({"sequences", "tokens", "length", "lengths", "packing", "packed", "images"});
   const auto tokens = node.find("tokens");
   if (tokens && node.find("sequences")) {
     tokens->fail("beside sequences: one of the two says how large the batch is");
   }
-  require_keys(node, {tokens ? "tokens" : "sequences", "length"});
+  require_mapping_keys(node, {tokens ? "tokens" : "sequences", "length"});
   if (!tokens) job.sequences = read_batch_count(node, "sequences", job);
   job.length = read_batch_count(node, "length", job);
   if (tokens) job.sequences = sequences_of(*tokens, job.length);
@@ -103,21 +103,22 @@ void read_batch(Node node, const std::filesystem::path& directory, Job& job) {
 }
 
 /// Reads a release of a framework; empty: the newest.
-std::string read_release(Node node) {
+std::string read_release(DocumentNode node) {
   std::string release = read_name(node);
   const std::string fault = release.empty() ? "" : invalid_release_reason(release);
   if (!fault.empty()) node.fail(fault);
   return release;
 }
 
-Framework read_framework(Node node) {
+TrainingFramework read_framework(DocumentNode node) {
   const bool mapping = node.is_mapping();
-  if (mapping) node.allow_only({"name", "version", "variant"});
-  const Node name = mapping ? node.get("name") : node;
-  Framework framework{.name = std::string(framework_of_file_word(read_name(name)))};
+  if (mapping) node.allow_only_keys({"name", "version", "variant"});
+  const DocumentNode name = mapping ? node.get("name") : node;
+  TrainingFramework framework{.name =
+                                  std::string(framework_of_config_format_name(read_name(name)))};
   const auto& known = kFrameworkNames;
   if (!mapping) {
-    if (const auto variant = framework_of_variant(framework.name)) return *variant;
+    if (const auto variant = base_framework_of_variant(framework.name)) return *variant;
   }
   if (std::ranges::find(known, framework.name) == std::ranges::end(known)) {
     fail_unknown_word(name, known);
@@ -136,7 +137,7 @@ Framework read_framework(Node node) {
 }
 
 /// Reads CUDA graphs: true, false, or a list of layer parts.
-CudaGraphScope read_graphs(Node node) {
+CudaGraphScope read_graphs(DocumentNode node) {
   if (!node.is_sequence()) return {.step = node.boolean()};
   std::vector<std::string_view> known;
   for (const CudaGraphPart& part : kGraphParts) known.push_back(part.name);
@@ -152,7 +153,7 @@ CudaGraphScope read_graphs(Node node) {
 /// Key `fused_cross_entropy` (true or false) of files older than `cross_entropy`.
 constexpr std::string_view kOldCrossEntropy = "fused_cross_entropy";
 
-CrossEntropyKernel read_cross_entropy(Node node, CrossEntropyKernel usual) {
+CrossEntropyKernel read_cross_entropy(DocumentNode node, CrossEntropyKernel usual) {
   const auto word = node.find("cross_entropy");
   const auto old = node.find(kOldCrossEntropy);
   if (word && old) old->fail("beside cross_entropy: one of the two says how the loss is taken");
@@ -162,12 +163,12 @@ CrossEntropyKernel read_cross_entropy(Node node, CrossEntropyKernel usual) {
 }
 
 /// Reads kernels; returns `kernels` with the values that the file states.
-Kernels read_kernels(Node node, Kernels kernels) {
+FrameworkKernels read_kernels(DocumentNode node, FrameworkKernels kernels) {
   std::vector<std::string_view> keys = {"attention",     "cuda_graphs",    "casts",
                                         "masters",       "loss_chunks",    "loss_keeps",
                                         "cross_entropy", "expert_weights", kOldCrossEntropy};
-  for (const auto& [flag, name] : kKernelFlags) keys.push_back(name);
-  node.allow_only(keys);
+  for (const auto& [flag, name] : kKernelFlagNames) keys.push_back(name);
+  node.allow_only_keys(keys);
   if (const auto given = node.find("attention")) {
     kernels.attention = given->choice(cluster::kAttentionKernelNames);
   }
@@ -184,13 +185,13 @@ Kernels read_kernels(Node node, Kernels kernels) {
   if (const auto given = node.find("expert_weights")) {
     kernels.expert_weights = given->choice(kExpertWeightsNames);
   }
-  for (const auto& [flag, name] : kKernelFlags) {
+  for (const auto& [flag, name] : kKernelFlagNames) {
     if (const auto given = node.find(name)) kernels.*flag = given->boolean();
   }
   return kernels;
 }
 
-void check_targets(Node node, const Objective& objective) {
+void check_targets(DocumentNode node, const Objective& objective) {
   const int targets =
       (objective.target_step_time_s > 0 ? 1 : 0) + (objective.target_tokens_per_s > 0 ? 1 : 0);
   const bool smallest = objective.kind == TunerObjectiveKind::kSmallestCluster;
@@ -203,14 +204,14 @@ void check_targets(Node node, const Objective& objective) {
 }
 
 /// True if a cluster says `use: all`, a word for the search that does not describe the cluster.
-bool reads_use_all(Node cluster) {
+bool reads_use_all(DocumentNode cluster) {
   static constexpr Named<bool> kUses[] = {{false, "some"}, {true, "all"}};
   const auto use = cluster.is_mapping() ? cluster.find("use") : std::nullopt;
   return use && use->choice(kUses);
 }
 
 /// Reads a goal of the tuner; fails if the word is neither a goal nor a method.
-TunerObjectiveKind read_goal(Node word) {
+TunerObjectiveKind read_goal(DocumentNode word) {
   std::vector<std::string_view> known;
   for (const auto& [kind, name] : kObjectiveNames) {
     if (word.text() == name) return kind;
@@ -221,7 +222,7 @@ TunerObjectiveKind read_goal(Node word) {
 }
 
 /// Reads the tuner's objective. If `objective` names a training method, the goal is the step time.
-Objective read_objective(Node node, bool method) {
+Objective read_objective(DocumentNode node, bool method) {
   Objective objective;
   if (node.is_mapping()) {
     std::vector<std::string_view> keys = {"kind",
@@ -231,11 +232,11 @@ Objective read_objective(Node node, bool method) {
                                           "target_step_time",
                                           "target_tokens_per_s"};
     std::ranges::copy(training_method_keys(), std::back_inserter(keys));
-    node.allow_only(keys);
+    node.allow_only_keys(keys);
     const auto read = [node](std::string_view key, QuantityKind quantity, double most,
                              double& value) {
       const auto given = node.find(key);
-      if (given) value = require_above_zero(*given, read_quantity(*given, quantity, 0, most));
+      if (given) value = require_positive_value(*given, read_quantity(*given, quantity, 0, most));
     };
     const auto kind = node.find("kind");
     if (kind && !method) objective.kind = read_goal(*kind);
@@ -249,7 +250,7 @@ Objective read_objective(Node node, bool method) {
     }
     read("target_step_time", QuantityKind::kTime, kMostRate, objective.target_step_time_s);
     if (const auto rate = node.find("target_tokens_per_s")) {
-      objective.target_tokens_per_s = require_above_zero(*rate, rate->number(0, kMostRate));
+      objective.target_tokens_per_s = require_positive_value(*rate, rate->number(0, kMostRate));
     }
   } else if (!method) {
     objective.kind = read_goal(node);
@@ -258,8 +259,8 @@ Objective read_objective(Node node, bool method) {
   return objective;
 }
 
-void read_objectives(Node node, Job& job) {
-  const std::optional<TrainingMethodKind> method = training_method_of_objective(node);
+void read_objectives(DocumentNode node, Job& job) {
+  const std::optional<TrainingMethodKind> method = training_method_named_by_objective(node);
   job.objective = read_objective(node, method.has_value());
   if (method) {
     job.method = read_training_method(node, *method, job);
@@ -271,7 +272,7 @@ void read_objectives(Node node, Job& job) {
   }
 }
 
-void read_model_of(Node node, const std::filesystem::path& directory, Job& job) {
+void read_model_of(DocumentNode node, const std::filesystem::path& directory, Job& job) {
   job.model = model::read_job_model(node.get("model"), directory, &job.notes);
   job.model_name = job.model.name.empty() ? "model" : job.model.name;
   if (const auto dropout = node.find("dropout")) {
@@ -280,7 +281,7 @@ void read_model_of(Node node, const std::filesystem::path& directory, Job& job) 
   }
 }
 
-void read_experts(Node node, const std::filesystem::path& directory, Job& job) {
+void read_experts(DocumentNode node, const std::filesystem::path& directory, Job& job) {
   if (const auto given = node.find("routing")) job.routing = given->choice(kRoutingNames);
   if (const auto given = node.find("dispatcher")) job.dispatcher = given->choice(kDispatcherNames);
   if (const auto given = node.find("imbalance")) read_expert_imbalance(*given, directory, job);
@@ -295,8 +296,8 @@ void read_experts(Node node, const std::filesystem::path& directory, Job& job) {
 
 /// Fails if a tensor of a step could have more elements than an integer holds; tests the widest
 /// tensor of the whole batch and the scores of one sequence.
-void check_size(Node node, const Job& job) {
-  const model::Architecture& model = job.model;
+void check_size(DocumentNode node, const Job& job) {
+  const model::ModelArchitecture& model = job.model;
   const auto widest = static_cast<double>(
       std::max({model.hidden, model.ffn, model.vocabulary, model.heads * model.head_dim}));
   const auto length = static_cast<double>(job.length);
@@ -310,12 +311,12 @@ void check_size(Node node, const Job& job) {
 
 }  // namespace
 
-Job read_job_mapping(Node node, const std::filesystem::path& directory, PlanFileVersion version,
-                     const Framework& unsaid) {
-  if (node.find("stepwright")) version = read_file_version(node, "job");
-  check_key_places(node);
-  check_allowed_keys(node, {kJobFileKeys, kJobOnlyKeys, kPlanChoiceKeys});
-  require_keys(node, {"model", "cluster", "batch"});
+Job read_job_mapping(DocumentNode node, const std::filesystem::path& directory,
+                     PlanFileVersion version, const TrainingFramework& unsaid) {
+  if (node.find("stepwright")) version = read_stepwright_file_version(node, "job");
+  check_plan_key_places(node);
+  check_allowed_keys(node, {kJobFileKeys, kJobFileOnlyKeys, kAllPlanFileKeys});
+  require_mapping_keys(node, {"model", "cluster", "batch"});
   Job job;
   read_model_of(node, directory, job);
   job.cluster = cluster::read_job_cluster(node.get("cluster"), directory);
@@ -333,37 +334,37 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, PlanFile
     job.host_threads = given->integer(1, kMaxHostOptimizerThreads);
   }
   if (const auto given = node.find("conditions")) {
-    job.conditions = read_existing_path(*given, directory);
+    job.conditions = read_absolute_path(*given, directory);
   }
   if (const auto given = node.find("measured"))
-    job.measured = read_existing_path(*given, directory);
+    job.measured = read_absolute_path(*given, directory);
   job.kernels = default_kernels(job.framework, job.cluster.device);
   if (const auto given = node.find("kernels")) {
     job.kernels = read_kernels(*given, job.kernels);
     job.attention_stated = given->find("attention").has_value();
   }
   if (const auto given = node.find("objective")) read_objectives(*given, job);
-  if (const auto given = node.find("run")) job.run = read_run_mapping(*given);
+  if (const auto given = node.find("run")) job.run = read_training_run_settings(*given);
   read_experts(node, directory, job);
   job.space = read_search_space(node, version, job.notes);
   check_size(node.get("batch"), job);
   return job;
 }
 
-bool is_file_of_kind(const Document& document, std::string_view kind) {
-  const Node root = document.root();
+bool is_stepwright_file_of_kind(const YamlJsonDocument& document, std::string_view kind) {
+  const DocumentNode root = document.root();
   if (!root.is_mapping()) return false;
   const auto version = root.find("stepwright");
   return version && version->is_scalar() && version->text().starts_with(std::string(kind) + "/");
 }
 
-Job read_job(const Document& document, const std::filesystem::path& directory) {
-  const PlanFileVersion version = read_file_version(document.root(), "job");
+Job read_job(const YamlJsonDocument& document, const std::filesystem::path& directory) {
+  const PlanFileVersion version = read_stepwright_file_version(document.root(), "job");
   return read_job_mapping(document.root(), directory, version);
 }
 
 Job load_job(const std::filesystem::path& path) {
-  return read_job(Document::load(path), path.parent_path());
+  return read_job(YamlJsonDocument::load(path), path.parent_path());
 }
 
 }  // namespace stepwright::plan

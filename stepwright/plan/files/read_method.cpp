@@ -37,24 +37,24 @@ std::span<const std::string_view> keys_of(TrainingMethodKind kind) {
 }
 
 /// Reads the place of a second model: a word, or the number of its own devices.
-SecondModel read_second_model(Node node) {
+SecondModel read_second_model(DocumentNode node) {
   if (!node.is_mapping()) return {.place = node.choice(kSecondModelPlaceNames)};
-  node.allow_only({"devices"});
+  node.allow_only_keys({"devices"});
   return {.place = SecondModelPlace::kOther,
           .devices = node.get("devices").integer(1, cluster::kMaxClusterDevices)};
 }
 
-void read_speed(Node node, Rollout& rollout) {
+void read_speed(DocumentNode node, RolloutSettings& rollout) {
   const auto rate = node.find("tokens_per_s");
   const auto time = node.find("seconds");
   if (rate && time) {
     time->fail(
         "cannot be given beside tokens_per_s: one of them says how fast sequences are generated");
   }
-  if (rate) rollout.tokens_per_s = require_above_zero(*rate, rate->number(0, kMostTokensPerS));
+  if (rate) rollout.tokens_per_s = require_positive_value(*rate, rate->number(0, kMostTokensPerS));
   if (time) {
     rollout.seconds =
-        require_above_zero(*time, read_quantity(*time, QuantityKind::kTime, 0, kLongestTime));
+        require_positive_value(*time, read_quantity(*time, QuantityKind::kTime, 0, kLongestTime));
   }
 }
 
@@ -62,7 +62,7 @@ void read_speed(Node node, Rollout& rollout) {
 /// share of the weights leaves half of device memory for caches.
 std::int64_t engine_devices(const Job& job) {
   const auto bytes = static_cast<double>(
-      size_bytes(parameter_storage_type(job.precision), model::count_parameters(job.model)));
+      bytes_of_elements(parameter_storage_type(job.precision), model::count_parameters(job.model)));
   std::int64_t devices = 1;
   while (2 * devices <= job.cluster.devices_per_node &&
          bytes / static_cast<double>(devices) > job.cluster.device.memory_bytes / 2) {
@@ -71,9 +71,10 @@ std::int64_t engine_devices(const Job& job) {
   return devices;
 }
 
-Rollout read_rollout(Node node, const Job& job) {
-  node.allow_only({"tokens_per_s", "seconds", "longest", "switch", "prompt", "devices", "tensor"});
-  Rollout rollout;
+RolloutSettings read_rollout(DocumentNode node, const Job& job) {
+  node.allow_only_keys(
+      {"tokens_per_s", "seconds", "longest", "switch", "prompt", "devices", "tensor"});
+  RolloutSettings rollout;
   read_speed(node, rollout);
   if (const auto given = node.find("longest")) {
     rollout.longest_s = read_quantity(*given, QuantityKind::kTime, 0, kLongestTime);
@@ -101,16 +102,17 @@ Rollout read_rollout(Node node, const Job& job) {
   return rollout;
 }
 
-RolloutSequenceDispatch read_dispatch(Node node) {
-  node.allow_only({"padded", "token"});
+RolloutSequenceDispatch read_dispatch(DocumentNode node) {
+  node.allow_only_keys({"padded", "token"});
   RolloutSequenceDispatch dispatch{.padded = node.get("padded").integer(1, std::int64_t{1} << 40)};
   if (const auto given = node.find("token")) {
-    dispatch.token_s = require_above_zero(*given, read_quantity(*given, QuantityKind::kTime, 0, 1));
+    dispatch.token_s =
+        require_positive_value(*given, read_quantity(*given, QuantityKind::kTime, 0, 1));
   }
   return dispatch;
 }
 
-void read_second_models(Node node, TrainingMethod& method) {
+void read_second_models(DocumentNode node, TrainingMethod& method) {
   const bool preferences = method.kind == TrainingMethodKind::kDpo;
   method.reference.place = SecondModelPlace::kSame;
   if (const auto given = node.find("reference")) {
@@ -137,7 +139,7 @@ Json second_model_json(const SecondModel& model) {
   return name_of(kSecondModelPlaceNames, model.place);
 }
 
-Json rollout_json(const Rollout& rollout) {
+Json rollout_json(const RolloutSettings& rollout) {
   Json json = Json::object();
   if (rollout.tokens_per_s) json["tokens_per_s"] = *rollout.tokens_per_s;
   if (rollout.seconds) json["seconds"] = *rollout.seconds;
@@ -151,7 +153,7 @@ Json rollout_json(const Rollout& rollout) {
 
 }  // namespace
 
-std::optional<TrainingMethodKind> training_method_of_objective(Node objective) {
+std::optional<TrainingMethodKind> training_method_named_by_objective(DocumentNode objective) {
   const auto word = objective.is_mapping() ? objective.find("kind") : std::optional(objective);
   if (!word || !word->is_scalar()) return std::nullopt;
   const auto found =
@@ -165,7 +167,8 @@ std::vector<std::string_view> training_method_keys() {
   return {keys.begin(), keys.end()};
 }
 
-TrainingMethod read_training_method(Node objective, TrainingMethodKind kind, const Job& job) {
+TrainingMethod read_training_method(DocumentNode objective, TrainingMethodKind kind,
+                                    const Job& job) {
   TrainingMethod method{.kind = kind};
   const std::string_view name = name_of(kMethodNames, kind);
   const bool mapping = objective.is_mapping();
@@ -176,9 +179,9 @@ TrainingMethod read_training_method(Node objective, TrainingMethodKind kind, con
       given->fail(fmt::format("{} has no {}", name, key));
     }
   }
-  method.old_log_probabilities = generates_sequences(kind);
-  if (generates_sequences(kind)) {
-    method.rollout = Rollout{.tensor = engine_devices(job)};
+  method.old_log_probabilities = training_method_generates_sequences(kind);
+  if (training_method_generates_sequences(kind)) {
+    method.rollout = RolloutSettings{.tensor = engine_devices(job)};
     method.reference.place = SecondModelPlace::kSame;
   }
   if (kind == TrainingMethodKind::kPpo) method.critic.place = SecondModelPlace::kSame;

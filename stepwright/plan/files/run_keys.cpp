@@ -9,26 +9,28 @@
 
 namespace stepwright::plan {
 
-double read_run_setting_number(Node node, const RunSettingKey& key) {
+double read_run_setting_number(DocumentNode node, const TrainingRunSettingKey& key) {
   switch (key.unit) {
-    case RunSettingUnit::kTime: return read_quantity(node, QuantityKind::kTime, key.low, key.high);
-    case RunSettingUnit::kRate: return read_quantity(node, QuantityKind::kRate, key.low, key.high);
-    case RunSettingUnit::kTokens:
+    case TrainingRunSettingUnit::kTime:
+      return read_quantity(node, QuantityKind::kTime, key.low, key.high);
+    case TrainingRunSettingUnit::kRate:
+      return read_quantity(node, QuantityKind::kRate, key.low, key.high);
+    case TrainingRunSettingUnit::kTokens:
       return read_quantity(node, QuantityKind::kTokens, key.low, key.high);
-    case RunSettingUnit::kCount:
+    case TrainingRunSettingUnit::kCount:
       return static_cast<double>(
           node.integer(static_cast<std::int64_t>(key.low), static_cast<std::int64_t>(key.high)));
-    case RunSettingUnit::kShare: {
+    case TrainingRunSettingUnit::kShare: {
       const double share = node.number(key.low, key.high);
       if (share == 1) node.fail("must be below 1: it would leave no time for steps");
       return share;
     }
-    case RunSettingUnit::kNumber: break;
+    case TrainingRunSettingUnit::kNumber: break;
   }
   return node.number(key.low, key.high);
 }
 
-std::string run_setting_contradiction(const TrainingRunSettings& s) {
+std::string contradiction_in_run_settings(const TrainingRunSettings& s) {
   if (s.device_mttf_s && s.failures_per_device_hour) {
     return "device_mttf and failures_per_device_hour say the same: give one of them";
   }
@@ -45,19 +47,19 @@ std::string run_setting_contradiction(const TrainingRunSettings& s) {
   return "";
 }
 
-TrainingRunSettings read_run_mapping(Node node) {
+TrainingRunSettings read_training_run_settings(DocumentNode node) {
   std::vector<std::string_view> keys = {kCheckpointsKey};
-  for (const RunSettingKey& key : kRunKeys) keys.push_back(key.key);
-  node.allow_only(keys);
+  for (const TrainingRunSettingKey& key : kRunKeys) keys.push_back(key.key);
+  node.allow_only_keys(keys);
   TrainingRunSettings settings;
-  for (const RunSettingKey& key : kRunKeys) {
+  for (const TrainingRunSettingKey& key : kRunKeys) {
     if (const auto given = node.find(key.key))
       settings.*key.value = read_run_setting_number(*given, key);
   }
   if (const auto given = node.find(kCheckpointsKey)) {
     settings.checkpoints = given->choice(kCheckpointWritingNames);
   }
-  const std::string wrong = run_setting_contradiction(settings);
+  const std::string wrong = contradiction_in_run_settings(settings);
   if (!wrong.empty()) node.fail(wrong);
   return settings;
 }
@@ -70,7 +72,7 @@ TrainingRunSettings override_run_settings(TrainingRunSettings settings,
   if (over.evaluation || over.evaluation_tokens) {
     settings.evaluation = settings.evaluation_tokens = settings.evaluation_every = std::nullopt;
   }
-  for (const RunSettingKey& key : kRunKeys) {
+  for (const TrainingRunSettingKey& key : kRunKeys) {
     if (over.*key.value) settings.*key.value = over.*key.value;
   }
   if (over.checkpoints) {
@@ -84,10 +86,10 @@ TrainingRunSettings override_run_settings(TrainingRunSettings settings,
 
 nlohmann::ordered_json run_settings_json(const TrainingRunSettings& settings) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const RunSettingKey& key : kRunKeys) {
+  for (const TrainingRunSettingKey& key : kRunKeys) {
     const std::optional<double>& value = settings.*key.value;
     if (!value) continue;
-    if (key.unit == RunSettingUnit::kCount) {
+    if (key.unit == TrainingRunSettingUnit::kCount) {
       json[std::string(key.key)] = static_cast<std::int64_t>(*value);
     } else {
       json[std::string(key.key)] = *value;

@@ -17,35 +17,36 @@ namespace stepwright::plan {
 namespace {
 
 /// Returns the element of a list whose index, from 0, is `text`; null if there is none.
-Tree* find_element(Tree& list, std::string_view text) {
+DocumentTree* find_element(DocumentTree& list, std::string_view text) {
   const IntegerParseResult index = read_integer(text);
-  const bool good = index.status == IntegerParseResult::Status::kGood && index.value >= 0 &&
-                    index.value < std::ssize(list.items);
+  const bool good = index.status == IntegerParseResult::IntegerParseStatus::kGood &&
+                    index.value >= 0 && index.value < std::ssize(list.items);
   return good ? &list.items[static_cast<std::size_t>(index.value)] : nullptr;
 }
 
 /// Returns the value at a dotted path; null if there is none.
-Tree* find_path(Tree& root, std::string_view path) {
-  Tree* at = &root;
+DocumentTree* find_path(DocumentTree& root, std::string_view path) {
+  DocumentTree* at = &root;
   while (at != nullptr && !path.empty()) {
     const std::size_t end = std::min(path.find('.'), path.size());
     const std::string_view step = path.substr(0, end);
-    at = at->kind == Tree::Kind::kSequence ? find_element(*at, step) : at->find(step);
+    at = at->kind == DocumentTree::TreeValueKind::kSequence ? find_element(*at, step)
+                                                            : at->find(step);
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return at;
 }
 
 /// Removes the line numbers of a tree, as the user wrote no file.
-void forget_places(Tree& tree) {
+void forget_places(DocumentTree& tree) {
   tree.line = tree.column = 0;
-  for (Tree& item : tree.items) forget_places(item);
+  for (DocumentTree& item : tree.items) forget_places(item);
 }
 
 /// Parses a value as in a YAML file, including lists and mappings.
-Tree yaml_value(const std::string& value, const std::string& name) {
-  const Document document = Document::parse("value: " + value, name);
-  Tree tree = document.root().get("value").tree();
+DocumentTree yaml_value(const std::string& value, const std::string& name) {
+  const YamlJsonDocument document = YamlJsonDocument::parse("value: " + value, name);
+  DocumentTree tree = document.root().get("value").copy_tree();
   forget_places(tree);
   return tree;
 }
@@ -62,39 +63,45 @@ bool is_factor(const std::string& value) {
 }
 
 /// Fails because `path` has no value that a factor could multiply.
-[[noreturn]] void fail_absent(Tree& file, const std::string& path, const std::string& name) {
+[[noreturn]] void fail_absent(DocumentTree& file, const std::string& path,
+                              const std::string& name) {
   const std::size_t dot = path.rfind('.');
   const std::string key = path.substr(dot == std::string::npos ? 0 : dot + 1);
-  const Tree* parent =
+  const DocumentTree* parent =
       dot == std::string::npos ? &file : find_path(file, std::string_view(path).substr(0, dot));
   std::vector<std::string_view> known;
-  if (parent != nullptr && parent->kind == Tree::Kind::kMapping) {
+  if (parent != nullptr && parent->kind == DocumentTree::TreeValueKind::kMapping) {
     for (std::size_t i = 0; i < parent->items.size(); i += 2) {
       known.push_back(parent->items[i].text);
     }
   }
-  fail_input(fmt::format(
-      "{}: there is no '{}' to multiply{}{}", name, printable(path), spelling_hint(key, known),
-      known.empty() ? "" : fmt::format(" (present: {})", join_with_commas(known))));
+  fail_input(
+      fmt::format("{}: there is no '{}' to multiply{}{}", name, one_line_printable_text(path),
+                  spelling_hint(key, known),
+                  known.empty() ? "" : fmt::format(" (present: {})", join_with_commas(known))));
 }
 
-/// Returns the file with one value replaced: scalars and factors as `Document::with` does, lists
-/// and mappings as a whole.
-Document replaced(Tree file, const std::string& path, const std::string& value,
-                  const std::string& name) {
-  const Tree* present = find_path(file, path);
-  const bool holds_more = present != nullptr && present->kind != Tree::Kind::kScalar;
+/// Returns the file with one value replaced: scalars and factors as `YamlJsonDocument::with` does,
+/// lists and mappings as a whole.
+YamlJsonDocument replaced(DocumentTree file, const std::string& path, const std::string& value,
+                          const std::string& name) {
+  const DocumentTree* present = find_path(file, path);
+  const bool holds_more =
+      present != nullptr && present->kind != DocumentTree::TreeValueKind::kScalar;
   const bool gets_more = value.starts_with('[') || value.starts_with('{');
   if (present == nullptr && is_factor(value)) fail_absent(file, path, name);
-  if (!holds_more && !gets_more) return Document::from(std::move(file), name).with(path, value);
+  if (!holds_more && !gets_more)
+    return YamlJsonDocument::from_tree(std::move(file), name)
+        .copy_with_replaced_scalar(path, value);
   if (present == nullptr) {
-    const Document with_key = Document::from(std::move(file), name).with(path, "null");
-    file = with_key.root().tree();
+    const YamlJsonDocument with_key =
+        YamlJsonDocument::from_tree(std::move(file), name).copy_with_replaced_scalar(path, "null");
+    file = with_key.root().copy_tree();
   }
-  Tree* target = find_path(file, path);
+  DocumentTree* target = find_path(file, path);
   if (target == nullptr) fail_input(fmt::format("{}: no list or mapping can stand there", name));
   *target = yaml_value(value, name);
-  return Document::from(std::move(file), name);
+  return YamlJsonDocument::from_tree(std::move(file), name);
 }
 
 /// Parts of an argument `FIELD=VALUE`.
@@ -106,32 +113,33 @@ struct Assignment {
 
 Assignment read_assignment(const std::string& text, const Job& job,
                            std::string_view option = "--set") {
-  Assignment made{.name = fmt::format("{} {}", option, printable(text)), .path = "", .value = ""};
+  Assignment made{
+      .name = fmt::format("{} {}", option, one_line_printable_text(text)), .path = "", .value = ""};
   const std::size_t equals = text.find('=');
   const std::string field = trimmed(std::string_view(text).substr(0, equals));
   if (equals == std::string::npos || field.empty()) {
     fail_input(
         fmt::format("{}: must be FIELD=VALUE, as in micro_batch=2 or cluster.nic=2x", made.name));
   }
-  made.path = settable_field_path(field, job, made.name);
+  made.path = full_path_of_settable_field(field, job, made.name);
   made.value = trimmed(std::string_view(text).substr(equals + 1));
   return made;
 }
 
 /// Sets another cluster profile with the same number of nodes; the present cluster's other keys are
 /// removed, as they would override the profile.
-Document of_profile(Tree file, const Assignment& set) {
-  Tree& cluster = *find_path(file, "job.cluster");
-  const Tree nodes = *cluster.find("nodes");
-  cluster = Tree::flow_mapping();
+YamlJsonDocument of_profile(DocumentTree file, const Assignment& set) {
+  DocumentTree& cluster = *find_path(file, "job.cluster");
+  const DocumentTree nodes = *cluster.find("nodes");
+  cluster = DocumentTree::empty_flow_mapping();
   cluster.set("profile", set.value).set("nodes", nodes);
-  return Document::from(std::move(file), set.name);
+  return YamlJsonDocument::from_tree(std::move(file), set.name);
 }
 
 /// Sets the cluster's number of devices, which replaces its number of nodes.
-Document of_devices(Tree file, const Assignment& set) {
-  Tree& cluster = *find_path(file, "job.cluster");
-  Tree without = Tree::mapping();
+YamlJsonDocument of_devices(DocumentTree file, const Assignment& set) {
+  DocumentTree& cluster = *find_path(file, "job.cluster");
+  DocumentTree without = DocumentTree::make_empty_mapping();
   for (std::size_t i = 0; i < cluster.items.size(); i += 2) {
     const std::string& key = cluster.items[i].text;
     if (key != "nodes") without.set(key, cluster.items[i + 1]);
@@ -141,14 +149,14 @@ Document of_devices(Tree file, const Assignment& set) {
 }
 
 PlannedJob applied(const PlannedJob& planned, const Assignment& set) {
-  Tree file = plan_file_tree(planned, true);
+  DocumentTree file = plan_file_tree(planned, true);
   const bool word =
       !set.value.empty() && !set.value.starts_with('[') && !set.value.starts_with('{');
-  const Document document = set.path == "job.cluster.profile" && word
-                                ? of_profile(std::move(file), set)
-                            : set.path == "job.cluster.devices" && !is_factor(set.value)
-                                ? of_devices(std::move(file), set)
-                                : replaced(std::move(file), set.path, set.value, set.name);
+  const YamlJsonDocument document = set.path == "job.cluster.profile" && word
+                                        ? of_profile(std::move(file), set)
+                                    : set.path == "job.cluster.devices" && !is_factor(set.value)
+                                        ? of_devices(std::move(file), set)
+                                        : replaced(std::move(file), set.path, set.value, set.name);
   PlannedJob result = read_plan(document, {});
   // An unchanged schedule keeps its turns that are already known.
   if (result.plan.schedule == planned.plan.schedule) result.plan.schedule = planned.plan.schedule;

@@ -22,14 +22,15 @@ using Json = nlohmann::ordered_json;
 
 /// Returns the built-in model that differs only in values that a job states itself; nullopt if
 /// there is none.
-std::optional<model::Architecture> built_in_of(const model::Architecture& model) {
-  std::optional<model::Architecture> known = model::built_in_model(model.name);
+std::optional<model::ModelArchitecture> built_in_of(const model::ModelArchitecture& model) {
+  std::optional<model::ModelArchitecture> known = model::built_in_model(model.name);
   if (!known) return std::nullopt;
-  return model::with_training_settings_of(*known, model) == model ? known : std::nullopt;
+  return model::copy_job_settings_to_model(*known, model) == model ? known : std::nullopt;
 }
 
 void write_model(Json& file, const Job& job, bool expanded) {
-  const std::optional<model::Architecture> known = expanded ? std::nullopt : built_in_of(job.model);
+  const std::optional<model::ModelArchitecture> known =
+      expanded ? std::nullopt : built_in_of(job.model);
   file["model"] = known ? Json(known->name) : model::inline_model_mapping(job.model);
   if (known && known->dropout != job.model.dropout) file["dropout"] = job.model.dropout;
 }
@@ -56,7 +57,7 @@ void write_cluster(Json& file, const Job& job, bool expanded) {
       expanded ? cluster::inline_cluster_mapping(job.cluster) : cluster_of_profile(job.cluster);
 }
 
-Json framework_json(const Framework& framework, bool expanded) {
+Json framework_json(const TrainingFramework& framework, bool expanded) {
   if (framework.version.empty() && framework.variant.empty() && !expanded) return framework.name;
   Json json = {{"name", framework.name}, {"version", framework.version}};
   if (!framework.variant.empty()) json["variant"] = framework.variant;
@@ -73,27 +74,28 @@ Json graphs_json(const CudaGraphScope& graphs) {
 }
 
 Json kernels_json(const Job& job) {
-  const Kernels& kernels = job.kernels;
+  const FrameworkKernels& kernels = job.kernels;
   const DType precision = job.precision;
   Json json = {{"attention", name_of(cluster::kAttentionKernelNames, kernels.attention)}};
-  for (const auto& [flag, name] : kKernelFlags) {
+  for (const auto& [flag, name] : kKernelFlagNames) {
     json[std::string(name)] = kernels.*flag;
-    if (flag == &Kernels::fused_softmax) {
+    if (flag == &FrameworkKernels::fused_softmax) {
       json["cross_entropy"] = name_of(kCrossEntropyNames, kernels.cross_entropy);
     }
-    if (flag == &Kernels::grouped_experts && job.model.experts) {
+    if (flag == &FrameworkKernels::grouped_experts && job.model.experts) {
       json["expert_weights"] = name_of(kExpertWeightsNames, kernels.expert_weights);
     }
-    if (flag == &Kernels::fused_accumulation)
+    if (flag == &FrameworkKernels::fused_accumulation)
       json["cuda_graphs"] = graphs_json(kernels.cuda_graphs);
-    if (flag == &Kernels::plain_loss) {
+    if (flag == &FrameworkKernels::plain_loss) {
       json["loss_chunks"] = kernels.loss_chunks;
       json["loss_keeps"] = name_of(kLossSavedTensorsNames, kernels.loss_keeps);
     }
   }
   const DType storage = parameter_storage_type(precision);
   if (storage != precision) json["casts"] = name_of(kCastScalingNames, kernels.casts);
-  if (size_bytes(storage, 1) == 2) json["masters"] = name_of(kMasterWeightsNames, kernels.masters);
+  if (bytes_of_elements(storage, 1) == 2)
+    json["masters"] = name_of(kMasterWeightsNames, kernels.masters);
   return json;
 }
 
@@ -117,10 +119,10 @@ Json objective_json(const Job& job, bool expanded) {
 /// Writes the basis of an order that was found.
 void write_basis(Json& schedule, const schedule::OrderSearchBasis& basis) {
   if (basis.chunks.empty()) return;
-  schedule["placement"] = name_of(schedule::kSearchablePlacements, basis.placement);
+  schedule["placement"] = name_of(schedule::kSearchableChunkPlacements, basis.placement);
   schedule["durations_ns"] = Json::array();
   schedule["kept_bytes"] = Json::array();
-  for (const schedule::ChunkTimeAndMemory& chunk : basis.chunks) {
+  for (const schedule::ModelChunkTimeAndMemory& chunk : basis.chunks) {
     schedule["durations_ns"].push_back(
         Json::array({chunk.forward_ns, chunk.data_ns, chunk.weight_ns, chunk.backward_ns}));
     schedule["kept_bytes"].push_back(Json::array({chunk.forward_bytes, chunk.weight_bytes}));
@@ -131,10 +133,11 @@ void write_basis(Json& schedule, const schedule::OrderSearchBasis& basis) {
 
 void write_plan(Json& file, const Plan& plan) {
   // keys appear in the order of `kPlanChoiceKeys`
-  for (const std::string_view key : kPlanChoiceKeys) file[std::string(key)] = nullptr;
+  for (const std::string_view key : kAllPlanFileKeys) file[std::string(key)] = nullptr;
   each_choice([&](const auto& choice) {
-    if (choice.traits.unsaid_alone && has_default_choices(plan, choice.group())) {
-      file.erase(std::string(choice.group()));
+    if (choice.traits.unsaid_alone &&
+        plan_section_has_only_defaults(plan, choice.plan_file_top_level_key())) {
+      file.erase(std::string(choice.plan_file_top_level_key()));
       return;
     }
     json_at_path(file, choice.place) = choice.write(choice.of(plan));
@@ -142,25 +145,26 @@ void write_plan(Json& file, const Plan& plan) {
   if (plan.schedule.group > 0) file["schedule"]["group"] = plan.schedule.group;
   if (plan.schedule.placement) {
     file["schedule"]["placement"] =
-        name_of(schedule::kSearchablePlacements, *plan.schedule.placement);
+        name_of(schedule::kSearchableChunkPlacements, *plan.schedule.placement);
   }
   write_basis(file["schedule"], plan.schedule.basis);
 }
 
 /// Converts to a tree in which each member of the file, the job, a model and a cluster is on its
 /// own line; a cluster that is a profile is on one line.
-Tree to_tree(const Json& json, int block_levels) {
-  Tree tree;
+DocumentTree to_tree(const Json& json, int block_levels) {
+  DocumentTree tree;
   switch (json.type()) {
     case Json::value_t::object:
-      tree = block_levels > 0 ? Tree::mapping() : Tree::flow_mapping();
+      tree = block_levels > 0 ? DocumentTree::make_empty_mapping()
+                              : DocumentTree::empty_flow_mapping();
       for (const auto& [key, value] : json.items()) {
         const bool block = key == "job" || key == "model" || key == "cluster";
         tree.set(key, to_tree(value, block && value.size() > 2 ? block_levels - 1 : 0));
       }
       return tree;
     case Json::value_t::array:
-      tree = Tree::flow_sequence();
+      tree = DocumentTree::empty_flow_sequence();
       for (const Json& value : json) tree.add(to_tree(value, 0));
       return tree;
     case Json::value_t::boolean: return json.get<bool>();
@@ -219,12 +223,12 @@ Json plan_file_json(const PlannedJob& planned, bool expanded) {
   return file;
 }
 
-Tree plan_file_tree(const PlannedJob& planned, bool expanded) {
+DocumentTree plan_file_tree(const PlannedJob& planned, bool expanded) {
   return to_tree(plan_file_json(planned, expanded), 3);
 }
 
 std::string plan_yaml(const PlannedJob& planned, bool expanded) {
-  return Document::from(plan_file_tree(planned, expanded), "plan").to_yaml();
+  return YamlJsonDocument::from_tree(plan_file_tree(planned, expanded), "plan").to_yaml();
 }
 
 Json plan_json(const PlannedJob& planned) { return plan_file_json(planned, false); }

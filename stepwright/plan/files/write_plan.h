@@ -15,6 +15,6 @@ nlohmann::ordered_json job_json(const Job& job, bool expanded);
 nlohmann::ordered_json plan_file_json(const PlannedJob& planned, bool expanded);
 /// Returns a plan file as a YAML tree with one line for each value of the plan and its job; models
 /// and clusters have one line for each member.
-Tree plan_file_tree(const PlannedJob& planned, bool expanded);
+DocumentTree plan_file_tree(const PlannedJob& planned, bool expanded);
 
 }  // namespace stepwright::plan

@@ -19,12 +19,12 @@
 namespace stepwright::plan {
 namespace {
 
-constexpr Named<std::int64_t Parallel::*> kDegreeWords[] = {
-    {&Parallel::tensor, "tensor"},
-    {&Parallel::pipeline, "pipeline"},
-    {&Parallel::context, "context"},
-    {&Parallel::expert, "expert"},
-    {&Parallel::expert_tensor, "expert_tensor"}};
+constexpr Named<std::int64_t ParallelismDegrees::*> kDegreeWords[] = {
+    {&ParallelismDegrees::tensor, "tensor"},
+    {&ParallelismDegrees::pipeline, "pipeline"},
+    {&ParallelismDegrees::context, "context"},
+    {&ParallelismDegrees::expert, "expert"},
+    {&ParallelismDegrees::expert_tensor, "expert_tensor"}};
 
 enum LayersWord : std::uint8_t { kEqual, kNearly, kAny, kHollow };
 
@@ -100,60 +100,62 @@ std::vector<std::string> rank_order_words() {
   return words;
 }
 
-std::vector<std::string> words_of(Ability ability) {
+std::vector<std::string> words_of(FrameworkProperty ability) {
   switch (ability) {
-    case Ability::kParallel: return words_of(kDegreeWords);
-    case Ability::kSchedule: return schedule_words();
-    case Ability::kLayers: return {"equal", "nearly", "any", "hollow"};
-    case Ability::kSequenceParallel: return {"false", "true"};
-    case Ability::kTensorInput: return words_of(kTensorInputNames);
-    case Ability::kContextKind: return words_of(kContextKindNames);
-    case Ability::kSharding: return sharding_words();
-    case Ability::kGroups: return words_of(kGroupsWords);
-    case Ability::kAccumulate: return {"own", "wide"};
-    case Ability::kRecompute: return words_of(kRecomputeWords);
-    case Ability::kOffload: return {"optimizer", "share", "device_masters", "parameters"};
-    case Ability::kHostActivations: return words_of(kOffloadModuleNames);
-    case Ability::kOverlap: return overlap_words();
-    case Ability::kExposed: return words_of(kOverlapFlagNames);
-    case Ability::kAlgorithms: return words_of(collective::kCollectiveAlgorithmNames);
-    case Ability::kAlgorithmScope: return {"run", "scheme"};
-    case Ability::kRankOrder: return rank_order_words();
-    case Ability::kDispatcher: return words_of(kDispatcherNames);
-    case Ability::kPrecision: return words_of(kPrecisionNames);
-    case Ability::kOptimizer: return words_of(kOptimizerNames);
-    case Ability::kModel: return words_of(model_words());
-    case Ability::kTrained:
+    case FrameworkProperty::kParallel: return words_of(kDegreeWords);
+    case FrameworkProperty::kSchedule: return schedule_words();
+    case FrameworkProperty::kLayers: return {"equal", "nearly", "any", "hollow"};
+    case FrameworkProperty::kSequenceParallel: return {"false", "true"};
+    case FrameworkProperty::kTensorInput: return words_of(kTensorInputNames);
+    case FrameworkProperty::kContextKind: return words_of(kContextKindNames);
+    case FrameworkProperty::kSharding: return sharding_words();
+    case FrameworkProperty::kGroups: return words_of(kGroupsWords);
+    case FrameworkProperty::kAccumulate: return {"own", "wide"};
+    case FrameworkProperty::kRecompute: return words_of(kRecomputeWords);
+    case FrameworkProperty::kOffload: return {"optimizer", "share", "device_masters", "parameters"};
+    case FrameworkProperty::kHostActivations: return words_of(kOffloadModuleNames);
+    case FrameworkProperty::kOverlap: return overlap_words();
+    case FrameworkProperty::kExposed: return words_of(kOverlapFlagNames);
+    case FrameworkProperty::kAlgorithms: return words_of(collective::kCollectiveAlgorithmNames);
+    case FrameworkProperty::kAlgorithmScope: return {"run", "scheme"};
+    case FrameworkProperty::kRankOrder: return rank_order_words();
+    case FrameworkProperty::kDispatcher: return words_of(kDispatcherNames);
+    case FrameworkProperty::kPrecision: return words_of(kPrecisionNames);
+    case FrameworkProperty::kOptimizer: return words_of(kOptimizerNames);
+    case FrameworkProperty::kModel: return words_of(model_words());
+    case FrameworkProperty::kTrained:
       return {"whole", "adapters", "narrow_base", "frozen", "fp8_base", "part_of_mlp"};
-    case Ability::kAttention: return words_of(cluster::kAttentionKernelNames);
+    case FrameworkProperty::kAttention: return words_of(cluster::kAttentionKernelNames);
   }
   return {};
 }
 
-template <class Enum, std::size_t kCount>
-WordSet word(const Named<Enum> (&table)[kCount], Enum value) {
-  const auto found = std::ranges::find(table, value, &Named<Enum>::value);
+template <class EnumNamedByWord, std::size_t kCount>
+WordSet word(const Named<EnumNamedByWord> (&table)[kCount], EnumNamedByWord value) {
+  const auto found = std::ranges::find(table, value, &Named<EnumNamedByWord>::value);
   return WordSet().set(static_cast<std::size_t>(found - std::begin(table)));
 }
 
-WordSet word(Ability ability, std::string_view text) {
-  const std::vector<std::string>& words = framework_property_words(ability);
+WordSet word(FrameworkProperty ability, std::string_view text) {
+  const std::vector<std::string>& words = framework_property_value_names(ability);
   const auto found = std::ranges::find(words, text);
   return WordSet().set(static_cast<std::size_t>(found - words.begin()));
 }
 
 WordSet taken_schedule(const Job& job, const Plan& plan) {
   const bool alone = plan.parallel.pipeline == 1;
-  if (alone && plan.schedule.kind == schedule::ScheduleKind::kOneForwardOneBackward) return {};
+  if (alone && plan.schedule.kind == schedule::PipelineScheduleKind::kOneForwardOneBackward)
+    return {};
   constexpr std::size_t kKinds = std::size(schedule::kScheduleKindNames);
   WordSet words = word(schedule::kScheduleKindNames, plan.schedule.kind)
                       .set(kKinds, plan.schedule.strands > 1)
                       .set(kKinds + 1, alone);
   if (!schedule::traits_of(plan.schedule.kind).groups) return words;
   const std::int64_t pipeline = plan.parallel.pipeline;
-  const std::int64_t count = micro_batches(job, plan);
-  const std::int64_t group = schedule::group_size_of(plan.schedule, pipeline, count);
-  const bool even = schedule::is_pytorch_group_size(group, pipeline, count);
+  const std::int64_t count = micro_batches_per_pipeline(job, plan);
+  const std::int64_t group =
+      schedule::micro_batch_group_size_of_schedule(plan.schedule, pipeline, count);
+  const bool even = schedule::is_pytorch_micro_batch_group_size(group, pipeline, count);
   return words.set(kKinds + 2, even && group != pipeline).set(kKinds + 3, !even);
 }
 
@@ -170,12 +172,12 @@ WordSet taken_layers(const Job& job, const Plan& plan) {
 /// memory may be off in any framework.
 WordSet taken_overlap(const Job& job, const Plan& plan, bool on) {
   WordSet words;
-  for (std::size_t i = 0; i < std::size(kOverlapTable); ++i) {
-    const OverlapFlagTraits& row = kOverlapTable[i];
+  for (std::size_t i = 0; i < std::size(kOverlapFlagTable); ++i) {
+    const OverlapFlagTraits& row = kOverlapFlagTable[i];
     const bool counts = row.matters(job, plan) && (on || !row.chosen);
     words.set(i, counts && plan.overlap.*row.flag == on);
-    if (row.flag == &Overlap::tensor && on && words[i]) {
-      words.set(std::size(kOverlapTable), cluster::is_rocm_device(job.cluster.device));
+    if (row.flag == &OverlapFlags::tensor && on && words[i]) {
+      words.set(std::size(kOverlapFlagTable), cluster::is_rocm_device(job.cluster.device));
     }
   }
   return words;
@@ -184,12 +186,12 @@ WordSet taken_overlap(const Job& job, const Plan& plan, bool on) {
 /// True if a node holds only a fraction of an axis of the mesh of experts, tensor, context, states,
 /// pipeline and data (fastest first): neither a whole divisor nor a whole multiple of the axis.
 bool cuts_nodes(const Job& job, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+  const ParallelismDegrees& degrees = plan.parallel;
   const std::int64_t rest = std::max<std::int64_t>(1, degrees.data / degrees.expert);
   std::int64_t states = 1;
-  if (plan.sharding.uses(Spread::kInner)) {
+  if (plan.sharding.uses(StateShardingScope::kInner)) {
     states = std::max<std::int64_t>(1, plan.sharding.group / degrees.context / degrees.expert);
-  } else if (plan.sharding.parameters == Spread::kGlobal) {
+  } else if (plan.sharding.parameters == StateShardingScope::kGlobal) {
     states = rest;
   }
   std::int64_t room = job.cluster.devices_per_node;
@@ -203,19 +205,20 @@ bool cuts_nodes(const Job& job, const Plan& plan) {
 }
 
 WordSet taken_groups(const Job& job, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+  const ParallelismDegrees& degrees = plan.parallel;
   const Sharding& sharding = plan.sharding;
   const std::int64_t ranks = degrees.context * degrees.data;
-  const bool inner = sharding.uses(Spread::kInner);
+  const bool inner = sharding.uses(StateShardingScope::kInner);
   const std::int64_t group = inner ? sharding.group : ranks;
   WordSet words;
   const auto set = [&](GroupsWord value, bool on) {
     words.set(static_cast<std::size_t>(value), on);
   };
   set(GroupsWord::kOtherInstances,
-      inner && job.model.experts && sharding.expert_group * ranks != group * degrees.expert_data());
+      inner && job.model.experts &&
+          sharding.expert_group * ranks != group * degrees.expert_data_degree());
   set(GroupsWord::kCutContext, inner && group % degrees.context != 0);
-  set(GroupsWord::kWithinContext, sharding.parameters != Spread::kNone &&
+  set(GroupsWord::kWithinContext, sharding.parameters != StateShardingScope::kNone &&
                                       reduces_gradients(job, degrees) &&
                                       group <= degrees.context * degrees.expert);
   set(GroupsWord::kSingle, !reduces_gradients(job, degrees));
@@ -236,7 +239,7 @@ WordSet taken_accumulate(const Job& job, const Plan& plan) {
   return WordSet().set(plan.accumulate == own ? kOwn : kWide);
 }
 
-WordSet taken_model(const model::Architecture& model) {
+WordSet taken_model(const model::ModelArchitecture& model) {
   WordSet words;
   const std::span<const ModelFeatureWord> known = model_words();
   for (std::size_t i = 0; i < known.size(); ++i) words.set(i, known[i].has(model));
@@ -244,9 +247,9 @@ WordSet taken_model(const model::Architecture& model) {
 }
 
 /// Returns the words for the recomputation of all positions.
-WordSet taken_recompute(const Recompute& recompute) {
+WordSet taken_recompute(const ActivationRecomputation& recompute) {
   WordSet words;
-  const auto take = [&](const Recompute& setting) {
+  const auto take = [&](const ActivationRecomputation& setting) {
     for (std::size_t i = 0; i < std::size(kRecomputeWords); ++i) {
       if (kRecomputeWords[i].takes(setting)) words.set(i);
     }
@@ -281,11 +284,12 @@ WordSet taken_collectives(const Plan& plan) {
   return words;
 }
 
-bool adapts_part_of_mlp(const model::Architecture& model) {
+bool adapts_part_of_mlp(const model::ModelArchitecture& model) {
   if (!model.adapters) return false;
   model::AdapterTargets mlp;
-  for (const model::AdapterTarget target :
-       {model::AdapterTarget::kGate, model::AdapterTarget::kUp, model::AdapterTarget::kFc2}) {
+  for (const model::LoraTargetProduct target :
+       {model::LoraTargetProduct::kGate, model::LoraTargetProduct::kUp,
+        model::LoraTargetProduct::kFc2}) {
     mlp.set(model::place_of(target));
   }
   mlp &= model::possible_adapter_targets(model);
@@ -293,7 +297,7 @@ bool adapts_part_of_mlp(const model::Architecture& model) {
   return here.any() && here != mlp;
 }
 
-WordSet taken_trained(const model::Architecture& model) {
+WordSet taken_trained(const model::ModelArchitecture& model) {
   return WordSet()
       .set(kWhole, !model.has_frozen_weights())
       .set(kAdapters, model.adapters.has_value())
@@ -313,7 +317,7 @@ WordSet taken_scope(const Plan& plan) {
 
 }  // namespace
 
-const std::vector<std::string>& framework_property_words(Ability ability) {
+const std::vector<std::string>& framework_property_value_names(FrameworkProperty ability) {
   static const auto kWords = [] {
     std::array<std::vector<std::string>, kAbilities> all;
     for (std::size_t i = 0; i < kAbilities; ++i) all[i] = words_of(kAbilityNames[i].value);
@@ -322,8 +326,8 @@ const std::vector<std::string>& framework_property_words(Ability ability) {
   return kWords[static_cast<std::size_t>(ability)];
 }
 
-std::string property_words_text(Ability ability, const WordSet& words) {
-  const std::vector<std::string>& known = framework_property_words(ability);
+std::string property_words_text(FrameworkProperty ability, const WordSet& words) {
+  const std::vector<std::string>& known = framework_property_value_names(ability);
   if (words.none()) return "none";
   constexpr std::size_t kMany = 20;
   if (known.size() > kMany && words.count() == known.size()) return "any";
@@ -335,7 +339,7 @@ std::string property_words_text(Ability ability, const WordSet& words) {
   return fmt::format("{}{}", most ? "all but " : "", fmt::join(listed, ", "));
 }
 
-DegreeSet degrees_above_one(const Parallel& parallel) {
+DegreeSet degrees_above_one(const ParallelismDegrees& parallel) {
   DegreeSet degrees = 0;
   for (std::size_t i = 0; i < std::size(kDegreeWords); ++i) {
     if (parallel.*kDegreeWords[i].value > 1) degrees |= DegreeSet{1} << i;
@@ -343,50 +347,53 @@ DegreeSet degrees_above_one(const Parallel& parallel) {
   return degrees;
 }
 
-WordSet property_words_of_plan(Ability ability, const Job& job, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+WordSet property_values_of_plan(FrameworkProperty ability, const Job& job, const Plan& plan) {
+  const ParallelismDegrees& degrees = plan.parallel;
   switch (ability) {
-    case Ability::kParallel: return degrees_above_one(degrees);
-    case Ability::kSchedule: return taken_schedule(job, plan);
-    case Ability::kLayers: return taken_layers(job, plan);
-    case Ability::kSequenceParallel:
+    case FrameworkProperty::kParallel: return degrees_above_one(degrees);
+    case FrameworkProperty::kSchedule: return taken_schedule(job, plan);
+    case FrameworkProperty::kLayers: return taken_layers(job, plan);
+    case FrameworkProperty::kSequenceParallel:
       return degrees.tensor > 1 ? WordSet().set(plan.sequence_parallel ? 1 : 0) : WordSet();
-    case Ability::kTensorInput:
+    case FrameworkProperty::kTensorInput:
       return plan.sequence_parallel ? word(kTensorInputNames, plan.tensor_input) : WordSet();
-    case Ability::kContextKind:
+    case FrameworkProperty::kContextKind:
       return degrees.context > 1 ? word(kContextKindNames, plan.context_kind) : WordSet();
-    case Ability::kSharding:
+    case FrameworkProperty::kSharding:
       return reduces_gradients(job, degrees)
                  ? word(ability, sharding_letters(canonical_sharding(job, plan)))
                  : WordSet();
-    case Ability::kGroups: return taken_groups(job, plan);
-    case Ability::kAccumulate: return taken_accumulate(job, plan);
-    case Ability::kRecompute: return taken_recompute(plan.recompute);
-    case Ability::kOffload: return taken_offload(plan.offload);
-    case Ability::kHostActivations: return taken_activations(plan.offload.activations);
-    case Ability::kOverlap: return taken_overlap(job, plan, true);
-    case Ability::kExposed: return taken_overlap(job, plan, false);
-    case Ability::kAlgorithms: return taken_collectives(plan);
-    case Ability::kAlgorithmScope: return taken_scope(plan);
-    case Ability::kRankOrder: return word(ability, rank_order_text(plan.rank_order));
-    case Ability::kDispatcher:
-      return routes(degrees) ? word(kDispatcherNames, job.dispatcher) : WordSet();
-    case Ability::kPrecision: return word(kPrecisionNames, job.precision);
-    case Ability::kOptimizer: return word(kOptimizerNames, job.optimizer);
-    case Ability::kModel: return taken_model(job.model);
-    case Ability::kTrained: return taken_trained(job.model);
-    case Ability::kAttention: return word(cluster::kAttentionKernelNames, job.kernels.attention);
+    case FrameworkProperty::kGroups: return taken_groups(job, plan);
+    case FrameworkProperty::kAccumulate: return taken_accumulate(job, plan);
+    case FrameworkProperty::kRecompute: return taken_recompute(plan.recompute);
+    case FrameworkProperty::kOffload: return taken_offload(plan.offload);
+    case FrameworkProperty::kHostActivations: return taken_activations(plan.offload.activations);
+    case FrameworkProperty::kOverlap: return taken_overlap(job, plan, true);
+    case FrameworkProperty::kExposed: return taken_overlap(job, plan, false);
+    case FrameworkProperty::kAlgorithms: return taken_collectives(plan);
+    case FrameworkProperty::kAlgorithmScope: return taken_scope(plan);
+    case FrameworkProperty::kRankOrder: return word(ability, rank_order_text(plan.rank_order));
+    case FrameworkProperty::kDispatcher:
+      return sends_tokens_to_expert_ranks(degrees) ? word(kDispatcherNames, job.dispatcher)
+                                                   : WordSet();
+    case FrameworkProperty::kPrecision: return word(kPrecisionNames, job.precision);
+    case FrameworkProperty::kOptimizer: return word(kOptimizerNames, job.optimizer);
+    case FrameworkProperty::kModel: return taken_model(job.model);
+    case FrameworkProperty::kTrained: return taken_trained(job.model);
+    case FrameworkProperty::kAttention:
+      return word(cluster::kAttentionKernelNames, job.kernels.attention);
   }
   return {};
 }
 
-std::vector<collective::Algorithm Collectives::*> active_parallelism_schemes(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  std::vector<collective::Algorithm Collectives::*> active;
-  if (degrees.tensor > 1) active.push_back(&Collectives::tensor);
-  if (degrees.context > 1) active.push_back(&Collectives::context);
-  if (routes(degrees)) active.push_back(&Collectives::expert);
-  if (degrees.data * degrees.context > 1) active.push_back(&Collectives::data);
+std::vector<collective::CollectiveAlgorithm CollectiveAlgorithmChoices::*>
+active_parallelism_schemes(const Plan& plan) {
+  const ParallelismDegrees& degrees = plan.parallel;
+  std::vector<collective::CollectiveAlgorithm CollectiveAlgorithmChoices::*> active;
+  if (degrees.tensor > 1) active.push_back(&CollectiveAlgorithmChoices::tensor);
+  if (degrees.context > 1) active.push_back(&CollectiveAlgorithmChoices::context);
+  if (sends_tokens_to_expert_ranks(degrees)) active.push_back(&CollectiveAlgorithmChoices::expert);
+  if (degrees.data * degrees.context > 1) active.push_back(&CollectiveAlgorithmChoices::data);
   return active;
 }
 
@@ -400,7 +407,7 @@ WordSet degree_dependent_group_words() {
   return words;
 }
 
-Overlap overlap_limited_to_words(Overlap overlap, const WordSet& words) {
+OverlapFlags overlap_limited_to_listed_flags(OverlapFlags overlap, const WordSet& words) {
   for (std::size_t i = 0; i < std::size(kOverlapFlagNames); ++i) {
     bool& on = overlap.*kOverlapFlagNames[i].value;
     on = on && words[i];

@@ -16,7 +16,7 @@ namespace stepwright::plan {
 /// The properties in which training frameworks differ (schedule, sharding, precision, ...). A
 /// framework's file lists the values that it supports for each. Those up to kRankOrder are choices
 /// of a plan, the others of a job.
-enum class Ability : std::uint8_t {
+enum class FrameworkProperty : std::uint8_t {
   kParallel,  ///< Degrees of parallelism above 1 that a framework supports.
   kSchedule,
   kLayers,  ///< How unequal the layer counts of pipeline chunks may be.
@@ -43,38 +43,40 @@ enum class Ability : std::uint8_t {
   kTrained,    ///< Which weights can be trained: all, adapters, or a part.
   kAttention,  ///< Kernels of the attention core (FlashAttention 2, cuDNN, ...).
 };
-inline constexpr Named<Ability> kAbilityNames[] = {
-    {Ability::kParallel, "parallel"},
-    {Ability::kSchedule, "schedule"},
-    {Ability::kLayers, "layers"},
-    {Ability::kSequenceParallel, "sequence_parallel"},
-    {Ability::kTensorInput, "tensor_input"},
-    {Ability::kContextKind, "context_kind"},
-    {Ability::kSharding, "sharding"},
-    {Ability::kGroups, "sharding_groups"},
-    {Ability::kAccumulate, "accumulate"},
-    {Ability::kRecompute, "recompute"},
-    {Ability::kOffload, "offload"},
-    {Ability::kHostActivations, "host_activations"},
-    {Ability::kOverlap, "overlap"},
-    {Ability::kExposed, "exposed"},
-    {Ability::kAlgorithms, "collectives"},
-    {Ability::kAlgorithmScope, "collectives_scope"},
-    {Ability::kRankOrder, "rank_order"},
-    {Ability::kDispatcher, "dispatcher"},
-    {Ability::kPrecision, "precision"},
-    {Ability::kOptimizer, "optimizer"},
-    {Ability::kModel, "model"},
-    {Ability::kTrained, "trained"},
-    {Ability::kAttention, "attention"}};
+inline constexpr Named<FrameworkProperty> kAbilityNames[] = {
+    {FrameworkProperty::kParallel, "parallel"},
+    {FrameworkProperty::kSchedule, "schedule"},
+    {FrameworkProperty::kLayers, "layers"},
+    {FrameworkProperty::kSequenceParallel, "sequence_parallel"},
+    {FrameworkProperty::kTensorInput, "tensor_input"},
+    {FrameworkProperty::kContextKind, "context_kind"},
+    {FrameworkProperty::kSharding, "sharding"},
+    {FrameworkProperty::kGroups, "sharding_groups"},
+    {FrameworkProperty::kAccumulate, "accumulate"},
+    {FrameworkProperty::kRecompute, "recompute"},
+    {FrameworkProperty::kOffload, "offload"},
+    {FrameworkProperty::kHostActivations, "host_activations"},
+    {FrameworkProperty::kOverlap, "overlap"},
+    {FrameworkProperty::kExposed, "exposed"},
+    {FrameworkProperty::kAlgorithms, "collectives"},
+    {FrameworkProperty::kAlgorithmScope, "collectives_scope"},
+    {FrameworkProperty::kRankOrder, "rank_order"},
+    {FrameworkProperty::kDispatcher, "dispatcher"},
+    {FrameworkProperty::kPrecision, "precision"},
+    {FrameworkProperty::kOptimizer, "optimizer"},
+    {FrameworkProperty::kModel, "model"},
+    {FrameworkProperty::kTrained, "trained"},
+    {FrameworkProperty::kAttention, "attention"}};
 inline constexpr std::size_t kAbilities = std::size(kAbilityNames);
 
 /// True if the property is a choice of a plan (schedule, sharding, ...); false: a choice of its job
 /// (precision, optimizer, ...).
-constexpr bool of_plan(Ability ability) { return ability <= Ability::kRankOrder; }
+constexpr bool of_plan(FrameworkProperty ability) {
+  return ability <= FrameworkProperty::kRankOrder;
+}
 
 /// A set of values of one framework property (as "1f1b", "interleaved" of the schedule); bit i
-/// stands for word i of `framework_property_words`.
+/// stands for word i of `framework_property_value_names`.
 using WordSet = std::bitset<128>;
 
 /// Returns the words for all values of a framework property. Most are those of plan and job files;
@@ -101,32 +103,33 @@ using WordSet = std::bitset<128>;
 ///   `part_of_mlp` (adapters beside some, not all, products of an MLP).
 /// - `accumulate`: `own` (gradients in the parameters' type), `wide` (in a wider one). `overlap`
 ///   also has `tensor_on_rocm` (tensor-parallel messages that overlap products, on ROCm).
-const std::vector<std::string>& framework_property_words(Ability ability);
+const std::vector<std::string>& framework_property_value_names(FrameworkProperty ability);
 
 /// Returns a set of values of a framework property as text: "1f1b, interleaved"; "none" if it is
 /// empty. For properties with many values: "any" for all, "all but tied" for most.
-std::string property_words_text(Ability ability, const WordSet& words);
+std::string property_words_text(FrameworkProperty ability, const WordSet& words);
 
 /// The set of parallelism degrees that are above 1 in a plan, one bit each, in the order of the
-/// words of `Ability::kParallel`.
+/// words of `FrameworkProperty::kParallel`.
 using DegreeSet = std::size_t;
-DegreeSet degrees_above_one(const Parallel& parallel);
+DegreeSet degrees_above_one(const ParallelismDegrees& parallel);
 
 /// Returns the values of a framework property that a plan and its job use; empty if the choice has
 /// no effect (the kind of context parallelism on one rank). The plan must be canonical, and legal
 /// as far as the property depends on it.
-WordSet property_words_of_plan(Ability ability, const Job& job, const Plan& plan);
+WordSet property_values_of_plan(FrameworkProperty ability, const Job& job, const Plan& plan);
 
 /// Returns the parallelism schemes (tensor, context, expert, data) that have groups of more than
-/// one rank in this plan, as members of `Collectives`.
-std::vector<collective::Algorithm Collectives::*> active_parallelism_schemes(const Plan& plan);
+/// one rank in this plan, as members of `CollectiveAlgorithmChoices`.
+std::vector<collective::CollectiveAlgorithm CollectiveAlgorithmChoices::*>
+active_parallelism_schemes(const Plan& plan);
 
-/// Returns the values of `Ability::kGroups` that depend on all parallelism degrees of a plan, not
-/// on one alone.
+/// Returns the values of `FrameworkProperty::kGroups` that depend on all parallelism degrees of a
+/// plan, not on one alone.
 WordSet degree_dependent_group_words();
 
-/// Returns `overlap` with only those flags left on that `words` (values of `Ability::kOverlap`)
-/// contains.
-Overlap overlap_limited_to_words(Overlap overlap, const WordSet& words);
+/// Returns `overlap` with only those flags left on that `words` (values of
+/// `FrameworkProperty::kOverlap`) contains.
+OverlapFlags overlap_limited_to_listed_flags(OverlapFlags overlap, const WordSet& words);
 
 }  // namespace stepwright::plan

@@ -4,7 +4,8 @@
 
 namespace stepwright::plan {
 
-bool holds(FrameworkDefaultCondition circumstance, const Job& job, const Plan& plan) {
+bool default_condition_applies(FrameworkDefaultCondition circumstance, const Job& job,
+                               const Plan& plan) {
   const Sharding& sharding = plan.sharding;
   switch (circumstance) {
     case FrameworkDefaultCondition::kEverywhere: return true;
@@ -12,12 +13,14 @@ bool holds(FrameworkDefaultCondition circumstance, const Job& job, const Plan& p
     case FrameworkDefaultCondition::kOneStage: return plan.parallel.pipeline == 1;
     case FrameworkDefaultCondition::kInterleaved: return plan.schedule.chunks > 1;
     case FrameworkDefaultCondition::kReplicatedOptimizer:
-      return sharding.optimizer == Spread::kNone;
+      return sharding.optimizer == StateShardingScope::kNone;
     case FrameworkDefaultCondition::kGradientsAsOptimizer:
       return sharding.gradients == sharding.optimizer;
     case FrameworkDefaultCondition::kShardedGradients:
-      return sharding.gradients != Spread::kNone || sharding.parameters != Spread::kNone;
-    case FrameworkDefaultCondition::kShardedParameters: return sharding.parameters != Spread::kNone;
+      return sharding.gradients != StateShardingScope::kNone ||
+             sharding.parameters != StateShardingScope::kNone;
+    case FrameworkDefaultCondition::kShardedParameters:
+      return sharding.parameters != StateShardingScope::kNone;
     case FrameworkDefaultCondition::kSequenceParallel: return plan.sequence_parallel;
     case FrameworkDefaultCondition::kTensorOrContext:
       return plan.parallel.tensor > 1 || plan.parallel.context > 1;

@@ -34,6 +34,7 @@ inline constexpr Named<FrameworkDefaultCondition> kCircumstanceNames[] = {
     {FrameworkDefaultCondition::kBlackwell, "blackwell"}};
 
 /// True if a condition for a framework's default applies to a plan and its job.
-bool holds(FrameworkDefaultCondition circumstance, const Job& job, const Plan& plan);
+bool default_condition_applies(FrameworkDefaultCondition circumstance, const Job& job,
+                               const Plan& plan);
 
 }  // namespace stepwright::plan

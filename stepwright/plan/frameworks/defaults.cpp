@@ -18,7 +18,7 @@
 namespace stepwright::plan {
 
 FrameworkDefaults::FrameworkDefaults() {
-  const Overlap usual;
+  const OverlapFlags usual;
   for (std::size_t i = 0; i < overlap.size(); ++i) {
     overlap[i] = usual.*kOverlapFlagNames[i].value ? FrameworkDefaultCondition::kEverywhere
                                                    : FrameworkDefaultCondition::kNowhere;
@@ -34,7 +34,7 @@ FrameworkDefaults unnamed_defaults() {
 }
 
 /// For each `defaults:` line of an entry: true if it applies to a framework's release and variant.
-std::vector<bool> lines_of(const FrameworkEntry& entry, const Framework& framework) {
+std::vector<bool> lines_of(const FrameworkDescription& entry, const TrainingFramework& framework) {
   std::vector<bool> lines;
   lines.reserve(entry.defaults.size());
   for (const FrameworkDefaultLine& line : entry.defaults) {
@@ -47,8 +47,8 @@ std::vector<bool> lines_of(const FrameworkEntry& entry, const Framework& framewo
 /// Cache of defaults. A release can be any text, but only few different sets of lines apply.
 class KnownDefaults {
  public:
-  const FrameworkDefaults& of(const Framework& framework) {
-    const FrameworkEntry& entry = framework_entry(framework.name);
+  const FrameworkDefaults& of(const TrainingFramework& framework) {
+    const FrameworkDescription& entry = framework_description(framework.name);
     const std::lock_guard lock(mutex_);
     const auto [known, fresh] = known_.try_emplace({&entry, lines_of(entry, framework)});
     if (!fresh) return known->second;
@@ -62,17 +62,17 @@ class KnownDefaults {
 
  private:
   std::mutex mutex_;
-  std::map<std::pair<const FrameworkEntry*, std::vector<bool>>, FrameworkDefaults> known_;
+  std::map<std::pair<const FrameworkDescription*, std::vector<bool>>, FrameworkDefaults> known_;
 };
 
 }  // namespace
 
-const FrameworkDefaults& framework_defaults(const Framework& framework) {
+const FrameworkDefaults& framework_defaults(const TrainingFramework& framework) {
   static const FrameworkDefaults kUnnamed = unnamed_defaults();
   static KnownDefaults known;
   if (framework.name.empty()) return kUnnamed;
   // A search asks for one framework some million times.
-  thread_local std::pair<Framework, const FrameworkDefaults*> last;
+  thread_local std::pair<TrainingFramework, const FrameworkDefaults*> last;
   if (last.first != framework) last = {framework, &known.of(framework)};
   return *last.second;
 }
@@ -80,44 +80,46 @@ const FrameworkDefaults& framework_defaults(const Framework& framework) {
 std::vector<std::string> framework_field_words() {
   // All entries are needed below, and reading one takes a millisecond.
   parallel_for(static_cast<int>(std::thread::hardware_concurrency()), std::size(kFrameworkNames),
-               [](std::size_t i) { framework_entry(kFrameworkNames[i]); });
+               [](std::size_t i) { framework_description(kFrameworkNames[i]); });
   std::vector<std::string> words(std::begin(kFrameworkNames), std::end(kFrameworkNames));
   for (const std::string_view name : kFrameworkNames) {
     for (const std::string_view variant : framework_variant_names(name)) {
-      const std::optional<Framework> main = framework_of_variant(variant);
+      const std::optional<TrainingFramework> main = base_framework_of_variant(variant);
       if (main && main->name == name) words.emplace_back(variant);
     }
   }
   return words;
 }
 
-std::optional<Framework> framework_of_variant(std::string_view word) {
-  std::optional<Framework> found;
+std::optional<TrainingFramework> base_framework_of_variant(std::string_view word) {
+  std::optional<TrainingFramework> found;
   for (const std::string_view name : kFrameworkNames) {
     if (name == word) return std::nullopt;
-    const std::vector<FrameworkVariant>& variants = framework_entry(name).variants;
+    const std::vector<FrameworkVariant>& variants = framework_description(name).variants;
     const auto named = std::ranges::find(variants, word, &FrameworkVariant::name);
     if (named == variants.end() || !named->word_of.empty()) continue;
     if (found) return std::nullopt;
-    found = Framework{.name = std::string(name), .variant = std::string(word)};
+    found = TrainingFramework{.name = std::string(name), .variant = std::string(word)};
   }
   return found;
 }
 
 std::vector<std::string_view> framework_variant_names(std::string_view framework) {
   std::vector<std::string_view> names;
-  for (const FrameworkVariant& one : framework_entry(framework).variants) names.push_back(one.name);
+  for (const FrameworkVariant& one : framework_description(framework).variants)
+    names.push_back(one.name);
   return names;
 }
 
-std::string_view base_framework(const Framework& framework) {
-  const FrameworkEntry& entry = framework_entry(framework.name);
+std::string_view base_framework(const TrainingFramework& framework) {
+  const FrameworkDescription& entry = framework_description(framework.name);
   return entry.like.empty() ? entry.name : entry.like;
 }
 
-Kernels default_kernels(const Framework& framework, const cluster::DeviceModel& device) {
+FrameworkKernels default_kernels(const TrainingFramework& framework,
+                                 const cluster::DeviceModel& device) {
   const FrameworkDefaults& defaults = framework_defaults(framework);
-  Kernels kernels = defaults.kernels;
+  FrameworkKernels kernels = defaults.kernels;
   if (framework.name.empty()) return kernels;
   for (const auto& [generation, kernel] : defaults.attention) {
     if (generation == &cluster::device_generation_of(device)) kernels.attention = kernel;
@@ -125,17 +127,18 @@ Kernels default_kernels(const Framework& framework, const cluster::DeviceModel& 
   return kernels;
 }
 
-WordSet selectable_attention_kernels(const Framework& framework) {
+WordSet selectable_attention_kernels(const TrainingFramework& framework) {
   if (framework.name.empty()) return WordSet().set();
   return framework_defaults(framework).selects &
-         FrameworkSupport(framework).allowed(Ability::kAttention, 0);
+         FrameworkSupport(framework).supported_property_words(FrameworkProperty::kAttention, 0);
 }
 
 namespace {
 
 /// Sets the loss to the one asked for if the framework's files can select it; for another fused
 /// loss, to the first that they can select.
-void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels& kernels) {
+void take_loss(const FrameworkKernels& asked, const FrameworkDefaults& defaults,
+               FrameworkKernels& kernels) {
   const auto& losses = defaults.losses;
   auto said = losses.find(asked.loss_keeps);
   if (said == losses.end() && asked.fused_loss()) said = losses.begin();
@@ -152,10 +155,10 @@ void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels&
 
 }  // namespace
 
-Kernels configured_kernels(const Job& job) {
-  const Kernels& asked = job.kernels;
+FrameworkKernels configured_kernels(const Job& job) {
+  const FrameworkKernels& asked = job.kernels;
   if (job.framework.name.empty()) return asked;
-  Kernels kernels = default_kernels(job.framework, job.cluster.device);
+  FrameworkKernels kernels = default_kernels(job.framework, job.cluster.device);
   const auto place = static_cast<std::size_t>(asked.attention);
   if (selectable_attention_kernels(job.framework)[place]) kernels.attention = asked.attention;
   kernels.cross_entropy = asked.cross_entropy;
@@ -179,20 +182,21 @@ std::int64_t host_threads(const Job& job) {
   return job.host_threads.value_or(framework_defaults(job.framework).host_threads);
 }
 
-std::int64_t host_passes(const Job& job, const Plan& plan) {
+std::int64_t host_update_gradient_passes(const Job& job, const Plan& plan) {
   return framework_defaults(job.framework).host_passes.value_or(plan.offload.parameters ? 3 : 0);
 }
 
-Optimizer default_optimizer(const Framework& framework, const model::Architecture& model) {
+Optimizer default_optimizer(const TrainingFramework& framework,
+                            const model::ModelArchitecture& model) {
   const FrameworkDefaults& defaults = framework_defaults(framework);
   return model.latent ? defaults.latent_optimizer : Optimizer::kAdam;
 }
 
-Overlap default_overlap(const Job& job, const Plan& plan) {
+OverlapFlags default_overlap(const Job& job, const Plan& plan) {
   const FrameworkDefaults& defaults = framework_defaults(job.framework);
-  Overlap overlap;
+  OverlapFlags overlap;
   for (std::size_t i = 0; i < defaults.overlap.size(); ++i) {
-    overlap.*kOverlapFlagNames[i].value = holds(defaults.overlap[i], job, plan);
+    overlap.*kOverlapFlagNames[i].value = default_condition_applies(defaults.overlap[i], job, plan);
   }
   return overlap;
 }
@@ -212,12 +216,12 @@ DType default_gradient_type(const Job& job, Plan plan) {
   for (const DType type :
        {usual, parameter_storage_type(job.precision), default_accumulation_type(job.precision)}) {
     plan.accumulate = type;
-    if (law.runs(Ability::kAccumulate, job, plan)) return type;
+    if (law.supports_plan(FrameworkProperty::kAccumulate, job, plan)) return type;
   }
   return usual;
 }
 
-GatheredInputPolicy default_tensor_input(const Job& job) {
+GatheredInputPolicy default_gathered_input_policy(const Job& job) {
   const FrameworkDefaults& defaults = framework_defaults(job.framework);
   // Transformer Engine's layers pass gathered rows to their adapters, which keep them
   // (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/lora.py, sequence_parallel_input_regather
@@ -229,7 +233,7 @@ GatheredInputPolicy default_tensor_input(const Job& job) {
 std::vector<std::int64_t> default_stage_layers(const Job& job, const Plan& plan) {
   if (plan.schedule.chunks > 1) return {};
   const StageSplitRule split = framework_defaults(job.framework).layers;
-  return framework_stage_layers(split, job.model, plan.parallel.pipeline);
+  return framework_layer_counts_per_stage(split, job.model, plan.parallel.pipeline);
 }
 
 BucketSizes default_bucket_sizes(const Job& job, const Plan& plan) {
@@ -237,18 +241,18 @@ BucketSizes default_bucket_sizes(const Job& job, const Plan& plan) {
   const std::int64_t bytes = framework_defaults(job.framework).bucket_bytes;
   BucketSizes usual{Plan{}.gradient_bucket, Plan{}.parameter_bucket};
   if (bytes > 0) {
-    const std::int64_t least = bytes / size_bytes(parameter_storage_type(job.precision), 1);
+    const std::int64_t least = bytes / bytes_of_elements(parameter_storage_type(job.precision), 1);
     usual = {mean_filled_bucket_elements(job.model, plan.parallel.tensor, least), kWhole};
     if (!plan.overlap.gradients) usual.gradients = kWhole;
   }
   return fixed_bucket_sizes(job.framework, job, plan, usual);
 }
 
-BucketSizes fixed_bucket_sizes(const Framework& framework, const Job& job, const Plan& plan,
+BucketSizes fixed_bucket_sizes(const TrainingFramework& framework, const Job& job, const Plan& plan,
                                BucketSizes chosen) {
   if (framework.name.empty()) return chosen;
-  const WordSet taken = property_words_of_plan(Ability::kSharding, job, plan);
-  for (const FixedFrameworkBuckets& buckets : framework_entry(framework.name).buckets) {
+  const WordSet taken = property_values_of_plan(FrameworkProperty::kSharding, job, plan);
+  for (const FixedFrameworkBuckets& buckets : framework_description(framework.name).buckets) {
     if ((taken & buckets.sharding).none()) continue;
     if (!buckets.variant.empty() && buckets.variant != framework.variant) continue;
     const std::int64_t ranks = plan.parallel.data * plan.parallel.context;

@@ -30,7 +30,7 @@ inline constexpr Named<FrameworkMemoryEvidence> kMemoryEvidenceNames[] = {
     {FrameworkMemoryEvidence::kPeaks, "peaks"}};
 
 /// Device memory that a framework needs beyond tensors, as shares of what a plan's rank stores
-/// (`DeviceReserve` of memory/memory.h).
+/// (`DeviceMemoryReserve` of memory/memory.h).
 struct FrameworkMemoryMargins {
   /// Allocator waste, as a share of the tensors that a step allocates and frees. PyTorch's caching
   /// allocator rounds blocks above 10 MiB up to 2 MiB, 3 % of a tensor of 32 MiB, and keeps freed
@@ -183,7 +183,7 @@ struct MessageHostOverhead {
 /// its file, merged.
 struct FrameworkDefaults {
   /// Default kernels. `attention` overrides their attention kernel for some device generations.
-  Kernels kernels;
+  FrameworkKernels kernels;
   std::vector<std::pair<const cluster::DeviceGeneration*, cluster::AttentionKernel>> attention;
   /// Attention kernels that the framework's configuration files can select, among those that it
   /// supports; all by default.
@@ -196,10 +196,10 @@ struct FrameworkDefaults {
   /// parameters themselves, without fp32 master copies (`MasterWeights::kNone`).
   bool updates_in_place = false;
   /// True if the framework's configuration files can turn on fp8 attention
-  /// (`Kernels::narrow_attention`).
+  /// (`FrameworkKernels::narrow_attention`).
   bool narrow_attention = false;
   /// True if the framework's configuration files can store parameters in fp8
-  /// (`Kernels::narrow_parameters`).
+  /// (`FrameworkKernels::narrow_parameters`).
   bool narrow_parameters = false;
   /// True if the framework's configuration files can enable torch.compile, which fuses norms and
   /// the loss.
@@ -259,35 +259,36 @@ struct FrameworkDefaults {
 
 /// Returns the defaults of a framework in its release and variant; without a name, general
 /// defaults. The returned reference stays valid until the process ends.
-const FrameworkDefaults& framework_defaults(const Framework& framework);
+const FrameworkDefaults& framework_defaults(const TrainingFramework& framework);
 
 /// Returns the names of a framework's variants (forks, and programs built on it); the framework
 /// must be one of `kFrameworkNames`.
 std::vector<std::string_view> framework_variant_names(std::string_view framework);
 
 /// Returns the name of the framework on which `framework` is built; its own name if on none.
-std::string_view base_framework(const Framework& framework);
+std::string_view base_framework(const TrainingFramework& framework);
 
 /// Returns the framework that has a variant named `word` ("ms-swift"); nullopt if none or several
 /// have one, or if `word` is itself a framework.
-std::optional<Framework> framework_of_variant(std::string_view word);
+std::optional<TrainingFramework> base_framework_of_variant(std::string_view word);
 
 /// Returns all words allowed as a job's `framework:`: framework names, then variant names that
 /// belong to one framework only.
 std::vector<std::string> framework_field_words();
 
-/// Returns the kernels that a framework uses on a device by default; the defaults of `Kernels`
-/// without a framework.
-Kernels default_kernels(const Framework& framework, const cluster::DeviceModel& device);
+/// Returns the kernels that a framework uses on a device by default; the defaults of
+/// `FrameworkKernels` without a framework.
+FrameworkKernels default_kernels(const TrainingFramework& framework,
+                                 const cluster::DeviceModel& device);
 
 /// Returns the attention kernels that a framework's configuration files can select; all of them
 /// without a framework.
-WordSet selectable_attention_kernels(const Framework& framework);
+WordSet selectable_attention_kernels(const TrainingFramework& framework);
 
 /// Returns the kernels that the job's framework really uses when started from its configuration
 /// files: its defaults, plus the job's attention kernel, loss and master-weight setting if those
 /// files can state them. Without a framework, the job's kernels.
-Kernels configured_kernels(const Job& job);
+FrameworkKernels configured_kernels(const Job& job);
 
 /// Returns the number of threads with which each process of a job updates optimizer states in host
 /// memory; 0: enough that host memory bandwidth is the limit.
@@ -297,14 +298,15 @@ std::int64_t host_threads(const Job& job);
 /// states it: 3 for gradients in host memory, which are read for their norm, then read and written
 /// for clipping (pytorch/pytorch torch/nn/utils/clip_grad.py, clip_grads_with_norm_); 0 for
 /// gradients copied from the device, which has computed their norm.
-std::int64_t host_passes(const Job& job, const Plan& plan);
+std::int64_t host_update_gradient_passes(const Job& job, const Plan& plan);
 
 /// Returns a framework's default optimizer for a model; Adam without a framework.
-Optimizer default_optimizer(const Framework& framework, const model::Architecture& model);
+Optimizer default_optimizer(const TrainingFramework& framework,
+                            const model::ModelArchitecture& model);
 
-/// Returns which communication overlaps computation by default in the plan's framework; `Overlap`'s
-/// own defaults without a framework. All other choices of the plan must be final.
-Overlap default_overlap(const Job& job, const Plan& plan);
+/// Returns which communication overlaps computation by default in the plan's framework;
+/// `OverlapFlags`'s own defaults without a framework. All other choices of the plan must be final.
+OverlapFlags default_overlap(const Job& job, const Plan& plan);
 
 /// Returns the default type in which gradients are accumulated: `default_accumulation_type`; the
 /// parameters' own type in some frameworks, for fp16 (whose losses are scaled), and for updates
@@ -318,7 +320,7 @@ DType default_gradient_type(const Job& job, Plan plan);
 
 /// Returns whether column-parallel layers by default keep their gathered input for the backward or
 /// gather it again (under sequence parallelism).
-GatheredInputPolicy default_tensor_input(const Job& job);
+GatheredInputPolicy default_gathered_input_policy(const Job& job);
 
 /// Returns the framework's default number of layers in each pipeline stage; empty: the even split.
 /// Degrees and schedule of the plan must be final.
@@ -336,7 +338,7 @@ BucketSizes default_bucket_sizes(const Job& job, const Plan& plan);
 
 /// Returns the bucket sizes that a framework uses without a choice (`buckets:` of its file), else
 /// `chosen`. The plan's ranks must fill the cluster.
-BucketSizes fixed_bucket_sizes(const Framework& framework, const Job& job, const Plan& plan,
+BucketSizes fixed_bucket_sizes(const TrainingFramework& framework, const Job& job, const Plan& plan,
                                BucketSizes chosen);
 
 }  // namespace stepwright::plan

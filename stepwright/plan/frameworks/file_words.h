@@ -17,14 +17,14 @@ inline constexpr FrameworkFileWord kFileWords[] = {{"megatron", "megatron-core"}
 
 /// Returns `words` plus the names of frameworks whose configuration files have another name on the
 /// command line.
-inline std::vector<std::string> with_framework_names(std::vector<std::string> words) {
+inline std::vector<std::string> add_framework_names(std::vector<std::string> words) {
   for (const FrameworkFileWord& one : kFileWords) words.emplace_back(one.framework);
   return words;
 }
 
 /// Returns the framework whose configuration files `word` names on the command line ("megatron":
 /// "megatron-core"); `word` itself if it is a framework.
-constexpr std::string_view framework_of_file_word(std::string_view word) {
+constexpr std::string_view framework_of_config_format_name(std::string_view word) {
   for (const FrameworkFileWord& one : kFileWords) {
     if (one.word == word) return one.framework;
   }

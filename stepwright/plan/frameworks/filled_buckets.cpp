@@ -4,7 +4,7 @@
 
 namespace stepwright::plan {
 
-std::int64_t mean_filled_bucket_elements(const model::Architecture& model, std::int64_t tensor,
+std::int64_t mean_filled_bucket_elements(const model::ModelArchitecture& model, std::int64_t tensor,
                                          std::int64_t least) {
   const std::int64_t attention = model.heads * model.head_dim;
   const std::int64_t joined = attention + 2 * model.kv_heads * model.head_dim;

@@ -12,17 +12,17 @@
 namespace stepwright::plan {
 namespace {
 
-/// Bits of `PropertyCoupling` for lines; the higher bits are collective algorithms.
+/// Bits of `FrameworkPropertyCoupling` for lines; the higher bits are collective algorithms.
 constexpr std::size_t kMostLines = 48;
 
 constexpr std::uint64_t bit(std::size_t place) { return std::uint64_t{1} << place; }
 
 /// Returns the lines that apply to a framework's release. A variant's line on an ability replaces
 /// the framework's own line.
-std::vector<const FrameworkPropertyLine*> lines_of(const Framework& framework) {
+std::vector<const FrameworkPropertyLine*> lines_of(const TrainingFramework& framework) {
   std::vector<const FrameworkPropertyLine*> lines;
   std::bitset<kAbilities> varied;
-  for (const FrameworkPropertyLine& line : framework_entry(framework.name).runs) {
+  for (const FrameworkPropertyLine& line : framework_description(framework.name).runs) {
     const bool own = line.variant.empty() || line.variant == framework.variant;
     if (!own || !range_covers_release(line.releases, framework.version)) continue;
     lines.push_back(&line);
@@ -34,7 +34,7 @@ std::vector<const FrameworkPropertyLine*> lines_of(const Framework& framework) {
   return lines;
 }
 
-bool joins(const FrameworkPropertyLine& line) { return line.other != Ability::kParallel; }
+bool joins(const FrameworkPropertyLine& line) { return line.other != FrameworkProperty::kParallel; }
 
 bool holds_of_job(const FrameworkPropertyLine& line, const Job& job, const Plan& plan) {
   return std::ranges::all_of(line.of_job, [&](const auto& one) { return one.holds(job, plan); });
@@ -46,30 +46,33 @@ bool counts_with(const FrameworkPropertyLine& line, DegreeSet degrees) {
 }
 
 /// Returns a framework's name with its variant, as "megatron-core (ms-swift)".
-std::string whose(const Framework& framework) {
+std::string whose(const TrainingFramework& framework) {
   if (framework.variant.empty()) return framework.name;
   return fmt::format("{} ({})", framework.name, framework.variant);
 }
 
 /// Describes the degrees that narrow what a framework runs, as " with pipeline"; empty: none.
-std::string with_text(const FrameworkSupport& law, Ability ability, DegreeSet degrees,
+std::string with_text(const FrameworkSupport& law, FrameworkProperty ability, DegreeSet degrees,
                       const WordSet& allowed) {
-  if (allowed != law.allowed(ability, degrees)) return " beside the rest of the plan";
-  const WordSet& here = law.allowed(ability, degrees);
+  if (allowed != law.supported_property_words(ability, degrees))
+    return " beside the rest of the plan";
+  const WordSet& here = law.supported_property_words(ability, degrees);
   std::string text;
-  const std::vector<std::string>& names = framework_property_words(Ability::kParallel);
+  const std::vector<std::string>& names =
+      framework_property_value_names(FrameworkProperty::kParallel);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const DegreeSet alone = DegreeSet{1} << i;
     if ((degrees & alone) == 0) continue;
-    const bool narrows = law.allowed(ability, alone) != law.allowed(ability, 0);
+    const bool narrows =
+        law.supported_property_words(ability, alone) != law.supported_property_words(ability, 0);
     if (narrows) text += fmt::format("{}{}", text.empty() ? " with " : " and ", names[i]);
   }
-  return here == law.allowed(ability, 0) ? "" : text;
+  return here == law.supported_property_words(ability, 0) ? "" : text;
 }
 
 }  // namespace
 
-FrameworkSupport::FrameworkSupport(const Framework& framework) : framework_(framework) {
+FrameworkSupport::FrameworkSupport(const TrainingFramework& framework) : framework_(framework) {
   for (auto& of_degrees : allowed_) {
     for (WordSet& words : of_degrees) words.set();
   }
@@ -79,57 +82,60 @@ FrameworkSupport::FrameworkSupport(const Framework& framework) : framework_(fram
       continue;
     }
     auto& of_degrees = allowed_[static_cast<std::size_t>(line->ability)];
-    for (DegreeSet degrees = 0; degrees < kDegreeCombinations; ++degrees) {
+    for (DegreeSet degrees = 0; degrees < kParallelismDegreeCombinations; ++degrees) {
       if (counts_with(*line, degrees)) of_degrees[degrees] &= line->words;
     }
   }
 }
 
-WordSet FrameworkSupport::allowed(Ability ability, const Job& job, const Plan& plan) const {
-  WordSet words = allowed(ability, degrees_above_one(plan.parallel));
+WordSet FrameworkSupport::supported_property_words(FrameworkProperty ability, const Job& job,
+                                                   const Plan& plan) const {
+  WordSet words = supported_property_words(ability, degrees_above_one(plan.parallel));
   for (const FrameworkPropertyLine* line : joining_) {
     const bool holds = line->ability == ability &&
-                       (property_words_of_plan(line->other, job, plan) & line->with).any() &&
+                       (property_values_of_plan(line->other, job, plan) & line->with).any() &&
                        holds_of_job(*line, job, plan);
     if (holds) words &= line->words;
   }
   return words;
 }
 
-bool FrameworkSupport::runs(Ability ability, const Job& job, const Plan& plan) const {
-  return within(ability, job, plan, allowed(ability, job, plan));
+bool FrameworkSupport::supports_plan(FrameworkProperty ability, const Job& job,
+                                     const Plan& plan) const {
+  return within(ability, job, plan, supported_property_words(ability, job, plan));
 }
 
-std::vector<Ability> FrameworkSupport::unsupported_choices(const Job& job, const Plan& plan,
-                                                           std::size_t most) const {
-  std::vector<Ability> all;
+std::vector<FrameworkProperty> FrameworkSupport::choices_unsupported_by_framework(
+    const Job& job, const Plan& plan, std::size_t most) const {
+  std::vector<FrameworkProperty> all;
   for (const auto& [ability, name] : kAbilityNames) {
-    if (all.size() < most && !runs(ability, job, plan)) all.push_back(ability);
+    if (all.size() < most && !supports_plan(ability, job, plan)) all.push_back(ability);
   }
   return all;
 }
 
 // Attention is the last ability, so that any other ability that does not run is found before it.
-static_assert(std::end(kAbilityNames)[-1].value == Ability::kAttention);
+static_assert(std::end(kAbilityNames)[-1].value == FrameworkProperty::kAttention);
 
-bool FrameworkSupport::runs(const Job& job, const Plan& plan) const {
-  const std::vector<Ability> first = unsupported_choices(job, plan, 1);
-  const bool all = first.empty() || first.front() == Ability::kAttention;
-  return all && with_fixed_buckets(job, plan) == plan;
+bool FrameworkSupport::supports_plan(const Job& job, const Plan& plan) const {
+  const std::vector<FrameworkProperty> first = choices_unsupported_by_framework(job, plan, 1);
+  const bool all = first.empty() || first.front() == FrameworkProperty::kAttention;
+  return all && with_framework_bucket_sizes(job, plan) == plan;
 }
 
-bool FrameworkSupport::supports_choice_alone(Ability ability, const Job& job,
-                                             const Plan& plan) const {
-  return within(ability, job, plan, allowed(ability, degrees_above_one(plan.parallel)));
+bool FrameworkSupport::supports_property_value_alone(FrameworkProperty ability, const Job& job,
+                                                     const Plan& plan) const {
+  return within(ability, job, plan,
+                supported_property_words(ability, degrees_above_one(plan.parallel)));
 }
 
-FrameworkSupport::PropertyCoupling FrameworkSupport::joint(std::span<const Ability> decided,
-                                                           const Job& job, const Plan& plan) const {
-  PropertyCoupling joint;
+FrameworkSupport::FrameworkPropertyCoupling FrameworkSupport::single_collective_algorithm_rule(
+    std::span<const FrameworkProperty> decided, const Job& job, const Plan& plan) const {
+  FrameworkPropertyCoupling joint;
   if (joining_.empty()) return joint;
   std::array<std::optional<WordSet>, kAbilities> taken;
-  for (const Ability ability : decided) {
-    taken[static_cast<std::size_t>(ability)] = property_words_of_plan(ability, job, plan);
+  for (const FrameworkProperty ability : decided) {
+    taken[static_cast<std::size_t>(ability)] = property_values_of_plan(ability, job, plan);
   }
   for (std::size_t i = 0; i < joining_.size(); ++i) {
     const FrameworkPropertyLine& line = *joining_[i];
@@ -144,10 +150,11 @@ FrameworkSupport::PropertyCoupling FrameworkSupport::joint(std::span<const Abili
   return joint;
 }
 
-FrameworkSupport::PropertyCoupling FrameworkSupport::joint(
-    std::span<collective::Algorithm Collectives::* const> schemes, const Plan& plan) const {
-  PropertyCoupling joint;
-  if (allowed(Ability::kAlgorithmScope, 0).all()) return joint;
+FrameworkSupport::FrameworkPropertyCoupling FrameworkSupport::single_collective_algorithm_rule(
+    std::span<collective::CollectiveAlgorithm CollectiveAlgorithmChoices::* const> schemes,
+    const Plan& plan) const {
+  FrameworkPropertyCoupling joint;
+  if (supported_property_words(FrameworkProperty::kAlgorithmScope, 0).all()) return joint;
   const auto active = active_parallelism_schemes(plan);
   constexpr std::uint64_t kAll = (bit(std::size(collective::kCollectiveAlgorithmNames)) - 1)
                                  << kMostLines;
@@ -160,82 +167,85 @@ FrameworkSupport::PropertyCoupling FrameworkSupport::joint(
   return joint;
 }
 
-std::vector<WordSet> FrameworkSupport::coupled_property_words(Ability ability) const {
+std::vector<WordSet> FrameworkSupport::coupled_property_words(FrameworkProperty ability) const {
   std::vector<WordSet> all;
   for (const FrameworkPropertyLine* line : joining_) {
-    if (line->ability == ability && line->other != Ability::kExposed) all.push_back(line->words);
+    if (line->ability == ability && line->other != FrameworkProperty::kExposed)
+      all.push_back(line->words);
   }
   return all;
 }
 
-std::uint64_t FrameworkSupport::lines_forbidding_word(Ability ability, std::size_t word) const {
+std::uint64_t FrameworkSupport::coupling_lines_forbidding_value(FrameworkProperty ability,
+                                                                std::size_t word) const {
   std::uint64_t lines = 0;
   for (std::size_t i = 0; i < joining_.size(); ++i) {
     const FrameworkPropertyLine& line = *joining_[i];
     const bool lacks =
-        line.ability == ability && line.other != Ability::kExposed && !line.words[word];
+        line.ability == ability && line.other != FrameworkProperty::kExposed && !line.words[word];
     if (lacks) lines |= bit(i);
   }
   return lines;
 }
 
-Plan FrameworkSupport::with_fixed_buckets(const Job& job, Plan plan) const {
+Plan FrameworkSupport::with_framework_bucket_sizes(const Job& job, Plan plan) const {
   const BucketSizes own =
       fixed_bucket_sizes(framework_, job, plan, {plan.gradient_bucket, plan.parameter_bucket});
   plan.gradient_bucket = own.gradients;
   plan.parameter_bucket = own.parameters;
-  return canonical(plan, job);
+  return canonical_plan(plan, job);
 }
 
-bool FrameworkSupport::within(Ability ability, const Job& job, const Plan& plan,
+bool FrameworkSupport::within(FrameworkProperty ability, const Job& job, const Plan& plan,
                               const WordSet& words) const {
-  if ((property_words_of_plan(ability, job, plan) & ~words).none()) return true;
-  if (ability != Ability::kRankOrder) return false;
+  if ((property_values_of_plan(ability, job, plan) & ~words).none()) return true;
+  if (ability != FrameworkProperty::kRankOrder) return false;
   // Another rank order may give this plan the same grid.
-  const std::vector<std::string>& orders = framework_property_words(ability);
+  const std::vector<std::string>& orders = framework_property_value_names(ability);
   for (std::size_t i = 0; i < orders.size(); ++i) {
     if (!words[i]) continue;
     Plan other = plan;
     other.rank_order = parse_rank_order(orders[i]).value();
-    if (canonical(other, job).rank_order == plan.rank_order) return true;
+    if (canonical_plan(other, job).rank_order == plan.rank_order) return true;
   }
   return false;
 }
 
-std::string FrameworkSupport::framework_support_sentence(Ability ability) const {
+std::string FrameworkSupport::supported_property_values_sentence(FrameworkProperty ability) const {
   return fmt::format("{} runs {} {}", whose(framework_), name_of(kAbilityNames, ability),
-                     property_words_text(ability, allowed(ability, 0)));
+                     property_words_text(ability, supported_property_words(ability, 0)));
 }
 
-std::vector<UnsupportedChoice> unsupported_choices(const Framework& framework, const Job& job,
-                                                   const Plan& plan) {
+std::vector<UnsupportedChoice> choices_unsupported_by_framework(const TrainingFramework& framework,
+                                                                const Job& job, const Plan& plan) {
   const FrameworkSupport law(framework);
-  const Plan usual = canonical(plan, job);
+  const Plan usual = canonical_plan(plan, job);
   const DegreeSet degrees = degrees_above_one(usual.parallel);
   std::vector<UnsupportedChoice> all;
-  for (const Ability ability : law.unsupported_choices(job, usual)) {
-    const WordSet allowed = law.allowed(ability, job, usual);
-    const WordSet refused = property_words_of_plan(ability, job, usual) & ~allowed;
+  for (const FrameworkProperty ability : law.choices_unsupported_by_framework(job, usual)) {
+    const WordSet allowed = law.supported_property_words(ability, job, usual);
+    const WordSet refused = property_values_of_plan(ability, job, usual) & ~allowed;
     all.push_back({ability, fmt::format("{} {}: {} runs {}{}", name_of(kAbilityNames, ability),
                                         property_words_text(ability, refused), whose(framework),
                                         property_words_text(ability, allowed),
                                         with_text(law, ability, degrees, allowed))});
   }
-  const Plan bucketed = law.with_fixed_buckets(job, usual);
+  const Plan bucketed = law.with_framework_bucket_sizes(job, usual);
   if (bucketed != usual) {
-    all.push_back({Ability::kOverlap,
-                   fmt::format("buckets: {} has {}", whose(framework), changes(usual, bucketed))});
+    all.push_back(
+        {FrameworkProperty::kOverlap, fmt::format("buckets: {} has {}", whose(framework),
+                                                  differing_choices_text(usual, bucketed))});
   }
   return all;
 }
 
-std::vector<std::string_view> frameworks_running_plan(const Job& job, const Plan& plan) {
-  const Plan usual = canonical(plan, job);
+std::vector<std::string_view> frameworks_supporting_plan(const Job& job, const Plan& plan) {
+  const Plan usual = canonical_plan(plan, job);
   std::vector<std::string_view> names;
   for (const std::string_view name : kFrameworkNames) {
     const bool own = name == job.framework.name;
-    const FrameworkSupport law(own ? job.framework : Framework{.name = std::string(name)});
-    if (law.runs(job, usual)) names.push_back(name);
+    const FrameworkSupport law(own ? job.framework : TrainingFramework{.name = std::string(name)});
+    if (law.supports_plan(job, usual)) names.push_back(name);
   }
   return names;
 }

@@ -18,100 +18,108 @@ struct FrameworkPropertyLine;
 class FrameworkSupport {
  public:
   /// Number of combinations of parallelism degrees above 1 (2^5).
-  static constexpr DegreeSet kDegreeCombinations = 32;
+  static constexpr DegreeSet kParallelismDegreeCombinations = 32;
 
   /// Reads what `framework` supports; its name must be one of `kFrameworkNames`.
-  explicit FrameworkSupport(const Framework& framework);
+  explicit FrameworkSupport(const TrainingFramework& framework);
 
   [[nodiscard]] const std::string& name() const { return framework_.name; }
   /// Returns the values of a property (schedule, sharding, ...) that the framework supports when
   /// these parallelism degrees are above 1, without regard to a plan's other choices.
-  [[nodiscard]] const WordSet& allowed(Ability ability, DegreeSet degrees) const {
+  [[nodiscard]] const WordSet& supported_property_words(FrameworkProperty ability,
+                                                        DegreeSet degrees) const {
     return allowed_[static_cast<std::size_t>(ability)][degrees];
   }
   /// Returns the values of a property (schedule, sharding, ...) that the framework supports
   /// together with a plan's other choices. The plan must be canonical.
-  [[nodiscard]] WordSet allowed(Ability ability, const Job& job, const Plan& plan) const;
+  [[nodiscard]] WordSet supported_property_words(FrameworkProperty ability, const Job& job,
+                                                 const Plan& plan) const;
   /// True if the framework supports a plan's value of one property (schedule, sharding, ...)
   /// together with its other choices.
-  [[nodiscard]] bool runs(Ability ability, const Job& job, const Plan& plan) const;
+  [[nodiscard]] bool supports_plan(FrameworkProperty ability, const Job& job,
+                                   const Plan& plan) const;
   /// Returns the first `most` properties whose value in a plan or its job the framework does not
   /// support. Attention kernels come last, as each framework has its own.
-  [[nodiscard]] std::vector<Ability> unsupported_choices(const Job& job, const Plan& plan,
-                                                         std::size_t most = kAbilities) const;
+  [[nodiscard]] std::vector<FrameworkProperty> choices_unsupported_by_framework(
+      const Job& job, const Plan& plan, std::size_t most = kAbilities) const;
   /// True if the framework supports a canonical plan without any change, buckets included.
   /// Attention kernels are ignored, as each framework has its own.
-  [[nodiscard]] bool runs(const Job& job, const Plan& plan) const;
+  [[nodiscard]] bool supports_plan(const Job& job, const Plan& plan) const;
   /// True if the framework supports a plan's value of one property together with the plan's
   /// parallelism degrees; other choices are ignored.
-  [[nodiscard]] bool supports_choice_alone(Ability ability, const Job& job, const Plan& plan) const;
+  [[nodiscard]] bool supports_property_value_alone(FrameworkProperty ability, const Job& job,
+                                                   const Plan& plan) const;
 
   /// The lines of a framework's file that restrict one property if another has certain values, one
   /// bit each. `breaks`: lines that these choices violate if they apply; `holds`: lines that these
   /// choices make apply. A plan is supported if no line is in both.
-  struct PropertyCoupling {
+  struct FrameworkPropertyCoupling {
     std::uint64_t breaks = 0;
     std::uint64_t holds = 0;
-    [[nodiscard]] PropertyCoupling operator|(const PropertyCoupling& other) const {
+    [[nodiscard]] FrameworkPropertyCoupling operator|(
+        const FrameworkPropertyCoupling& other) const {
       return {breaks | other.breaks, holds | other.holds};
     }
     [[nodiscard]] bool runs() const { return (breaks & holds) == 0; }
-    auto operator<=>(const PropertyCoupling&) const = default;
+    auto operator<=>(const FrameworkPropertyCoupling&) const = default;
   };
-  [[nodiscard]] PropertyCoupling joint(std::span<const Ability> decided, const Job& job,
-                                       const Plan& plan) const;
-  /// Returns an `PropertyCoupling` that rules out plans in which `schemes` use different collective
-  /// algorithms, if the framework wants one algorithm for all schemes with messages; else empty
-  /// sets.
-  [[nodiscard]] PropertyCoupling joint(
-      std::span<collective::Algorithm Collectives::* const> schemes, const Plan& plan) const;
-  /// For each line that restricts a property depending on another one, returns the values that it
-  /// still allows. Lines by which overlap restricts itself are left out.
-  [[nodiscard]] std::vector<WordSet> coupled_property_words(Ability ability) const;
-  /// Returns the conditional lines (bits of `PropertyCoupling`) that forbid the value with index
-  /// `word` of a property.
-  [[nodiscard]] std::uint64_t lines_forbidding_word(Ability ability, std::size_t word) const;
+  [[nodiscard]] FrameworkPropertyCoupling single_collective_algorithm_rule(
+      std::span<const FrameworkProperty> decided, const Job& job, const Plan& plan) const;
+  /// Returns an `FrameworkPropertyCoupling` that rules out plans in which `schemes` use different
+  /// collective algorithms, if the framework wants one algorithm for all schemes with messages;
+  /// else empty sets.
+  [[nodiscard]] FrameworkPropertyCoupling single_collective_algorithm_rule(
+      std::span<collective::CollectiveAlgorithm CollectiveAlgorithmChoices::* const> schemes,
+      const Plan& plan) const;
+  /// Returns, for each line of a framework's file that restricts a property where another property
+  /// has a certain value, the values that the line still allows. Leaves out lines on overlap that
+  /// depend on overlap.
+  [[nodiscard]] std::vector<WordSet> coupled_property_words(FrameworkProperty ability) const;
+  /// Returns the conditional lines (bits of `FrameworkPropertyCoupling`) that forbid the value with
+  /// index `word` of a property.
+  [[nodiscard]] std::uint64_t coupling_lines_forbidding_value(FrameworkProperty ability,
+                                                              std::size_t word) const;
 
   /// Returns a canonical plan with the bucket sizes that the framework fixes, if it offers no
   /// choice.
-  [[nodiscard]] Plan with_fixed_buckets(const Job& job, Plan plan) const;
+  [[nodiscard]] Plan with_framework_bucket_sizes(const Job& job, Plan plan) const;
 
   /// Returns a sentence with the values of a property that the framework supports: "megatron-lm
   /// runs schedule 1f1b, interleaved".
-  [[nodiscard]] std::string framework_support_sentence(Ability ability) const;
+  [[nodiscard]] std::string supported_property_values_sentence(FrameworkProperty ability) const;
 
  private:
-  [[nodiscard]] bool within(Ability ability, const Job& job, const Plan& plan,
+  [[nodiscard]] bool within(FrameworkProperty ability, const Job& job, const Plan& plan,
                             const WordSet& words) const;
 
-  Framework framework_;
+  TrainingFramework framework_;
   /// Lines of the framework's file that restrict a property only together with certain values of
   /// others.
   std::vector<const FrameworkPropertyLine*> joining_;
-  std::array<std::array<WordSet, kDegreeCombinations>, kAbilities> allowed_;
+  std::array<std::array<WordSet, kParallelismDegreeCombinations>, kAbilities> allowed_;
 };
 
 /// A choice of a plan or its job that a framework does not support.
 struct UnsupportedChoice {
-  Ability ability{};
+  FrameworkProperty ability{};
   /// Explanation for users: "schedule zb-h1: megatron-lm runs schedule 1f1b, interleaved".
   std::string message;
 };
 
 /// Returns all choices of a legal plan and its job that a framework does not support, in the order
 /// of `kAbilityNames`; empty: it runs the plan unchanged.
-std::vector<UnsupportedChoice> unsupported_choices(const Framework& framework, const Job& job,
-                                                   const Plan& plan);
+std::vector<UnsupportedChoice> choices_unsupported_by_framework(const TrainingFramework& framework,
+                                                                const Job& job, const Plan& plan);
 
 /// Returns the frameworks that support a legal plan without any change, in the order of
 /// `kFrameworkNames`. Attention kernels are ignored, as each framework has its own.
-std::vector<std::string_view> frameworks_running_plan(const Job& job, const Plan& plan);
+std::vector<std::string_view> frameworks_supporting_plan(const Job& job, const Plan& plan);
 
 /// Returns the legal plan nearest to `plan` that a framework supports: each unsupported choice
 /// moves to its nearest supported value, and dependent choices follow. Tries other parallelism
 /// degrees if that fails, unless `near`. nullopt if the framework does not support the job, or no
 /// such plan is legal.
-std::optional<Plan> nearest_runnable_plan(const Framework& framework, const Job& job,
+std::optional<Plan> nearest_runnable_plan(const TrainingFramework& framework, const Job& job,
                                           const Plan& plan, bool near = false);
 
 }  // namespace stepwright::plan

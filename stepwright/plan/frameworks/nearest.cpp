@@ -19,38 +19,41 @@ namespace {
 class Towards {
  public:
   Towards(const FrameworkSupport& law, const Job& job, const Plan& plan)
-      : law_(law), job_(job), plan_(law.with_fixed_buckets(job, canonical(plan, job))) {}
+      : law_(law),
+        job_(job),
+        plan_(law.with_framework_bucket_sizes(job, canonical_plan(plan, job))) {}
 
-  [[nodiscard]] std::optional<Ability> first_not_run() const {
-    const std::vector<Ability> first = law_.unsupported_choices(job_, plan_, 1);
-    if (first.empty() || first.front() == Ability::kAttention) return std::nullopt;
+  [[nodiscard]] std::optional<FrameworkProperty> first_not_run() const {
+    const std::vector<FrameworkProperty> first =
+        law_.choices_unsupported_by_framework(job_, plan_, 1);
+    if (first.empty() || first.front() == FrameworkProperty::kAttention) return std::nullopt;
     return first.front();
   }
 
   /// Returns legal plans in which the framework runs an ability, nearest first.
-  [[nodiscard]] std::vector<Plan> candidates(Ability ability) const {
+  [[nodiscard]] std::vector<Plan> candidates(FrameworkProperty ability) const {
     switch (ability) {
-      case Ability::kParallel: return settled(ability, without_degrees());
-      case Ability::kSchedule: return settled(ability, schedules());
-      case Ability::kLayers: return settled(ability, splits());
-      case Ability::kSequenceParallel:
+      case FrameworkProperty::kParallel: return settled(ability, without_degrees());
+      case FrameworkProperty::kSchedule: return settled(ability, schedules());
+      case FrameworkProperty::kLayers: return settled(ability, splits());
+      case FrameworkProperty::kSequenceParallel:
         return settled(ability, with([](Plan& plan) { plan.sequence_parallel ^= true; }));
-      case Ability::kTensorInput:
+      case FrameworkProperty::kTensorInput:
         return settled(ability, each(kTensorInputNames, &Plan::tensor_input));
-      case Ability::kContextKind:
+      case FrameworkProperty::kContextKind:
         return settled(ability, each(kContextKindNames, &Plan::context_kind));
-      case Ability::kSharding: return settled(ability, shardings());
-      case Ability::kGroups: return settled(ability, groups());
-      case Ability::kAccumulate: return settled(ability, types());
-      case Ability::kRecompute: return settled(ability, recomputations());
-      case Ability::kOffload: return settled(ability, offloads());
-      case Ability::kHostActivations: return settled(ability, fewer_activations());
-      case Ability::kOverlap: return settled(ability, less_overlap());
-      case Ability::kExposed: return settled(ability, less_exposed());
-      case Ability::kAlgorithms:
-      case Ability::kAlgorithmScope:
+      case FrameworkProperty::kSharding: return settled(ability, shardings());
+      case FrameworkProperty::kGroups: return settled(ability, groups());
+      case FrameworkProperty::kAccumulate: return settled(ability, types());
+      case FrameworkProperty::kRecompute: return settled(ability, recomputations());
+      case FrameworkProperty::kOffload: return settled(ability, offloads());
+      case FrameworkProperty::kHostActivations: return settled(ability, fewer_activations());
+      case FrameworkProperty::kOverlap: return settled(ability, less_overlap());
+      case FrameworkProperty::kExposed: return settled(ability, less_exposed());
+      case FrameworkProperty::kAlgorithms:
+      case FrameworkProperty::kAlgorithmScope:
         return settled(ability, with([](Plan& plan) { plan.collectives = {}; }));
-      case Ability::kRankOrder: return settled(ability, orders());
+      case FrameworkProperty::kRankOrder: return settled(ability, orders());
       // abilities of the job, which may run with fewer degrees
       default: return settled(ability, fewer_degrees());
     }
@@ -66,25 +69,25 @@ class Towards {
     return plans;
   }
 
-  template <class Enum, std::size_t kCount>
-  [[nodiscard]] std::vector<Plan> each(const Named<Enum> (&table)[kCount],
-                                       Enum Plan::* choice) const {
+  template <class EnumNamedByWord, std::size_t kCount>
+  [[nodiscard]] std::vector<Plan> each(const Named<EnumNamedByWord> (&table)[kCount],
+                                       EnumNamedByWord Plan::* choice) const {
     std::vector<Plan> plans(kCount, plan_);
     for (std::size_t i = 0; i < kCount; ++i) plans[i].*choice = table[i].value;
     return plans;
   }
 
-  [[nodiscard]] bool allows(Ability ability, std::size_t word) const {
-    return law_.allowed(ability, job_, plan_)[word];
+  [[nodiscard]] bool allows(FrameworkProperty ability, std::size_t word) const {
+    return law_.supported_property_words(ability, job_, plan_)[word];
   }
 
   /// Returns plans in which degrees that do not run are 1 and data parallelism takes their ranks.
   [[nodiscard]] std::vector<Plan> without_degrees() const {
     Plan plan = plan_;
-    Parallel& degrees = plan.parallel;
+    ParallelismDegrees& degrees = plan.parallel;
     // Degrees in the order of the ability's words.
-    const WordSet extra = property_words_of_plan(Ability::kParallel, job_, plan_) &
-                          ~law_.allowed(Ability::kParallel, job_, plan_);
+    const WordSet extra = property_values_of_plan(FrameworkProperty::kParallel, job_, plan_) &
+                          ~law_.supported_property_words(FrameworkProperty::kParallel, job_, plan_);
     std::size_t word = 0;
     for (std::int64_t* degree : {&degrees.tensor, &degrees.pipeline, &degrees.context}) {
       if (extra[word++]) degrees.data *= std::exchange(*degree, 1);
@@ -97,20 +100,20 @@ class Towards {
   /// Returns plans with other schedules; 1f1b is first, as it is between all others.
   [[nodiscard]] std::vector<Plan> schedules() const {
     std::vector<Plan> plans;
-    const auto add = [&](schedule::ScheduleKind kind) {
+    const auto add = [&](schedule::PipelineScheduleKind kind) {
       plans.push_back(plan_);
       const std::int64_t least = schedule::traits_of(kind).least_chunks;
       plans.back().schedule = {.kind = kind,
-                               .chunks = schedule::has_chunk_choice(kind) ? 2 : least};
+                               .chunks = schedule::supports_several_chunk_counts(kind) ? 2 : least};
     };
-    add(schedule::ScheduleKind::kOneForwardOneBackward);
+    add(schedule::PipelineScheduleKind::kOneForwardOneBackward);
     for (const auto& [kind, name] : schedule::kScheduleKindNames) {
-      const bool between = kind != schedule::ScheduleKind::kOneForwardOneBackward &&
-                           kind != schedule::ScheduleKind::kGpipe &&
+      const bool between = kind != schedule::PipelineScheduleKind::kOneForwardOneBackward &&
+                           kind != schedule::PipelineScheduleKind::kGpipe &&
                            (schedule::is_fixed_order_kind(kind) || schedule::traits_of(kind).found);
       if (between) add(kind);
     }
-    add(schedule::ScheduleKind::kGpipe);
+    add(schedule::PipelineScheduleKind::kGpipe);
     return plans;
   }
 
@@ -140,8 +143,9 @@ class Towards {
       plan.sharding.parameters = states.parameters;
       plan.sharding.gradients = states.gradients;
       plan.sharding.optimizer = states.optimizer;
-      if (!states.uses(Spread::kInner)) plan.sharding.group = plan.sharding.expert_group = 1;
-      if (states.uses(Spread::kInner) && !own.uses(Spread::kInner)) {
+      if (!states.uses(StateShardingScope::kInner))
+        plan.sharding.group = plan.sharding.expert_group = 1;
+      if (states.uses(StateShardingScope::kInner) && !own.uses(StateShardingScope::kInner)) {
         plan.sharding.group = node_sharding_group_size(job_.cluster, plan_);
         plan.sharding.expert_group = node_expert_sharding_group_size(job_.cluster, plan_);
       }
@@ -187,7 +191,8 @@ class Towards {
   [[nodiscard]] std::vector<Plan> fewer_activations() const {
     std::vector<Plan> plans(1, plan_);
     OffloadModuleSet& left = plans.front().offload.activations = {};
-    const WordSet allowed = law_.allowed(Ability::kHostActivations, job_, plan_);
+    const WordSet allowed =
+        law_.supported_property_words(FrameworkProperty::kHostActivations, job_, plan_);
     for (std::size_t i = 0; i < std::size(kOffloadModuleNames); ++i) {
       const OffloadModule module = kOffloadModuleNames[i].value;
       if (allowed[i] && plan_.offload.activations.has(module)) left.add(module);
@@ -196,18 +201,18 @@ class Towards {
   }
 
   [[nodiscard]] std::vector<Plan> less_overlap() const {
-    const WordSet allowed = law_.allowed(Ability::kOverlap, job_, plan_);
+    const WordSet allowed = law_.supported_property_words(FrameworkProperty::kOverlap, job_, plan_);
     const bool runs_tensor =
-        allowed[std::size(kOverlapTable)] || !cluster::is_rocm_device(job_.cluster.device);
+        allowed[std::size(kOverlapFlagTable)] || !cluster::is_rocm_device(job_.cluster.device);
     return with([&](Plan& plan) {
-      plan.overlap = overlap_limited_to_words(plan.overlap, allowed);
+      plan.overlap = overlap_limited_to_listed_flags(plan.overlap, allowed);
       plan.overlap.tensor = plan.overlap.tensor && runs_tensor;
     });
   }
 
   [[nodiscard]] std::vector<Plan> less_exposed() const {
-    const WordSet extra = property_words_of_plan(Ability::kExposed, job_, plan_) &
-                          ~law_.allowed(Ability::kExposed, job_, plan_);
+    const WordSet extra = property_values_of_plan(FrameworkProperty::kExposed, job_, plan_) &
+                          ~law_.supported_property_words(FrameworkProperty::kExposed, job_, plan_);
     return with([&](Plan& plan) {
       for (std::size_t i = 0; i < std::size(kOverlapFlagNames); ++i) {
         if (extra[i]) plan.overlap.*kOverlapFlagNames[i].value = true;
@@ -227,7 +232,7 @@ class Towards {
   /// them.
   [[nodiscard]] std::vector<Plan> groups() const {
     std::vector<Plan> plans;
-    const Parallel& degrees = plan_.parallel;
+    const ParallelismDegrees& degrees = plan_.parallel;
     const std::int64_t ranks = degrees.context * degrees.data;
     std::vector<std::int64_t> sizes = divisors(ranks);
     const double own = std::log(static_cast<double>(plan_.sharding.group));
@@ -235,14 +240,16 @@ class Towards {
       return std::abs(std::log(static_cast<double>(size)) - own);
     });
     for (const std::int64_t size : sizes) {
-      if (!plan_.sharding.uses(Spread::kInner) || degrees.expert_data() * size % ranks != 0)
+      if (!plan_.sharding.uses(StateShardingScope::kInner) ||
+          degrees.expert_data_degree() * size % ranks != 0)
         continue;
       Plan& plan = plans.emplace_back(plan_);
       plan.sharding.group = size;
-      if (job_.model.experts) plan.sharding.expert_group = degrees.expert_data() * size / ranks;
+      if (job_.model.experts)
+        plan.sharding.expert_group = degrees.expert_data_degree() * size / ranks;
     }
     for (const std::string_view states : {"GGG", "NNG", "NNN"}) {
-      plans.emplace_back(plan_).sharding = *sharding_of(states);
+      plans.emplace_back(plan_).sharding = *sharding_named_by_word(states);
     }
     for (const Plan& plan : fewer_degrees()) plans.push_back(plan);
     return plans;
@@ -251,7 +258,8 @@ class Towards {
   /// Returns plans in which one degree is 1 and data parallelism takes its ranks.
   [[nodiscard]] std::vector<Plan> fewer_degrees() const {
     std::vector<Plan> plans;
-    for (const auto degree : {&Parallel::tensor, &Parallel::context, &Parallel::pipeline}) {
+    for (const auto degree : {&ParallelismDegrees::tensor, &ParallelismDegrees::context,
+                              &ParallelismDegrees::pipeline}) {
       if (plan_.parallel.*degree == 1) continue;
       Plan& plan = plans.emplace_back(plan_);
       plan.parallel.data *= std::exchange(plan.parallel.*degree, 1);
@@ -263,9 +271,10 @@ class Towards {
 
   [[nodiscard]] std::vector<Plan> orders() const {
     std::vector<Plan> plans;
-    const std::vector<std::string>& words = framework_property_words(Ability::kRankOrder);
+    const std::vector<std::string>& words =
+        framework_property_value_names(FrameworkProperty::kRankOrder);
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (!allows(Ability::kRankOrder, i)) continue;
+      if (!allows(FrameworkProperty::kRankOrder, i)) continue;
       plans.push_back(plan_);
       plans.back().rank_order = parse_rank_order(words[i]).value();
     }
@@ -274,14 +283,15 @@ class Towards {
 
   /// Returns those of `plans` that are legal after dependent choices have followed, and in which
   /// the framework runs the ability.
-  [[nodiscard]] std::vector<Plan> settled(Ability ability, const std::vector<Plan>& plans) const {
+  [[nodiscard]] std::vector<Plan> settled(FrameworkProperty ability,
+                                          const std::vector<Plan>& plans) const {
     std::vector<Plan> good;
     for (Plan plan : plans) {
       adapt_dependent_choices(job_, plan);
       const std::optional<PlanRejection> refused = find_plan_rejection(job_, plan);
       for (const Plan& legal : refused ? refused->nearest : std::vector{plan}) {
-        const Plan usual = canonical(legal, job_);
-        if (law_.runs(ability, job_, usual)) good.push_back(usual);
+        const Plan usual = canonical_plan(legal, job_);
+        if (law_.supports_plan(ability, job_, usual)) good.push_back(usual);
       }
     }
     return good;
@@ -299,12 +309,13 @@ constexpr std::size_t kMostDegrees = 200;
 
 /// True if the framework runs the job's own choices, with some degrees of parallelism.
 bool runs_job(const FrameworkSupport& law, const Job& job, const Plan& plan) {
-  return std::ranges::all_of(kAbilityNames, [&](const Named<Ability>& entry) {
-    const Ability ability = entry.value;
-    if (of_plan(ability) || ability == Ability::kAttention) return true;
-    const WordSet taken = property_words_of_plan(ability, job, plan);
-    for (DegreeSet degrees = 0; degrees < FrameworkSupport::kDegreeCombinations; ++degrees) {
-      if ((taken & ~law.allowed(ability, degrees)).none()) return true;
+  return std::ranges::all_of(kAbilityNames, [&](const Named<FrameworkProperty>& entry) {
+    const FrameworkProperty ability = entry.value;
+    if (of_plan(ability) || ability == FrameworkProperty::kAttention) return true;
+    const WordSet taken = property_values_of_plan(ability, job, plan);
+    for (DegreeSet degrees = 0; degrees < FrameworkSupport::kParallelismDegreeCombinations;
+         ++degrees) {
+      if ((taken & ~law.supported_property_words(ability, degrees)).none()) return true;
     }
     return false;
   });
@@ -315,7 +326,7 @@ bool runs_job(const FrameworkSupport& law, const Job& job, const Plan& plan) {
 std::optional<Plan> settle(const FrameworkSupport& law, const Job& job, const Plan& plan,
                            std::set<Plan>& seen, int& left) {
   const Towards towards(law, job, plan);
-  const std::optional<Ability> ability = towards.first_not_run();
+  const std::optional<FrameworkProperty> ability = towards.first_not_run();
   if (!ability) return towards.plan();
   for (const Plan& candidate : towards.candidates(*ability)) {
     if (!seen.insert(candidate).second) continue;
@@ -331,21 +342,21 @@ std::vector<Plan> in_other_degrees(const Job& job, const Plan& plan) {
   const auto apart = [](std::int64_t a, std::int64_t b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
   };
-  std::vector<std::pair<double, Parallel>> all;
+  std::vector<std::pair<double, ParallelismDegrees>> all;
   for (const std::int64_t tensor : legal_tensor_degrees(job)) {
     for (const std::int64_t pipeline : legal_pipeline_degrees(job)) {
       for (const std::int64_t context : legal_context_degrees(job)) {
         const std::int64_t model = tensor * pipeline * context;
         if (job.cluster.devices() % model != 0) continue;
         for (const std::int64_t expert : legal_expert_degrees(job)) {
-          const Parallel& own = plan.parallel;
+          const ParallelismDegrees& own = plan.parallel;
           all.emplace_back(apart(tensor, own.tensor) + apart(pipeline, own.pipeline) +
                                apart(context, own.context) + apart(expert, own.expert),
-                           Parallel{.tensor = tensor,
-                                    .pipeline = pipeline,
-                                    .context = context,
-                                    .expert = expert,
-                                    .data = job.cluster.devices() / model});
+                           ParallelismDegrees{.tensor = tensor,
+                                              .pipeline = pipeline,
+                                              .context = context,
+                                              .expert = expert,
+                                              .data = job.cluster.devices() / model});
         }
       }
     }
@@ -361,14 +372,14 @@ std::vector<Plan> in_other_degrees(const Job& job, const Plan& plan) {
     if (parallel.pipeline == 1) other.schedule = {};
     adapt_dependent_choices(job, other);
     if (first_broken_rule(job, other)) other.sequence_parallel = false;
-    if (!first_broken_rule(job, other)) plans.push_back(canonical(other, job));
+    if (!first_broken_rule(job, other)) plans.push_back(canonical_plan(other, job));
   }
   return plans;
 }
 
 }  // namespace
 
-std::optional<Plan> nearest_runnable_plan(const Framework& framework, const Job& job,
+std::optional<Plan> nearest_runnable_plan(const TrainingFramework& framework, const Job& job,
                                           const Plan& plan, bool near) {
   const FrameworkSupport law(framework);
   if (!runs_job(law, job, plan)) return std::nullopt;

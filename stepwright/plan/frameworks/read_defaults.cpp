@@ -15,12 +15,13 @@ constexpr double kMostSubGroup = 1e15;  // parameters
 
 /// Reads attention kernels: one for all devices, or one for each of some generations and one for
 /// other devices.
-DefaultSetting attention(Node node) {
-  const Node others = node.is_mapping() ? node.get(cluster::kFallbackGenerationName) : node;
+DefaultSetting attention(DocumentNode node) {
+  const DocumentNode others =
+      node.is_mapping() ? node.get(cluster::kFallbackDeviceGenerationName) : node;
   const cluster::AttentionKernel usual = others.choice(cluster::kAttentionKernelNames);
   decltype(FrameworkDefaults::attention) kernels;
   for (const auto& [name, kernel] :
-       node.is_mapping() ? node.members() : decltype(node.members()){}) {
+       node.is_mapping() ? node.mapping_members() : decltype(node.mapping_members()){}) {
     kernels.emplace_back(&cluster::find_device_generation(name, kernel),
                          kernel.choice(cluster::kAttentionKernelNames));
   }
@@ -30,7 +31,7 @@ DefaultSetting attention(Node node) {
   };
 }
 
-DefaultSetting selects(Node node) {
+DefaultSetting selects(DocumentNode node) {
   WordSet kernels;
   for (std::size_t i = 0; i < node.size(); ++i) {
     kernels.set(static_cast<std::size_t>(node.at(i).choice(cluster::kAttentionKernelNames)));
@@ -40,10 +41,10 @@ DefaultSetting selects(Node node) {
 
 /// Reads {logits: any, gradients: 0}: the number of chunks that files can give a loss that keeps
 /// these tensors.
-DefaultSetting losses(Node node) {
+DefaultSetting losses(DocumentNode node) {
   std::vector<std::string_view> known;
   for (const auto& [keeps, name] : kLossSavedTensorsNames) known.push_back(name);
-  node.allow_only(known);
+  node.allow_only_keys(known);
   std::map<LossSavedTensors, std::optional<std::int64_t>> losses;
   for (const auto& [keeps, name] : kLossSavedTensorsNames) {
     const auto chunks = node.find(name);
@@ -61,10 +62,10 @@ std::vector<std::string_view> names_in(const Named<Member> (&table)[kCount]) {
   return names;
 }
 
-DefaultSetting kernels(Node node) {
-  std::vector<std::string_view> keys = names_in(kKernelFlags);
+DefaultSetting kernels(DocumentNode node) {
+  std::vector<std::string_view> keys = names_in(kKernelFlagNames);
   keys.insert(keys.end(), {"casts", "masters", "loss_chunks", "loss_keeps", "expert_weights"});
-  node.allow_only(keys);
+  node.allow_only_keys(keys);
   std::optional<LowPrecisionCastScaling> casts;
   if (const auto word = node.find("casts")) casts = word->choice(kCastScalingNames);
   std::optional<MasterWeights> masters;
@@ -75,8 +76,8 @@ DefaultSetting kernels(Node node) {
   if (const auto word = node.find("loss_keeps")) keeps = word->choice(kLossSavedTensorsNames);
   std::optional<RouterWeightPlacement> weights;
   if (const auto word = node.find("expert_weights")) weights = word->choice(kExpertWeightsNames);
-  std::vector<std::pair<bool Kernels::*, bool>> given;
-  for (const auto& [flag, name] : kKernelFlags) {
+  std::vector<std::pair<bool FrameworkKernels::*, bool>> given;
+  for (const auto& [flag, name] : kKernelFlagNames) {
     if (const auto value = node.find(name)) given.emplace_back(flag, value->boolean());
   }
   return [=](FrameworkDefaults& defaults) {
@@ -89,8 +90,8 @@ DefaultSetting kernels(Node node) {
   };
 }
 
-DefaultSetting overlap(Node node) {
-  node.allow_only(names_in(kOverlapFlagNames));
+DefaultSetting overlap(DocumentNode node) {
+  node.allow_only_keys(names_in(kOverlapFlagNames));
   std::vector<std::pair<std::size_t, FrameworkDefaultCondition>> given;
   for (std::size_t i = 0; i < std::size(kOverlapFlagNames); ++i) {
     const auto value = node.find(kOverlapFlagNames[i].name);
@@ -103,28 +104,28 @@ DefaultSetting overlap(Node node) {
 
 /// Reads a word of a table into a member.
 template <auto kMember, const auto& kTable>
-DefaultSetting word(Node node) {
+DefaultSetting word(DocumentNode node) {
   const auto value = node.choice(kTable);
   return [value](FrameworkDefaults& defaults) { defaults.*kMember = value; };
 }
 
 /// Reads true or false into a member.
 template <bool FrameworkDefaults::* kMember>
-DefaultSetting flag(Node node) {
+DefaultSetting flag(DocumentNode node) {
   const bool on = node.boolean();
   return [on](FrameworkDefaults& defaults) { defaults.*kMember = on; };
 }
 
 constexpr Named<bool> kGradientNames[] = {{false, "fp32"}, {true, "stored"}};
 
-DefaultSetting bucket(Node node) {
+DefaultSetting bucket(DocumentNode node) {
   const auto bytes = static_cast<std::int64_t>(
       read_quantity(node, QuantityKind::kBytes, 1, static_cast<double>(kMaxPlanFileCount)));
   return [bytes](FrameworkDefaults& defaults) { defaults.bucket_bytes = bytes; };
 }
 
-DefaultSetting recipe(Node node) {
-  node.allow_only({"sharding", "sequence_parallel"});
+DefaultSetting recipe(DocumentNode node) {
+  node.allow_only_keys({"sharding", "sequence_parallel"});
   Notes notes;
   const Sharding sharding =
       read_state_sharding(node.get("sharding"), {PlanFileVersion::kTwo, notes});
@@ -135,9 +136,9 @@ DefaultSetting recipe(Node node) {
   };
 }
 
-DefaultSetting memory(Node node) {
-  node.allow_only({"evidence", "share", "parameter_share", "optimizer_share", "narrow_gradients",
-                   "sub_group_parameters"});
+DefaultSetting memory(DocumentNode node) {
+  node.allow_only_keys({"evidence", "share", "parameter_share", "optimizer_share",
+                        "narrow_gradients", "sub_group_parameters"});
   FrameworkMemoryMargins margins;
   const auto read = [node](std::string_view key, double& share) {
     if (const auto given = node.find(key)) share = given->number(0, kMostShare);
@@ -153,7 +154,7 @@ DefaultSetting memory(Node node) {
   return [margins](FrameworkDefaults& defaults) { defaults.memory = margins; };
 }
 
-DefaultSetting holds(Node node) {
+DefaultSetting holds(DocumentNode node) {
   WordSet held;
   for (std::size_t i = 0; i < node.size(); ++i) {
     held.set(static_cast<std::size_t>(node.at(i).choice(kHeldMemoryNames)));
@@ -161,7 +162,7 @@ DefaultSetting holds(Node node) {
   return [held](FrameworkDefaults& defaults) { defaults.holds |= held; };
 }
 
-DefaultSetting apart(Node node) {
+DefaultSetting apart(DocumentNode node) {
   WordSet apart;
   for (std::size_t i = 0; i < node.size(); ++i) {
     apart.set(static_cast<std::size_t>(node.at(i).choice(kUnfusedWorkNames)));
@@ -169,7 +170,8 @@ DefaultSetting apart(Node node) {
   return [apart](FrameworkDefaults& defaults) { defaults.apart |= apart; };
 }
 
-std::vector<FrameworkDefaultCondition> read_circumstances(Node variable, std::string_view key) {
+std::vector<FrameworkDefaultCondition> read_circumstances(DocumentNode variable,
+                                                          std::string_view key) {
   std::vector<FrameworkDefaultCondition> list;
   const auto given = variable.find(key);
   for (std::size_t i = 0; given && i < given->size(); ++i) {
@@ -178,8 +180,8 @@ std::vector<FrameworkDefaultCondition> read_circumstances(Node variable, std::st
   return list;
 }
 
-DefaultSetting environment(Node node) {
-  node.allow_only({"name", "value", "when", "unless", "reason"});
+DefaultSetting environment(DocumentNode node) {
+  node.allow_only_keys({"name", "value", "when", "unless", "reason"});
   FrameworkEnvironmentVariable variable{.name = node.get("name").text(),
                                         .value = node.get("value").text(),
                                         .when = read_circumstances(node, "when"),
@@ -188,8 +190,8 @@ DefaultSetting environment(Node node) {
   return [variable](FrameworkDefaults& defaults) { defaults.environment.push_back(variable); };
 }
 
-DefaultSetting host_overhead(Node node) {
-  node.allow_only({"tensor", "data"});
+DefaultSetting host_overhead(DocumentNode node) {
+  node.allow_only_keys({"tensor", "data"});
   const auto seconds = [node](std::string_view key) {
     return read_quantity(node.get(key), QuantityKind::kTime, 0, 1);
   };
@@ -197,15 +199,15 @@ DefaultSetting host_overhead(Node node) {
   return [host_overhead](FrameworkDefaults& defaults) { defaults.host_overhead = host_overhead; };
 }
 
-DefaultSetting host_share_of(Node node) {
+DefaultSetting host_share_of(DocumentNode node) {
   const double share = node.number(0, kMostShare);
   return [share](FrameworkDefaults& defaults) { defaults.host_share = share; };
 }
 
 /// Reads {process: 2.38e9, workers: 2, worker: 70e6}: bytes of a rank's host process, its data
 /// workers and their bytes.
-DefaultSetting host_processes(Node node) {
-  node.allow_only({"process", "workers", "worker"});
+DefaultSetting host_processes(DocumentNode node) {
+  node.allow_only_keys({"process", "workers", "worker"});
   constexpr double kMostProcessBytes = 1e12;
   const auto bytes = [node](std::string_view key) {
     const auto given = node.find(key);
@@ -223,16 +225,16 @@ DefaultSetting host_processes(Node node) {
 }
 
 /// Reads {whole: each, sharded: first}: the ranks that load a checkpoint.
-DefaultSetting loading(Node node) {
-  node.allow_only({"whole", "sharded"});
+DefaultSetting loading(DocumentNode node) {
+  node.allow_only_keys({"whole", "sharded"});
   const HostLoading loading{.whole = node.get("whole").choice(kCheckpointLoadingRanksNames),
                             .sharded = node.get("sharded").choice(kCheckpointLoadingRanksNames)};
   return [loading](FrameworkDefaults& defaults) { defaults.loading = loading; };
 }
 
 /// Reads the remedies of a framework, as {host_optimizer: "--optimizer-cpu-offload"}.
-DefaultSetting remedies(Node node) {
-  node.allow_only(names_in(kRemedyKindNames));
+DefaultSetting remedies(DocumentNode node) {
+  node.allow_only_keys(names_in(kRemedyKindNames));
   std::map<MemoryRemedyKind, std::string> words;
   for (const auto& [kind, name] : kRemedyKindNames) {
     if (const auto word = node.find(name)) words[kind] = word->text();
@@ -242,12 +244,12 @@ DefaultSetting remedies(Node node) {
   };
 }
 
-DefaultSetting host_threads_of(Node node) {
+DefaultSetting host_threads_of(DocumentNode node) {
   const std::int64_t threads = node.integer(0, kMaxHostOptimizerThreads);
   return [threads](FrameworkDefaults& defaults) { defaults.host_threads = threads; };
 }
 
-DefaultSetting host_passes_of(Node node) {
+DefaultSetting host_passes_of(DocumentNode node) {
   constexpr std::int64_t kMostHostPasses = 10;
   const std::int64_t passes = node.integer(0, kMostHostPasses);
   return [passes](FrameworkDefaults& defaults) { defaults.host_passes = passes; };
@@ -256,7 +258,7 @@ DefaultSetting host_passes_of(Node node) {
 /// A key of a `defaults:` line, and the function that reads it.
 struct DefaultKey {
   std::string_view key;
-  DefaultSetting (*read)(Node node);
+  DefaultSetting (*read)(DocumentNode node);
 };
 constexpr DefaultKey kDefaultKeys[] = {
     {"attention", attention},
@@ -290,10 +292,10 @@ constexpr DefaultKey kDefaultKeys[] = {
 
 /// Writes a value for messages, as "gradients never, pipeline interleaved"; items of a list are
 /// joined by "and".
-std::string as_written(Node node) {
+std::string as_written(DocumentNode node) {
   std::string text;
   if (node.is_mapping()) {
-    for (const auto& [key, value] : node.members()) {
+    for (const auto& [key, value] : node.mapping_members()) {
       text += (text.empty() ? "" : ", ") + key + " " + as_written(value);
     }
     return text;
@@ -307,24 +309,25 @@ std::string as_written(Node node) {
 
 }  // namespace
 
-std::string read_line_source(Node line) {
+std::string read_source_of_framework_rule(DocumentNode line) {
   std::string source = line.get("source").text();
   if (source.empty()) line.fail("names no source");
   return source;
 }
 
-ReleaseRange read_release_range(Node line) {
+ReleaseRange read_release_range(DocumentNode line) {
   ReleaseRange releases;
   if (const auto from = line.find("from")) releases.from = from->text();
   if (const auto before = line.find("before")) releases.before = before->text();
   return releases;
 }
 
-FrameworkDefaultLine read_framework_default_line(Node node) {
+FrameworkDefaultLine read_framework_default_rule(DocumentNode node) {
   std::vector<std::string_view> keys = {"variant", "from", "before", "source"};
   for (const DefaultKey& key : kDefaultKeys) keys.push_back(key.key);
-  node.allow_only(keys);
-  FrameworkDefaultLine line{.releases = read_release_range(node), .source = read_line_source(node)};
+  node.allow_only_keys(keys);
+  FrameworkDefaultLine line{.releases = read_release_range(node),
+                            .source = read_source_of_framework_rule(node)};
   for (const DefaultKey& key : kDefaultKeys) {
     const auto given = node.find(key.key);
     if (!given) continue;

@@ -26,13 +26,13 @@ struct FrameworkDefaultLine {
 
 /// Reads one line of `defaults:` in a framework's file. Fails with `kInput` on a line without
 /// source or setting, and on unknown words.
-FrameworkDefaultLine read_framework_default_line(Node node);
+FrameworkDefaultLine read_framework_default_rule(DocumentNode node);
 
 /// Reads the source (file or URL) that proves a line of a framework's file; fails with `kInput` if
 /// it is empty.
-std::string read_line_source(Node line);
+std::string read_source_of_framework_rule(DocumentNode line);
 
 /// Reads the range of framework releases to which a line applies.
-ReleaseRange read_release_range(Node line);
+ReleaseRange read_release_range(DocumentNode line);
 
 }  // namespace stepwright::plan

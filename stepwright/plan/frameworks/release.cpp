@@ -11,7 +11,7 @@
 
 namespace stepwright::plan {
 
-std::vector<int> release_numbers(std::string_view release) {
+std::vector<int> numbers_in_release_name(std::string_view release) {
   constexpr std::string_view kDigits = "0123456789";
   std::vector<int> numbers;
   std::size_t at = release.find_first_of(kDigits);
@@ -28,15 +28,15 @@ std::vector<int> release_numbers(std::string_view release) {
 
 std::string invalid_release_reason(std::string_view release) {
   static constexpr std::string_view kNewest[] = {"main", "master", "dev", "nightly", "latest"};
-  if (!release_numbers(release).empty()) return "";
+  if (!numbers_in_release_name(release).empty()) return "";
   if (std::ranges::find(kNewest, release) != std::end(kNewest)) return "";
   return fmt::format("must be a release, as 0.12 or core_v0.12.1, or one of {}; it is '{}'",
-                     join_with_commas(kNewest), printable(release));
+                     join_with_commas(kNewest), one_line_printable_text(release));
 }
 
 bool is_earlier_release(std::string_view release, std::string_view other) {
-  const std::vector<int> numbers = release_numbers(release);
-  return !numbers.empty() && numbers < release_numbers(other);
+  const std::vector<int> numbers = numbers_in_release_name(release);
+  return !numbers.empty() && numbers < numbers_in_release_name(other);
 }
 
 bool range_covers_release(const ReleaseRange& releases, std::string_view release) {

@@ -8,7 +8,7 @@ namespace stepwright::plan {
 
 /// Returns the numbers in a release's name, as 0, 12, 1 for "core_v0.12.1"; empty if there are
 /// none.
-std::vector<int> release_numbers(std::string_view release);
+std::vector<int> numbers_in_release_name(std::string_view release);
 
 /// Returns why a text cannot be a framework release (no number, and not a word for the newest like
 /// `main`); empty: it is one.

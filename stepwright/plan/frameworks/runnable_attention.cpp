@@ -16,9 +16,10 @@ cluster::AttentionKernel runnable_attention_kernel(const Job& job, const Plan& p
   const auto refusals = [&](cluster::AttentionKernel kernel) {
     Job with = job;
     with.kernels.attention = kernel;
-    return std::ranges::count_if(
-        unsupported_choices(job.framework, with, plan),
-        [](const UnsupportedChoice& what) { return what.ability != Ability::kAttention; });
+    return std::ranges::count_if(choices_unsupported_by_framework(job.framework, with, plan),
+                                 [](const UnsupportedChoice& what) {
+                                   return what.ability != FrameworkProperty::kAttention;
+                                 });
   };
   return refusals(usual) < refusals(own) ? usual : own;
 }

@@ -8,7 +8,7 @@ namespace {
 /// Returns costs of modules as parameters of their products, with attention counted as if it had as
 /// many key as query heads, and the MLP as gated (huggingface/nanotron
 /// src/nanotron/models/llama.py, get_block_compute_costs).
-ModuleCosts costs_of(const model::Architecture& model) {
+ModuleCosts costs_of(const model::ModelArchitecture& model) {
   const auto hidden = static_cast<double>(model.hidden);
   return {.layer = 4 * hidden * hidden + 3 * static_cast<double>(model.ffn) * hidden,
           .head = static_cast<double>(model.vocabulary) * hidden};
@@ -55,9 +55,9 @@ std::vector<std::int64_t> stage_layers_by_costs(std::int64_t layers, std::int64_
   return shares;
 }
 
-std::vector<std::int64_t> framework_stage_layers(StageSplitRule split,
-                                                 const model::Architecture& model,
-                                                 std::int64_t stages) {
+std::vector<std::int64_t> framework_layer_counts_per_stage(StageSplitRule split,
+                                                           const model::ModelArchitecture& model,
+                                                           std::int64_t stages) {
   if (stages == 1 || model.layers < stages) return {};
   switch (split) {
     case StageSplitRule::kModules: return stage_layers_by_modules(model.layers, stages);

@@ -36,8 +36,8 @@ std::vector<std::int64_t> stage_layers_by_costs(std::int64_t layers, std::int64_
 
 /// Returns the layers of each pipeline stage as a framework divides them; empty for the even split,
 /// and if there are fewer layers than stages.
-std::vector<std::int64_t> framework_stage_layers(StageSplitRule split,
-                                                 const model::Architecture& model,
-                                                 std::int64_t stages);
+std::vector<std::int64_t> framework_layer_counts_per_stage(StageSplitRule split,
+                                                           const model::ModelArchitecture& model,
+                                                           std::int64_t stages);
 
 }  // namespace stepwright::plan

@@ -15,13 +15,13 @@ std::span<const EmbeddedFile> embedded_frameworks();
 
 namespace {
 
-WordSet all_words(Ability ability) {
-  return WordSet().set() >> (WordSet().size() - framework_property_words(ability).size());
+WordSet all_words(FrameworkProperty ability) {
+  return WordSet().set() >> (WordSet().size() - framework_property_value_names(ability).size());
 }
 
 /// Reads a list of words of an ability, or `any`.
-WordSet read_words(Node node, Ability ability) {
-  const std::vector<std::string>& known = framework_property_words(ability);
+WordSet read_words(DocumentNode node, FrameworkProperty ability) {
+  const std::vector<std::string>& known = framework_property_value_names(ability);
   WordSet words;
   if (node.is_scalar() && node.text() == "any") return all_words(ability);
   for (std::size_t i = 0; i < node.size(); ++i) {
@@ -35,19 +35,19 @@ WordSet read_words(Node node, Ability ability) {
   return words;
 }
 
-Ability named_ability(Node node, std::string_view name) {
-  const auto* found = std::ranges::find(kAbilityNames, name, &Named<Ability>::name);
+FrameworkProperty named_ability(DocumentNode node, std::string_view name) {
+  const auto* found = std::ranges::find(kAbilityNames, name, &Named<FrameworkProperty>::name);
   if (found == std::end(kAbilityNames)) node.fail(fmt::format("names no ability: {}", name));
   return found->value;
 }
 
-FixedFrameworkBuckets read_buckets(Node node) {
-  node.allow_only({"sharding", "gradients", "parameters", "variant", "source"});
+FixedFrameworkBuckets read_buckets(DocumentNode node) {
+  node.allow_only_keys({"sharding", "gradients", "parameters", "variant", "source"});
   FixedFrameworkBuckets buckets;
-  buckets.sharding = read_words(node.get("sharding"), Ability::kSharding);
-  const Node gradients = node.get("gradients");
+  buckets.sharding = read_words(node.get("sharding"), FrameworkProperty::kSharding);
+  const DocumentNode gradients = node.get("gradients");
   if (gradients.is_mapping()) {
-    gradients.allow_only({"least", "of_rank"});
+    gradients.allow_only_keys({"least", "of_rank"});
     buckets.gradients = gradients.get("least").integer(1, kMaxPlanFileCount);
     buckets.of_rank = gradients.get("of_rank").integer(1, kMaxPlanFileCount);
   } else if (gradients.text() == "plan") {
@@ -56,19 +56,19 @@ FixedFrameworkBuckets read_buckets(Node node) {
     buckets.gradients = gradients.integer(1, kMaxPlanFileCount);
   }
   buckets.parameters = node.find("parameters").has_value();
-  buckets.source = read_line_source(node);
+  buckets.source = read_source_of_framework_rule(node);
   return buckets;
 }
 
 /// Reads the conditions of a line: degrees or words of another ability, and words of abilities of
 /// the job.
-void read_with(Node with, FrameworkPropertyLine& entry) {
+void read_with(DocumentNode with, FrameworkPropertyLine& entry) {
   if (!with.is_mapping()) {
-    entry.with = read_words(with, Ability::kParallel);
+    entry.with = read_words(with, FrameworkProperty::kParallel);
     return;
   }
-  for (const auto& [name, words] : with.members()) {
-    const Ability ability = named_ability(with, name);
+  for (const auto& [name, words] : with.mapping_members()) {
+    const FrameworkProperty ability = named_ability(with, name);
     const FrameworkPropertyCondition condition{ability, read_words(words, ability)};
     if (entry.with.none()) {
       entry.other = ability;
@@ -81,8 +81,8 @@ void read_with(Node with, FrameworkPropertyLine& entry) {
   }
 }
 
-FrameworkPropertyLine read_line(Node node) {
-  node.allow_only(
+FrameworkPropertyLine read_line(DocumentNode node) {
+  node.allow_only_keys(
       {"ability", "words", "except", "with", "without", "variant", "from", "before", "source"});
   FrameworkPropertyLine entry;
   entry.ability = node.get("ability").choice(kAbilityNames);
@@ -92,32 +92,32 @@ FrameworkPropertyLine read_line(Node node) {
   } else {
     entry.words = read_words(node.get("words"), entry.ability);
   }
-  entry.source = read_line_source(node);
+  entry.source = read_source_of_framework_rule(node);
   if (const auto without = node.find("without")) {
-    entry.without = read_words(*without, Ability::kParallel);
+    entry.without = read_words(*without, FrameworkProperty::kParallel);
   }
   if (const auto with = node.find("with")) read_with(*with, entry);
   entry.releases = read_release_range(node);
   return entry;
 }
 
-FrameworkVariant read_variant(const std::string& name, Node node) {
+FrameworkVariant read_variant(const std::string& name, DocumentNode node) {
   if (node.is_scalar()) return {.name = name, .about = node.text(), .word_of = ""};
-  node.allow_only({"about", "word_of"});
+  node.allow_only_keys({"about", "word_of"});
   return {.name = name, .about = node.get("about").text(), .word_of = node.get("word_of").text()};
 }
 
 /// Reads the variants that a line names; an empty name means all.
-std::vector<std::string> named_variants(Node line, const FrameworkEntry& entry) {
+std::vector<std::string> named_variants(DocumentNode line, const FrameworkDescription& entry) {
   const auto given = line.find("variant");
   if (!given) return {""};
-  std::vector<Node> nodes = {*given};
+  std::vector<DocumentNode> nodes = {*given};
   if (given->is_sequence()) nodes.clear();
   for (std::size_t i = 0; given->is_sequence() && i < given->size(); ++i) {
     nodes.push_back(given->at(i));
   }
   std::vector<std::string> names;
-  for (const Node& node : nodes) {
+  for (const DocumentNode& node : nodes) {
     names.push_back(node.text());
     const auto known = std::ranges::find(entry.variants, names.back(), &FrameworkVariant::name);
     if (known == entry.variants.end()) node.fail("is not among the variants");
@@ -127,8 +127,8 @@ std::vector<std::string> named_variants(Node line, const FrameworkEntry& entry) 
 
 /// Appends the lines under a key; a line of several variants becomes one line for each.
 template <class Line>
-void read_lines(Node node, std::string_view key, Line (*read)(Node line), FrameworkEntry& entry,
-                std::vector<Line>& lines) {
+void read_lines(DocumentNode node, std::string_view key, Line (*read)(DocumentNode line),
+                FrameworkDescription& entry, std::vector<Line>& lines) {
   const auto given = node.find(key);
   for (std::size_t i = 0; given && i < given->size(); ++i) {
     Line line = read(given->at(i));
@@ -146,7 +146,7 @@ void put_in_place(std::vector<FrameworkPropertyLine>& runs, std::size_t inherite
       runs.begin() + static_cast<std::ptrdiff_t>(inherited), runs.end());
   runs.resize(inherited);
   std::erase_if(runs, [&](const FrameworkPropertyLine& line) {
-    return line.other != Ability::kParallel &&
+    return line.other != FrameworkProperty::kParallel &&
            std::ranges::any_of(own, [&](const FrameworkPropertyLine& one) {
              return one.ability == line.ability && one.other == line.other &&
                     one.with == line.with && one.of_job == line.of_job;
@@ -160,20 +160,21 @@ void erase_variants(std::vector<Line>& lines) {
   std::erase_if(lines, [](const Line& line) { return !line.variant.empty(); });
 }
 
-FrameworkEntry read_embedded(std::string_view name) {
+FrameworkDescription read_embedded(std::string_view name) {
   const EmbeddedFile* file = find_embedded_file(embedded_frameworks(), name);
-  const Document document = Document::parse(file->text, fmt::format("{}.yaml", name));
+  const YamlJsonDocument document =
+      YamlJsonDocument::parse(file->text, fmt::format("{}.yaml", name));
   return read_framework_entry(document.root());
 }
 
 /// An entry that is read on its first use.
 template <std::size_t kIndex>
-const FrameworkEntry& entry_at() {
-  static const FrameworkEntry kEntry = read_embedded(kFrameworkNames[kIndex]);
+const FrameworkDescription& entry_at() {
+  static const FrameworkDescription kEntry = read_embedded(kFrameworkNames[kIndex]);
   return kEntry;
 }
 
-using EntryReader = const FrameworkEntry& (*)();
+using EntryReader = const FrameworkDescription& (*)();
 template <std::size_t... kIndices>
 constexpr std::array<EntryReader, sizeof...(kIndices)> readers(
     std::index_sequence<kIndices...> /*all*/) {
@@ -183,16 +184,16 @@ constexpr auto kEntries = readers(std::make_index_sequence<std::size(kFrameworkN
 
 }  // namespace
 
-FrameworkEntry read_framework_entry(Node node) {
-  node.allow_only({"framework", "about", "checked", "like", "launches_like", "runs", "buckets",
-                   "defaults", "variants", "notes"});
-  FrameworkEntry entry;
+FrameworkDescription read_framework_entry(DocumentNode node) {
+  node.allow_only_keys({"framework", "about", "checked", "like", "launches_like", "runs", "buckets",
+                        "defaults", "variants", "notes"});
+  FrameworkDescription entry;
   if (const auto like = node.find("like")) {
-    entry = framework_entry(like->text());
+    entry = framework_description(like->text());
     entry.like = like->text();
   }
   if (const auto host = node.find("launches_like")) {
-    entry.launches_like = framework_entry(host->text()).name;
+    entry.launches_like = framework_description(host->text()).name;
   }
   entry.variants.clear();
   erase_variants(entry.runs);
@@ -202,7 +203,7 @@ FrameworkEntry read_framework_entry(Node node) {
   entry.about = node.get("about").text();
   entry.checked = node.get("checked").text();
   if (const auto variants = node.find("variants")) {
-    for (const auto& [name, about] : variants->members()) {
+    for (const auto& [name, about] : variants->mapping_members()) {
       entry.variants.push_back(read_variant(name, about));
     }
   }
@@ -210,7 +211,7 @@ FrameworkEntry read_framework_entry(Node node) {
   read_lines(node, "runs", read_line, entry, entry.runs);
   put_in_place(entry.runs, inherited);
   read_lines(node, "buckets", read_buckets, entry, entry.buckets);
-  read_lines(node, "defaults", read_framework_default_line, entry, entry.defaults);
+  read_lines(node, "defaults", read_framework_default_rule, entry, entry.defaults);
   if (const auto notes = node.find("notes")) {
     entry.notes.clear();
     for (std::size_t i = 0; i < notes->size(); ++i) entry.notes.push_back(notes->at(i).text());
@@ -218,7 +219,7 @@ FrameworkEntry read_framework_entry(Node node) {
   return entry;
 }
 
-const FrameworkEntry& framework_entry(std::string_view name) {
+const FrameworkDescription& framework_description(std::string_view name) {
   const auto found = std::ranges::find(kFrameworkNames, name);
   return kEntries[static_cast<std::size_t>(found - std::begin(kFrameworkNames))]();
 }

@@ -13,12 +13,12 @@ namespace stepwright::plan {
 
 /// A condition that a plan or its job has one of some values (`words`) of a framework property.
 struct FrameworkPropertyCondition {
-  Ability ability{};
+  FrameworkProperty ability{};
   WordSet words;
   bool operator==(const FrameworkPropertyCondition&) const = default;
 
   [[nodiscard]] bool holds(const Job& job, const Plan& plan) const {
-    return (property_words_of_plan(ability, job, plan) & words).any();
+    return (property_values_of_plan(ability, job, plan) & words).any();
   }
 };
 
@@ -26,11 +26,11 @@ struct FrameworkPropertyCondition {
 /// source that says so. If several lines for a property apply to a plan, only values in all of them
 /// are supported.
 struct FrameworkPropertyLine {
-  Ability ability{};
+  FrameworkProperty ability{};
   WordSet words;
   /// Property on which the line depends: it applies only if a plan has one of the values `with`
   /// (for kParallel: one of these degrees above 1). `with` empty: always.
-  Ability other = Ability::kParallel;
+  FrameworkProperty other = FrameworkProperty::kParallel;
   WordSet with;
   std::vector<FrameworkPropertyCondition>
       of_job;           ///< Further conditions on the job, which must all hold.
@@ -65,7 +65,7 @@ struct FrameworkVariant {
 
 /// Everything known about one framework: what it supports and what it does by default (file
 /// `stepwright/plan/frameworks/NAME.yaml`).
-struct FrameworkEntry {
+struct FrameworkDescription {
   std::string name;  ///< Name of the framework, one of `kFrameworkNames`.
   /// Framework on which this one is built and whose entry it extends; empty: none.
   std::string like;
@@ -85,10 +85,10 @@ struct FrameworkEntry {
 };
 
 /// Returns the entry of a framework; `name` must be one of `kFrameworkNames`.
-const FrameworkEntry& framework_entry(std::string_view name);
+const FrameworkDescription& framework_description(std::string_view name);
 
 /// Reads a framework's file; the key `like: NAME` starts from that built-in entry, without its
 /// variants. Fails with `kInput` on a line without words or source, and on unknown words.
-FrameworkEntry read_framework_entry(Node node);
+FrameworkDescription read_framework_entry(DocumentNode node);
 
 }  // namespace stepwright::plan

@@ -24,7 +24,7 @@ std::string unfused_context_values(const Job& /*job*/, const Plan& plan) {
 void repair_unfused_context(NearestLegalPlanSearch& repairs) {
   Plan ulysses = repairs.plan();
   ulysses.context_kind = ContextKind::kUlysses;
-  repairs.plans({ulysses});
+  repairs.propose_plans({ulysses});
   repairs.propose_values(kContextKnob, {1});
 }
 
@@ -61,7 +61,7 @@ std::string multi_token_values(const Job& job, const Plan& /*plan*/) {
 }
 
 void leave_multi_token_out(NearestLegalPlanSearch& repairs) {
-  repairs.set_job_change("nearest legal: model.count_multi_token false");
+  repairs.set_job_change_advice("nearest legal: model.count_multi_token false");
 }
 
 /// True if a deferred head gradient meets a loss in chunks, which computes it chunk by chunk, or
@@ -83,24 +83,24 @@ std::string deferred_head_values(const Job& job, const Plan& /*plan*/) {
 void repair_deferred_head(NearestLegalPlanSearch& repairs) {
   Plan at_once = repairs.plan();
   at_once.overlap.defer_embedding_gradient = false;
-  repairs.plans({at_once});
+  repairs.propose_plans({at_once});
 }
 
-constexpr Law kCoverageLaws[] = {
-    {Rule::kUnfusedContext, "unfused-attention-context",
+constexpr PlanRuleDefinition kCoverageLaws[] = {
+    {PlanLegalityRule::kUnfusedContext, "unfused-attention-context",
      "unfused attention has context above 1 only as ulysses (the others are not covered yet)",
      unfused_context, unfused_context_values, repair_unfused_context, /*of_job=*/false,
      /*not_covered=*/true},
-    {Rule::kFrozenStep, "frozen-step",
+    {PlanLegalityRule::kFrozenStep, "frozen-step",
      "pipeline is 1 where whole layers have no backward (others are not covered yet)",
      cuts_resting_layers, frozen_step_values, repair_frozen_step, /*of_job=*/false,
      /*not_covered=*/true},
-    {Rule::kMultiTokenStep, "multi-token-step",
+    {PlanLegalityRule::kMultiTokenStep, "multi-token-step",
      "multi-token layers embed tokens without positions or a norm, and all weights are trained "
      "(others are not covered yet)",
      uncovered_multi_token, multi_token_values, leave_multi_token_out, /*of_job=*/true,
      /*not_covered=*/true},
-    {Rule::kDeferredHead, "deferred-head",
+    {PlanLegalityRule::kDeferredHead, "deferred-head",
      "the head's weight gradients wait for the drain where the loss is taken of whole logits and "
      "no "
      "multi-token layers stand behind the head (others are not covered yet)",
@@ -109,6 +109,6 @@ constexpr Law kCoverageLaws[] = {
 
 }  // namespace
 
-std::span<const Law> unsupported_plan_rules() { return kCoverageLaws; }
+std::span<const PlanRuleDefinition> not_implemented_plan_rules() { return kCoverageLaws; }
 
 }  // namespace stepwright::plan

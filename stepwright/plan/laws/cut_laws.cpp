@@ -22,7 +22,7 @@ std::string heads_values(const Job& job, const Plan& plan) {
     std::int64_t count = 0;
     std::string_view name;
   };
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   const std::int64_t tensor = plan.parallel.tensor;
   const bool gathers = job.kernels.gathered_heads && tensor % model.kv_heads == 0;
   std::vector<HeadCount> counts = {{model.heads, "heads"}};
@@ -41,7 +41,7 @@ void repair_tensor(NearestLegalPlanSearch& repairs) {
   repairs.propose_values(kTensorKnob, legal_tensor_degrees(repairs.job()));
 }
 
-bool dense_ffn_cut(const model::Architecture& model, std::int64_t tensor) {
+bool dense_ffn_cut(const model::ModelArchitecture& model, std::int64_t tensor) {
   if (model.ffn % tensor != 0 && model::has_default_ffn_layer(model)) return true;
   return std::ranges::any_of(model.pattern, [&](const model::LayerClass& layer) {
     return layer.ffn != 0 && layer.ffn % tensor != 0;
@@ -49,7 +49,7 @@ bool dense_ffn_cut(const model::Architecture& model, std::int64_t tensor) {
 }
 
 bool ffn_cut(const Job& job, const Plan& plan) {
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   const std::int64_t tensor = plan.parallel.tensor;
   return dense_ffn_cut(model, tensor) || (model.experts && model.experts->shared_ffn % tensor != 0);
 }
@@ -72,7 +72,7 @@ std::string sequence_without_tensor_values(const Job& /*job*/, const Plan& /*pla
 void drop_sequence_parallel(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.sequence_parallel = false;
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
 // --- Laws of context parallelism. ---
@@ -98,7 +98,7 @@ void repair_context(NearestLegalPlanSearch& repairs) {
 
 bool ulysses_heads_cut(const Job& job, const Plan& plan) {
   const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   if (context == 1) return false;
   if (model.state_mixer && model.state_mixer->heads / tensor % context != 0) return true;
   if (plan.context_kind != ContextKind::kUlysses) return false;
@@ -112,7 +112,7 @@ std::string ulysses_values(const Job& job, const Plan& plan) {
     return fmt::format("{} state_mixer.heads / tensor {} are not a multiple of context {}",
                        mixer->heads, plan.parallel.tensor, plan.parallel.context);
   }
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   return fmt::format("{} {} / tensor {} are not a multiple of context {} (ulysses)",
                      model.latent ? model.heads : std::gcd(model.heads, model.kv_heads),
                      model.latent ? "heads" : "kv_heads", plan.parallel.tensor,
@@ -123,7 +123,7 @@ void repair_ulysses(NearestLegalPlanSearch& repairs) {
   repair_context(repairs);
   Plan plan = repairs.plan();
   plan.context_kind = ContextKind::kRing;
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
 // --- Laws of the sequence length. ---
@@ -159,38 +159,39 @@ std::string beyond_positions_values(const Job& job, const Plan& /*plan*/) {
 }
 
 void shorten(NearestLegalPlanSearch& repairs) {
-  const Parallel& degrees = repairs.plan().parallel;
+  const ParallelismDegrees& degrees = repairs.plan().parallel;
   const std::int64_t step = 2 * degrees.context * degrees.tensor;
   const std::int64_t length = repairs.job().model.longest_learned_sequence() / step * step;
-  if (length > 0) repairs.set_job_change(fmt::format("nearest legal: batch.length {}", length));
+  if (length > 0)
+    repairs.set_job_change_advice(fmt::format("nearest legal: batch.length {}", length));
 }
 
-constexpr Law kCutLaws[] = {
-    {Rule::kTensorDividesHeads, "heads-per-tensor",
+constexpr PlanRuleDefinition kCutLaws[] = {
+    {PlanLegalityRule::kTensorDividesHeads, "heads-per-tensor",
      "tensor divides the heads and the key-value heads (or is a multiple of the latter where a "
      "framework gathers them)",
      heads_cut, heads_values, repair_tensor},
-    {Rule::kTensorDividesFfn, "ffn-per-tensor",
+    {PlanLegalityRule::kTensorDividesFfn, "ffn-per-tensor",
      "tensor divides the width of the dense and of the shared MLPs", ffn_cut, ffn_values,
      repair_tensor},
-    {Rule::kSequenceParallelNeedsTensor, "sequence-parallel-needs-tensor",
+    {PlanLegalityRule::kSequenceParallelNeedsTensor, "sequence-parallel-needs-tensor",
      "sequence parallelism needs tensor above 1", sequence_without_tensor,
      sequence_without_tensor_values, drop_sequence_parallel},
-    {Rule::kContextDividesLength, "length-per-context",
+    {PlanLegalityRule::kContextDividesLength, "length-per-context",
      "2 x context divides the length, so that every rank gets an equal share of the causal half",
      length_cut, length_cut_values, repair_context},
-    {Rule::kUlyssesDividesHeads, "heads-per-ulysses",
+    {PlanLegalityRule::kUlyssesDividesHeads, "heads-per-ulysses",
      "with Ulysses context divides the key-value heads of a tensor rank", ulysses_heads_cut,
      ulysses_values, repair_ulysses},
-    {Rule::kLengthDividesTensor, "length-per-tensor",
+    {PlanLegalityRule::kLengthDividesTensor, "length-per-tensor",
      "with sequence parallelism tensor divides the tokens that a context rank has of a sequence",
      tokens_cut, tokens_values, repair_tokens},
-    {Rule::kLengthWithinPositions, "length-within-positions",
+    {PlanLegalityRule::kLengthWithinPositions, "length-within-positions",
      "the length is within the model's table of positions", beyond_positions,
      beyond_positions_values, shorten, /*of_job=*/true}};
 
 }  // namespace
 
-std::span<const Law> tensor_and_context_rules() { return kCutLaws; }
+std::span<const PlanRuleDefinition> tensor_and_context_rules() { return kCutLaws; }
 
 }  // namespace stepwright::plan

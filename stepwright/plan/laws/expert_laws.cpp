@@ -6,7 +6,9 @@
 namespace stepwright::plan {
 namespace {
 
-bool routed(const Parallel& degrees) { return degrees.expert > 1 || degrees.expert_tensor > 1; }
+bool routed(const ParallelismDegrees& degrees) {
+  return degrees.expert > 1 || degrees.expert_tensor > 1;
+}
 
 bool no_experts(const Job& job, const Plan& plan) {
   return !job.model.experts && routed(plan.parallel);
@@ -20,7 +22,7 @@ std::string no_experts_values(const Job& job, const Plan& plan) {
 void drop_expert_parallel(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.parallel.expert = plan.parallel.expert_tensor = 1;
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
 bool experts_cut(const Job& job, const Plan& plan) {
@@ -49,7 +51,9 @@ void repair_expert_tensor(NearestLegalPlanSearch& repairs) {
   repairs.propose_values(kExpertTensorKnob, legal_expert_tensor_degrees(repairs.job()));
 }
 
-bool grid_cut(const Job& /*job*/, const Plan& plan) { return plan.parallel.expert_data() == 0; }
+bool grid_cut(const Job& /*job*/, const Plan& plan) {
+  return plan.parallel.expert_data_degree() == 0;
+}
 
 std::string grid_values(const Job& /*job*/, const Plan& plan) {
   const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
@@ -78,27 +82,27 @@ std::string duplicate_tokens_values(const Job& /*job*/, const Plan& plan) {
 void repair_duplicate_tokens(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.sequence_parallel = true;
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
   drop_expert_parallel(repairs);
 }
 
-constexpr Law kExpertLaws[] = {
-    {Rule::kExpertNeedsExperts, "expert-needs-experts",
+constexpr PlanRuleDefinition kExpertLaws[] = {
+    {PlanLegalityRule::kExpertNeedsExperts, "expert-needs-experts",
      "expert or expert_tensor above 1 needs a model with experts", no_experts, no_experts_values,
      drop_expert_parallel},
-    {Rule::kExpertDividesExperts, "experts-per-expert", "expert divides the number of experts",
-     experts_cut, experts_values, repair_expert},
-    {Rule::kExpertTensorDividesFfn, "expert-ffn-per-tensor",
+    {PlanLegalityRule::kExpertDividesExperts, "experts-per-expert",
+     "expert divides the number of experts", experts_cut, experts_values, repair_expert},
+    {PlanLegalityRule::kExpertTensorDividesFfn, "expert-ffn-per-tensor",
      "expert_tensor divides the width of an expert", expert_ffn_cut, expert_ffn_values,
      repair_expert_tensor},
-    {Rule::kExpertGridDivides, "expert-grid",
+    {PlanLegalityRule::kExpertGridDivides, "expert-grid",
      "expert x expert_tensor divides tensor x context x data", grid_cut, grid_values, repair_grid},
-    {Rule::kExpertNeedsSequenceParallel, "expert-needs-sequence-parallel",
+    {PlanLegalityRule::kExpertNeedsSequenceParallel, "expert-needs-sequence-parallel",
      "expert or expert_tensor above 1 together with tensor above 1 needs sequence parallelism",
      duplicate_tokens, duplicate_tokens_values, repair_duplicate_tokens}};
 
 }  // namespace
 
-std::span<const Law> expert_parallelism_rules() { return kExpertLaws; }
+std::span<const PlanRuleDefinition> expert_parallelism_rules() { return kExpertLaws; }
 
 }  // namespace stepwright::plan

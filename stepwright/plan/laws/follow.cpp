@@ -13,24 +13,24 @@ namespace {
 /// none.
 std::int64_t nearest_cut(const StridedRanks& group, std::int64_t present) {
   const std::int64_t common = std::gcd(group.size(), present);
-  return cut(group, common) ? common : 1;
+  return cut_into_rank_runs(group, common) ? common : 1;
 }
 
 void follow_sharding(const Job& job, Plan& plan) {
   Sharding& sharding = plan.sharding;
-  if (plan.parallel.expert_data() == 0) return;
-  if (!sharding.uses(Spread::kInner)) sharding.group = sharding.expert_group = 1;
+  if (plan.parallel.expert_data_degree() == 0) return;
+  if (!sharding.uses(StateShardingScope::kInner)) sharding.group = sharding.expert_group = 1;
   if (!job.model.experts) sharding.expert_group = 1;
-  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
-  sharding.group = nearest_cut(data_context_extents(axes), sharding.group);
-  sharding.expert_group = nearest_cut(expert_data_extents(axes), sharding.expert_group);
+  const RankGridAxisSizes axes = grid_axes(plan.parallel, plan.rank_order);
+  sharding.group = nearest_cut(data_context_rank_factors(axes), sharding.group);
+  sharding.expert_group = nearest_cut(expert_data_rank_factors(axes), sharding.expert_group);
 }
 
 /// Chooses a rank order that fits: with the pipeline as the slowest axis, the dense and the expert
 /// side always agree.
 void follow_rank_order(Plan& plan) {
   const auto last = std::ranges::end(plan.rank_order.axes);
-  const auto pipeline = std::ranges::find(plan.rank_order.axes, Axis::kPipeline);
+  const auto pipeline = std::ranges::find(plan.rank_order.axes, ParallelismAxis::kPipeline);
   if (pipeline != last) std::rotate(pipeline, pipeline + 1, last);
 }
 
@@ -39,24 +39,24 @@ void follow_layers(const Job& job, Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const bool possible = plan.schedule.chunks <= job.model.layers / pipeline;
   const bool each =
-      possible && std::ssize(plan.layers) == chunk_placement_of(plan).model_chunk_count();
+      possible && std::ssize(plan.layers) == model_chunk_placement(plan).model_chunk_count();
   if (!each) plan.layers.clear();
   const bool settled = schedule::traits_of(plan.schedule.kind).found && possible &&
-                       schedule::fits(plan.schedule.basis, chunk_placement_of(plan));
+                       schedule::fits(plan.schedule.basis, model_chunk_placement(plan));
   if (!settled) plan.schedule.basis = {};
 }
 
 /// Sets the scheme whose algorithm a rule refuses to the library; returns false for other rules.
-bool follow_algorithm(Collectives& collectives, Rule broken) {
-  const auto give = [](collective::Algorithm& choice) {
-    choice = collective::Algorithm::kLibrary;
+bool follow_algorithm(CollectiveAlgorithmChoices& collectives, PlanLegalityRule broken) {
+  const auto give = [](collective::CollectiveAlgorithm& choice) {
+    choice = collective::CollectiveAlgorithm::kLibrary;
     return true;
   };
   switch (broken) {
-    case Rule::kTensorCollectives: return give(collectives.tensor);
-    case Rule::kContextCollectives: return give(collectives.context);
-    case Rule::kExpertCollectives: return give(collectives.expert);
-    case Rule::kDataCollectives: return give(collectives.data);
+    case PlanLegalityRule::kTensorCollectives: return give(collectives.tensor);
+    case PlanLegalityRule::kContextCollectives: return give(collectives.context);
+    case PlanLegalityRule::kExpertCollectives: return give(collectives.expert);
+    case PlanLegalityRule::kDataCollectives: return give(collectives.data);
     default: return false;
   }
 }
@@ -64,7 +64,7 @@ bool follow_algorithm(Collectives& collectives, Rule broken) {
 /// Sets algorithms that no longer fit to the library.
 void follow_collectives(const Job& job, Plan& plan) {
   for (std::size_t i = 0; i < std::size(kChoosingSchemes); ++i) {
-    const std::optional<Rule> broken = first_broken_rule(job, plan);
+    const std::optional<PlanLegalityRule> broken = first_broken_rule(job, plan);
     if (!broken) return;
     if (!follow_algorithm(plan.collectives, *broken)) return;
   }
@@ -72,12 +72,12 @@ void follow_collectives(const Job& job, Plan& plan) {
 
 /// Changes a schedule that needs a pipeline or several chunks to 1f1b if the plan has none.
 void follow_schedule(Plan& plan) {
-  const schedule::ScheduleTraits& traits = schedule::traits_of(plan.schedule.kind);
+  const schedule::PipelineScheduleTraits& traits = schedule::traits_of(plan.schedule.kind);
   const bool alone = plan.parallel.pipeline == 1;
   if (alone && traits.most_chunks != traits.least_chunks) plan.schedule.chunks = 1;
   const bool few = plan.schedule.chunks < (alone ? 1 : traits.least_chunks);
   if ((alone && !traits.alone) || few) {
-    plan.schedule = {.kind = schedule::ScheduleKind::kOneForwardOneBackward, .chunks = 1};
+    plan.schedule = {.kind = schedule::PipelineScheduleKind::kOneForwardOneBackward, .chunks = 1};
   }
   if (!schedule::traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
 }
@@ -85,10 +85,10 @@ void follow_schedule(Plan& plan) {
 }  // namespace
 
 void adapt_dependent_choices(const Job& job, Plan& plan) {
-  const std::optional<Rule> broken = first_broken_rule(job, plan);
+  const std::optional<PlanLegalityRule> broken = first_broken_rule(job, plan);
   // nothing can follow before the degrees fit the cluster
-  if (broken && *broken <= Rule::kWorldSize) return;
-  const Parallel& degrees = plan.parallel;
+  if (broken && *broken <= PlanLegalityRule::kWorldSize) return;
+  const ParallelismDegrees& degrees = plan.parallel;
   const bool routed = degrees.expert > 1 || degrees.expert_tensor > 1;
   if (degrees.tensor == 1) plan.sequence_parallel = false;
   if (degrees.tensor > 1 && routed) plan.sequence_parallel = true;
@@ -99,7 +99,7 @@ void adapt_dependent_choices(const Job& job, Plan& plan) {
   if (job.sequences % degrees.data == 0) {
     plan.micro_batch = std::gcd(job.sequences / degrees.data, plan.micro_batch);
   }
-  if (broken == Rule::kRankOrder) follow_rank_order(plan);
+  if (broken == PlanLegalityRule::kRankOrder) follow_rank_order(plan);
   follow_sharding(job, plan);
   follow_collectives(job, plan);
 }

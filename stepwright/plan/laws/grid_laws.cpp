@@ -10,7 +10,7 @@
 namespace stepwright::plan {
 namespace {
 
-constexpr std::size_t kPipelineIndex = static_cast<std::size_t>(Axis::kPipeline);
+constexpr std::size_t kPipelineIndex = static_cast<std::size_t>(ParallelismAxis::kPipeline);
 
 // --- Laws of the sizes of a plan. ---
 
@@ -58,13 +58,13 @@ std::string below_one_values(const Job& /*job*/, const Plan& plan) {
 void raise_to_one(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   for (const auto& [field, value, least] : sizes(plan)) *value = std::max(least, *value);
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
 // --- Laws of the number of ranks. ---
 
 bool wrong_world(const Job& job, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+  const ParallelismDegrees& degrees = plan.parallel;
   std::int64_t rest = job.cluster.devices();
   for (const std::int64_t size :
        {degrees.tensor, degrees.context, degrees.data, degrees.pipeline}) {
@@ -75,14 +75,14 @@ bool wrong_world(const Job& job, const Plan& plan) {
 }
 
 std::string world_values(const Job& job, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+  const ParallelismDegrees& degrees = plan.parallel;
   return fmt::format("tensor {} x context {} x data {} x pipeline {} are not the {} devices",
                      degrees.tensor, degrees.context, degrees.data, degrees.pipeline,
                      job.cluster.devices());
 }
 
 void repair_world(NearestLegalPlanSearch& repairs) {
-  repairs.plans({repairs.plan()});  // the data degree follows
+  repairs.propose_plans({repairs.plan()});  // the data degree follows
   repairs.propose_values(kPipelineKnob, legal_pipeline_degrees(repairs.job()));
   repairs.propose_values(kContextKnob, legal_context_degrees(repairs.job()));
   repairs.propose_values(kTensorKnob, legal_tensor_degrees(repairs.job()));
@@ -92,7 +92,7 @@ void repair_world(NearestLegalPlanSearch& repairs) {
 
 bool repeats_axis(const RankOrder& order) {
   unsigned seen = 0;
-  for (const Axis axis : order.axes) seen |= 1U << static_cast<unsigned>(axis);
+  for (const ParallelismAxis axis : order.axes) seen |= 1U << static_cast<unsigned>(axis);
   return seen != (1U << kAxes) - 1;
 }
 
@@ -100,16 +100,16 @@ bool wrong_rank_order(const Job& job, const Plan& plan) {
   if (repeats_axis(plan.rank_order)) return true;
   if (!job.model.experts) return false;
   // Compares the pipeline's strides on both sides; later rules check sizes that do not divide.
-  const Parallel& degrees = plan.parallel;
-  if (degrees.pipeline == 1 || degrees.expert_data() == 0) return false;
-  const RankGridAxes axes = grid_axes(degrees, plan.rank_order);
+  const ParallelismDegrees& degrees = plan.parallel;
+  if (degrees.pipeline == 1 || degrees.expert_data_degree() == 0) return false;
+  const RankGridAxisSizes axes = grid_axes(degrees, plan.rank_order);
   return axes.dense[kPipelineIndex].stride != axes.expert[kPipelineIndex].stride;
 }
 
 std::string rank_order_values(const Job& /*job*/, const Plan& plan) {
   const std::string word = rank_order_text(plan.rank_order);
   if (repeats_axis(plan.rank_order)) return fmt::format("{} does not name each axis once", word);
-  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  const RankGridAxisSizes axes = grid_axes(plan.parallel, plan.rank_order);
   return fmt::format("under {} the pipeline has stride {} on the dense and {} on the expert side",
                      word, axes.dense[kPipelineIndex].stride, axes.expert[kPipelineIndex].stride);
 }
@@ -120,24 +120,25 @@ void repair_rank_order(NearestLegalPlanSearch& repairs) {
     plan.rank_order = RankOrder{};
   } else {
     const auto last = std::ranges::end(plan.rank_order.axes);
-    const auto pipeline = std::ranges::find(plan.rank_order.axes, Axis::kPipeline);
+    const auto pipeline = std::ranges::find(plan.rank_order.axes, ParallelismAxis::kPipeline);
     std::rotate(pipeline, pipeline + 1, last);
   }
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
-constexpr Law kGridLaws[] = {
-    {Rule::kPositive, "positive-sizes", "every size is at least 1", below_one, below_one_values,
-     raise_to_one},
-    {Rule::kWorldSize, "world-size", "tensor x context x data x pipeline are exactly the devices",
-     wrong_world, world_values, repair_world},
-    {Rule::kRankOrder, "rank-order",
+constexpr PlanRuleDefinition kGridLaws[] = {
+    {PlanLegalityRule::kPositive, "positive-sizes", "every size is at least 1", below_one,
+     below_one_values, raise_to_one},
+    {PlanLegalityRule::kWorldSize, "world-size",
+     "tensor x context x data x pipeline are exactly the devices", wrong_world, world_values,
+     repair_world},
+    {PlanLegalityRule::kRankOrder, "rank-order",
      "the rank order names each axis once and, with experts, gives the pipeline one stride on the "
      "dense and on the expert side",
      wrong_rank_order, rank_order_values, repair_rank_order}};
 
 }  // namespace
 
-std::span<const Law> rank_grid_rules() { return kGridLaws; }
+std::span<const PlanRuleDefinition> rank_grid_rules() { return kGridLaws; }
 
 }  // namespace stepwright::plan

@@ -12,8 +12,8 @@ namespace stepwright::plan {
 /// One rule that legal plans obey: its name, its text, its test and its repairs. To add a rule, add
 /// an enumerator to `Rule` and a row at the same place of a table. `broken` may assume that all
 /// earlier rules hold; it allocates no memory.
-struct Law {
-  Rule rule;
+struct PlanRuleDefinition {
+  PlanLegalityRule rule;
   std::string_view name;      ///< Name of the rule: "heads-per-tensor".
   std::string_view sentence;  ///< Text of the rule, a sentence without full stop.
   bool (*broken)(const Job& job, const Plan& plan);
@@ -30,27 +30,29 @@ struct Law {
 
 // Concatenated in this order, these tables are all rules in the order of `Rule`.
 /// Returns the rules on degrees, number of ranks and rank order.
-std::span<const Law> rank_grid_rules();
+std::span<const PlanRuleDefinition> rank_grid_rules();
 /// Returns the rules on tensor and context parallelism and on the sequence length.
-std::span<const Law> tensor_and_context_rules();
-std::span<const Law> expert_parallelism_rules();  ///< Returns the rules on expert parallelism.
+std::span<const PlanRuleDefinition> tensor_and_context_rules();
+std::span<const PlanRuleDefinition>
+expert_parallelism_rules();  ///< Returns the rules on expert parallelism.
 /// Returns the rules on collective algorithms of tensor, context and expert parallelism.
-std::span<const Law> block_collective_rules();
+std::span<const PlanRuleDefinition> model_block_collective_rules();
 /// Returns the rules that forbid plans for which no code can build a step yet.
-std::span<const Law> unsupported_plan_rules();
+std::span<const PlanRuleDefinition> not_implemented_plan_rules();
 /// Returns the rules on pipeline stages, chunks and micro-batches.
-std::span<const Law> pipeline_schedule_rules();
-std::span<const Law> state_sharding_rules();  ///< Returns the rules on sharding of model states.
+std::span<const PlanRuleDefinition> pipeline_schedule_rules();
+std::span<const PlanRuleDefinition>
+state_sharding_rules();  ///< Returns the rules on sharding of model states.
 /// Returns the rules on collective algorithms of data parallelism and sharding.
-std::span<const Law> data_collective_rules();
-std::span<const Law>
+std::span<const PlanRuleDefinition> data_collective_rules();
+std::span<const PlanRuleDefinition>
 recompute_and_type_rules();  ///< Returns the rules on recomputation and data types.
 /// Returns the rules on offload of states and activations to host memory.
-std::span<const Law> host_offload_rules();
+std::span<const PlanRuleDefinition> host_offload_rules();
 
 /// True if a tensor-parallel degree divides a model's heads, key-value heads (unless attention is
-/// latent) and heads of recurrent mixers. With `Kernels::gathered_heads` the degree may also be a
-/// multiple of the key-value heads.
+/// latent) and heads of recurrent mixers. With `FrameworkKernels::gathered_heads` the degree may
+/// also be a multiple of the key-value heads.
 bool splits_heads_evenly(const Job& job, std::int64_t tensor);
 
 }  // namespace stepwright::plan

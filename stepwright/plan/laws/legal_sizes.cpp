@@ -11,13 +11,13 @@ namespace {
 
 std::vector<std::int64_t> cuts_of(const StridedRanks& group) {
   std::vector<std::int64_t> sizes = divisors(group.size());
-  std::erase_if(sizes, [&](std::int64_t size) { return !cut(group, size); });
+  std::erase_if(sizes, [&](std::int64_t size) { return !cut_into_rank_runs(group, size); });
   return sizes;
 }
 
 /// Width that tensor parallelism must divide: the common divisor of the MLPs' widths; 0 without
 /// MLPs.
-std::int64_t dealt_ffn(const model::Architecture& model) {
+std::int64_t dealt_ffn(const model::ModelArchitecture& model) {
   std::int64_t width = model::has_default_ffn_layer(model) ? model.ffn : 0;
   for (const model::LayerClass& layer : model.pattern) width = std::gcd(width, layer.ffn);
   if (model.experts) width = std::gcd(width, model.experts->shared_ffn);
@@ -27,13 +27,13 @@ std::int64_t dealt_ffn(const model::Architecture& model) {
 }  // namespace
 
 bool splits_heads_evenly(const Job& job, std::int64_t tensor) {
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   if (model.heads % tensor != 0) return false;
   if (!model.latent && model.kv_heads % tensor != 0) {
     if (!job.kernels.gathered_heads || tensor % model.kv_heads != 0) return false;
   }
   return !model.state_mixer || (model.state_mixer->heads % tensor == 0 &&
-                                model.state_mixer->evenly_split_mixer_heads() % tensor == 0);
+                                model.state_mixer->mixer_heads_to_split_evenly() % tensor == 0);
 }
 
 std::vector<std::int64_t> divisors(std::int64_t number) {
@@ -84,11 +84,11 @@ std::vector<std::int64_t> legal_micro_batch_sizes(const Job& job, std::int64_t d
 }
 
 std::vector<std::int64_t> legal_sharding_group_sizes(const Plan& plan) {
-  return cuts_of(data_context_extents(grid_axes(plan.parallel, plan.rank_order)));
+  return cuts_of(data_context_rank_factors(grid_axes(plan.parallel, plan.rank_order)));
 }
 
 std::vector<std::int64_t> legal_expert_sharding_group_sizes(const Plan& plan) {
-  return cuts_of(expert_data_extents(grid_axes(plan.parallel, plan.rank_order)));
+  return cuts_of(expert_data_rank_factors(grid_axes(plan.parallel, plan.rank_order)));
 }
 
 }  // namespace stepwright::plan

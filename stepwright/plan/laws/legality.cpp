@@ -15,15 +15,21 @@ namespace stepwright::plan {
 namespace {
 
 /// Returns the laws in the order of their checks, which is the order of `Rule`.
-std::array<std::span<const Law>, 10> all_laws() {
-  return {rank_grid_rules(),        tensor_and_context_rules(), expert_parallelism_rules(),
-          block_collective_rules(), unsupported_plan_rules(),   pipeline_schedule_rules(),
-          state_sharding_rules(),   data_collective_rules(),    recompute_and_type_rules(),
+std::array<std::span<const PlanRuleDefinition>, 10> all_laws() {
+  return {rank_grid_rules(),
+          tensor_and_context_rules(),
+          expert_parallelism_rules(),
+          model_block_collective_rules(),
+          not_implemented_plan_rules(),
+          pipeline_schedule_rules(),
+          state_sharding_rules(),
+          data_collective_rules(),
+          recompute_and_type_rules(),
           host_offload_rules()};
 }
 
-const Law& law_of(Rule rule) {
-  assert(rule < Rule::kCount);
+const PlanRuleDefinition& law_of(PlanLegalityRule rule) {
+  assert(rule < PlanLegalityRule::kCount);
   const auto groups = all_laws();
   auto place = static_cast<std::size_t>(rule);
   auto group = groups.begin();
@@ -32,54 +38,56 @@ const Law& law_of(Rule rule) {
 }
 
 /// Returns the first broken law; null if there is none.
-const Law* broken_law(const Job& job, const Plan& plan) {
+const PlanRuleDefinition* broken_law(const Job& job, const Plan& plan) {
   for (const auto laws : all_laws()) {
-    for (const Law& law : laws) {
+    for (const PlanRuleDefinition& law : laws) {
       if (law.broken(job, plan)) return &law;
     }
   }
   return nullptr;
 }
 
-PlanRejection rejected(const Job& job, const Plan& plan, const Law& law) {
+PlanRejection rejected(const Job& job, const Plan& plan, const PlanRuleDefinition& law) {
   NearestLegalPlanSearch repairs(job, plan, law.rule);
   law.repair(repairs);
   return {law.rule,
-          fmt::format("{}: {}; {}", law.name, law.values(job, plan), repairs.repair_advice()),
+          fmt::format("{}: {}; {}", law.name, law.values(job, plan),
+                      repairs.nearest_legal_plans_text()),
           repairs.found()};
 }
 
 }  // namespace
 
-std::string_view plan_rule_name(Rule rule) { return law_of(rule).name; }
+std::string_view plan_rule_name(PlanLegalityRule rule) { return law_of(rule).name; }
 
-std::string_view plan_rule_sentence(Rule rule) { return law_of(rule).sentence; }
+std::string_view plan_rule_sentence(PlanLegalityRule rule) { return law_of(rule).sentence; }
 
-std::optional<Rule> first_broken_rule(const Job& job, const Plan& plan) {
-  const Law* law = broken_law(job, plan);
+std::optional<PlanLegalityRule> first_broken_rule(const Job& job, const Plan& plan) {
+  const PlanRuleDefinition* law = broken_law(job, plan);
   if (law == nullptr) return std::nullopt;
   return law->rule;
 }
 
-std::optional<Rule> first_broken_recompute_rule(const Job& job, const Plan& plan) {
-  for (const Law& law : recompute_and_type_rules()) {
-    const bool asked = law.rule >= Rule::kRecomputeEvery && law.rule <= Rule::kRecomputeStages;
+std::optional<PlanLegalityRule> first_broken_recompute_rule(const Job& job, const Plan& plan) {
+  for (const PlanRuleDefinition& law : recompute_and_type_rules()) {
+    const bool asked = law.rule >= PlanLegalityRule::kRecomputeEvery &&
+                       law.rule <= PlanLegalityRule::kRecomputeStages;
     if (asked && law.broken(job, plan)) return law.rule;
   }
   return std::nullopt;
 }
 
 std::optional<PlanRejection> find_plan_rejection(const Job& job, const Plan& plan) {
-  const Law* law = broken_law(job, plan);
+  const PlanRuleDefinition* law = broken_law(job, plan);
   if (law == nullptr) return std::nullopt;
   return rejected(job, plan, *law);
 }
 
-std::vector<PlanRejection> job_rejections(const Job& job) {
+std::vector<PlanRejection> illegal_job_reasons(const Job& job) {
   std::vector<PlanRejection> found;
   const Plan any;
   for (const auto laws : all_laws()) {
-    for (const Law& law : laws) {
+    for (const PlanRuleDefinition& law : laws) {
       if (law.of_job && law.broken(job, any)) found.push_back(rejected(job, any, law));
     }
   }

@@ -13,7 +13,7 @@ namespace stepwright::plan {
 
 /// The rules that a legal plan obeys, in the order of their checks; each check may assume that the
 /// earlier rules hold. `plan_rule_sentence` gives the text of each.
-enum class Rule : std::uint8_t {
+enum class PlanLegalityRule : std::uint8_t {
   kPositive,
   kWorldSize,
   kRankOrder,
@@ -66,17 +66,17 @@ enum class Rule : std::uint8_t {
   kHostMemory,
   kCount
 };
-inline constexpr std::size_t kRules = static_cast<std::size_t>(Rule::kCount);
+inline constexpr std::size_t kRules = static_cast<std::size_t>(PlanLegalityRule::kCount);
 
 /// Returns the name of a rule: "heads-per-tensor".
-std::string_view plan_rule_name(Rule rule);
+std::string_view plan_rule_name(PlanLegalityRule rule);
 
 /// Returns what a rule demands of a plan, as one sentence without full stop.
-std::string_view plan_rule_sentence(Rule rule);
+std::string_view plan_rule_sentence(PlanLegalityRule rule);
 
 /// Why a plan is not legal, and the nearest legal plans.
 struct PlanRejection {
-  Rule rule{};
+  PlanLegalityRule rule{};
   /// Message for users: the broken rule, the values that break it, and the nearest legal plans.
   std::string message;
   /// Nearest legal plans (at most two, one with a smaller and one with a larger value), with
@@ -86,11 +86,11 @@ struct PlanRejection {
 
 /// Returns the first rule that a plan breaks; nullopt if it is legal. Accepts any values, and
 /// checks arithmetic and structure but not memory. Allocates no memory.
-std::optional<Rule> first_broken_rule(const Job& job, const Plan& plan);
+std::optional<PlanLegalityRule> first_broken_rule(const Job& job, const Plan& plan);
 
 /// Returns the first rule on recomputation that a plan breaks, whatever other rules it breaks;
 /// nullopt if it breaks none.
-std::optional<Rule> first_broken_recompute_rule(const Job& job, const Plan& plan);
+std::optional<PlanLegalityRule> first_broken_recompute_rule(const Job& job, const Plan& plan);
 
 /// Returns why a plan is not legal, with the nearest legal plans; nullopt if it is legal (then as
 /// fast as `first_broken_rule`).
@@ -102,7 +102,7 @@ std::optional<PlanRejection> find_plan_rejection(const Job& job, const Plan& pla
 
 /// Returns every reason why no plan of the job can be legal: the broken rules that depend only on
 /// the job, each with the nearest change of the job.
-std::vector<PlanRejection> job_rejections(const Job& job);
+std::vector<PlanRejection> illegal_job_reasons(const Job& job);
 
 /// Returns, ascending, the tensor-parallel degrees that obey all rules on this degree alone.
 std::vector<std::int64_t> legal_tensor_degrees(const Job& job);

@@ -21,7 +21,7 @@ bool asks_host(const Plan& plan) { return offloads(plan) || !plan.offload.activa
 void repair_without(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.offload = {};
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
 /// Returns the plan with all states in device memory; offloaded activations stay in host memory.
@@ -31,7 +31,7 @@ Plan without_states(Plan plan) {
 }
 
 void repair_without_states(NearestLegalPlanSearch& repairs) {
-  repairs.plans({without_states(repairs.plan())});
+  repairs.propose_plans({without_states(repairs.plan())});
 }
 
 bool no_share(const Job& /*job*/, const Plan& plan) {
@@ -46,7 +46,7 @@ std::string share_values(const Job& /*job*/, const Plan& plan) {
 void repair_share(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.offload.optimizer = plan.offload.optimizer > 1 ? 1 : 0;
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
 bool absent_host_modules(const Job& job, const Plan& plan) {
@@ -56,16 +56,17 @@ bool absent_host_modules(const Job& job, const Plan& plan) {
 
 std::string host_module_values(const Job& job, const Plan& plan) {
   const OffloadModuleSet listed = plan.offload.activations;
-  const OffloadModuleSet absent = listed.without(modules_existing_in_model(job.model, listed));
+  const OffloadModuleSet absent =
+      listed.activation_kinds_not_in(modules_existing_in_model(job.model, listed));
   return fmt::format("offload.activations: {} has no {}", job.model.name,
-                     fmt::join(offload_module_names(absent), ", "));
+                     fmt::join(offloaded_activation_kind_names(absent), ", "));
 }
 
 void repair_host_modules(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.offload.activations =
       modules_existing_in_model(repairs.job().model, plan.offload.activations);
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
 bool no_host_update(const Job& job, const Plan& plan) {
@@ -88,7 +89,7 @@ std::string host_update_values(const Job& job, const Plan& plan) {
 bool no_host_parameters(const Job& /*job*/, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
   const bool alone = plan.parallel.data * plan.parallel.context == 1;
-  const bool split = (alone || sharding.parameters != Spread::kNone) &&
+  const bool split = (alone || sharding.parameters != StateShardingScope::kNone) &&
                      sharding.parameters == sharding.gradients &&
                      sharding.parameters == sharding.optimizer;
   const bool updated_there = plan.offload.optimizer == 1 && plan.offload.masters;
@@ -106,13 +107,14 @@ std::string host_parameters_values(const Job& /*job*/, const Plan& plan) {
 void repair_parameters(NearestLegalPlanSearch& repairs) {
   Plan there = repairs.plan();
   Sharding& sharding = there.sharding;
-  if (sharding.parameters == Spread::kNone) sharding.parameters = Spread::kGlobal;
+  if (sharding.parameters == StateShardingScope::kNone)
+    sharding.parameters = StateShardingScope::kGlobal;
   sharding.gradients = sharding.optimizer = sharding.parameters;
   there.offload.optimizer = 1;
   there.offload.masters = true;
   Plan here = repairs.plan();
   here.offload.parameters = false;
-  repairs.plans({there, here});
+  repairs.propose_plans({there, here});
 }
 
 bool unknown_link(const Job& job, const Plan& plan) {
@@ -126,12 +128,12 @@ std::string link_values(const Job& job, const Plan& /*plan*/) {
 
 bool too_little_host_memory(const Job& job, const Plan& plan) {
   const double memory = job.cluster.host.memory_bytes;
-  return offloads(plan) && memory > 0 && least_host_memory_bytes(job, plan) > memory;
+  return offloads(plan) && memory > 0 && min_host_memory_bytes(job, plan) > memory;
 }
 
 std::string host_memory_values(const Job& job, const Plan& plan) {
   return fmt::format("{:.3g}% of the optimizer are {} for a node, whose host has {}",
-                     100 * plan.offload.optimizer, format_bytes(least_host_memory_bytes(job, plan)),
+                     100 * plan.offload.optimizer, format_bytes(min_host_memory_bytes(job, plan)),
                      format_bytes(job.cluster.host.memory_bytes));
 }
 
@@ -139,34 +141,35 @@ std::string host_memory_values(const Job& job, const Plan& plan) {
 void repair_host_memory(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   const double room = repairs.job().cluster.host.memory_bytes /
-                      least_host_memory_bytes(repairs.job(), repairs.plan());
+                      min_host_memory_bytes(repairs.job(), repairs.plan());
   plan.offload.optimizer = std::floor(100 * room * plan.offload.optimizer) / 100;
   plan.offload.parameters = false;
   if (plan.offload.optimizer == 0) plan = without_states(plan);
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
-constexpr Law kOffloadLaws[] = {
-    {Rule::kOffloadShare, "offload-share", "the share of the optimizer on the host is from 0 to 1",
-     no_share, share_values, repair_share},
-    {Rule::kOffloadModules, "offload-modules",
+constexpr PlanRuleDefinition kOffloadLaws[] = {
+    {PlanLegalityRule::kOffloadShare, "offload-share",
+     "the share of the optimizer on the host is from 0 to 1", no_share, share_values, repair_share},
+    {PlanLegalityRule::kOffloadModules, "offload-modules",
      "modules whose activations lie on the host are ones that the model has", absent_host_modules,
      host_module_values, repair_host_modules},
-    {Rule::kOffloadUpdate, "offload-update",
+    {PlanLegalityRule::kOffloadUpdate, "offload-update",
      "hosts do updates of adam, adamw, adam_bf16 and sgd (others are not covered yet)",
      no_host_update, host_update_values, repair_without_states, /*of_job=*/false,
      /*not_covered=*/true},
-    {Rule::kOffloadParameters, "offload-parameters",
+    {PlanLegalityRule::kOffloadParameters, "offload-parameters",
      "parameters on the host need strategy GGG or III, or one data rank, and the whole optimizer "
      "there",
      no_host_parameters, host_parameters_values, repair_parameters},
-    {Rule::kOffloadHost, "offload-host", "offload needs the link to the host", unknown_link,
-     link_values, repair_without},
-    {Rule::kHostMemory, "host-memory", "what is offloaded fits in the memory of the hosts",
-     too_little_host_memory, host_memory_values, repair_host_memory}};
+    {PlanLegalityRule::kOffloadHost, "offload-host", "offload needs the link to the host",
+     unknown_link, link_values, repair_without},
+    {PlanLegalityRule::kHostMemory, "host-memory",
+     "what is offloaded fits in the memory of the hosts", too_little_host_memory,
+     host_memory_values, repair_host_memory}};
 
 }  // namespace
 
-std::span<const Law> host_offload_rules() { return kOffloadLaws; }
+std::span<const PlanRuleDefinition> host_offload_rules() { return kOffloadLaws; }
 
 }  // namespace stepwright::plan

@@ -15,7 +15,7 @@ namespace {
 bool absorb(const Job& job, Plan& plan, PlanNumber knob) {
   std::int64_t& size = knob(plan);
   size = 1;
-  const Parallel& degrees = plan.parallel;
+  const ParallelismDegrees& degrees = plan.parallel;
   std::int64_t rest = job.cluster.devices();
   for (const std::int64_t other :
        {degrees.tensor, degrees.context, degrees.data, degrees.pipeline}) {
@@ -33,7 +33,7 @@ bool is_degree(PlanNumber knob) {
 }  // namespace
 
 bool NearestLegalPlanSearch::take(const Plan& candidate) {
-  const std::optional<Rule> broken = first_broken_rule(job_, candidate);
+  const std::optional<PlanLegalityRule> broken = first_broken_rule(job_, candidate);
   if (!broken) {
     if (std::ranges::find(found_, candidate) == found_.end()) found_.push_back(candidate);
     return true;
@@ -74,7 +74,7 @@ void NearestLegalPlanSearch::propose_values(PlanNumber knob,
   if (std::find_if(above, candidates.end(), takes) == candidates.end()) wants_partial_ = false;
 }
 
-void NearestLegalPlanSearch::plans(const std::vector<Plan>& candidates) {
+void NearestLegalPlanSearch::propose_plans(const std::vector<Plan>& candidates) {
   if (!found_.empty()) return;
   for (Plan candidate : candidates) {
     wants_partial_ = true;
@@ -86,12 +86,12 @@ void NearestLegalPlanSearch::plans(const std::vector<Plan>& candidates) {
   }
 }
 
-std::string NearestLegalPlanSearch::repair_advice() const {
+std::string NearestLegalPlanSearch::nearest_legal_plans_text() const {
   if (!job_change_.empty()) return job_change_;
   const auto listed = [this](const std::vector<Plan>& plans) {
     std::string text;
     for (const Plan& plan : plans) {
-      text += fmt::format("{}{}", text.empty() ? "" : ", or ", changes(plan_, plan));
+      text += fmt::format("{}{}", text.empty() ? "" : ", or ", differing_choices_text(plan_, plan));
     }
     return text;
   };

@@ -38,7 +38,7 @@ class NearestLegalPlanSearch {
  public:
   /// Starts the search for plans near `plan`, which breaks `rule`. Keeps references to `job` and
   /// `plan`, which must outlive this object.
-  NearestLegalPlanSearch(const Job& job, const Plan& plan, Rule rule)
+  NearestLegalPlanSearch(const Job& job, const Plan& plan, PlanLegalityRule rule)
       : job_(job), plan_(plan), rule_(rule) {}
 
   [[nodiscard]] const Job& job() const { return job_; }
@@ -48,14 +48,16 @@ class NearestLegalPlanSearch {
   /// the present one that lead to a legal plan.
   void propose_values(PlanNumber knob, const std::vector<std::int64_t>& candidates);
   /// Proposes whole plans and keeps all legal ones.
-  void plans(const std::vector<Plan>& candidates);
+  void propose_plans(const std::vector<Plan>& candidates);
   /// Sets text that says how to change the job, used if no plan of the job is legal.
-  void set_job_change(std::string repair_advice) { job_change_ = std::move(repair_advice); }
+  void set_job_change_advice(std::string nearest_legal_plans_text) {
+    job_change_ = std::move(nearest_legal_plans_text);
+  }
 
   [[nodiscard]] const std::vector<Plan>& found() const { return found_; }
   /// Returns text about the legal plans found: "nearest legal: tensor 8 with data 16, or tensor 20
   /// with data 8".
-  [[nodiscard]] std::string repair_advice() const;
+  [[nodiscard]] std::string nearest_legal_plans_text() const;
 
  private:
   bool take(const Plan& candidate);
@@ -63,7 +65,7 @@ class NearestLegalPlanSearch {
 
   const Job& job_;
   const Plan& plan_;
-  Rule rule_;
+  PlanLegalityRule rule_;
   std::vector<Plan> found_;
   std::vector<Plan> partial_;  ///< Proposed plans that obey the broken rule but break a later one.
   bool wants_partial_ = false;

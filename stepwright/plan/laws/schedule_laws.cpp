@@ -17,7 +17,7 @@
 namespace stepwright::plan {
 namespace {
 
-const schedule::ScheduleTraits& traits(const Plan& plan) {
+const schedule::PipelineScheduleTraits& traits(const Plan& plan) {
   return schedule::traits_of(plan.schedule.kind);
 }
 
@@ -25,13 +25,13 @@ std::string_view kind_of(const Plan& plan) {
   return name_of(schedule::kScheduleKindNames, plan.schedule.kind);
 }
 
-schedule::ChunkCountRange range_of(const Plan& plan) {
+schedule::ChunksPerPositionRange range_of(const Plan& plan) {
   return schedule::chunk_range(plan.schedule.kind, plan.parallel.pipeline);
 }
 
 /// Returns the plan without virtual stages.
 Plan plain(Plan plan) {
-  plan.schedule = {.kind = schedule::ScheduleKind::kOneForwardOneBackward, .chunks = 1};
+  plan.schedule = {.kind = schedule::PipelineScheduleKind::kOneForwardOneBackward, .chunks = 1};
   return plan;
 }
 
@@ -62,7 +62,7 @@ void repair_stages(NearestLegalPlanSearch& repairs) {
 
 /// True if a pipeline position would hold no part of the model.
 bool idle_position(const Plan& plan) {
-  const schedule::Placement placement = chunk_placement_of(plan);
+  const schedule::ModelChunkPlacement placement = model_chunk_placement(plan);
   for (std::int64_t position = 0; position < placement.positions(); ++position) {
     bool holds = placement.holds_embedding(position) || placement.holds_head(position);
     for (std::int64_t i = 0; i < placement.chunks(); ++i) {
@@ -78,13 +78,13 @@ bool idle_position(const Plan& plan) {
 /// as in interleaved schedules (Megatron-Core's
 /// megatron/core/transformer/pipeline_parallel_layer_layout.py, "(empty stage)").
 bool may_be_hollow(const Plan& plan) {
-  return traits(plan).placement == schedule::ChunkPlacementKind::kCyclic && !traits(plan).found &&
-         plan.schedule.strands == 1;
+  return traits(plan).placement == schedule::ModelChunkPlacementKind::kCyclic &&
+         !traits(plan).found && plan.schedule.strands == 1;
 }
 
 bool wrong_split(const Job& job, const Plan& plan) {
   if (plan.layers.empty()) return false;
-  if (std::ssize(plan.layers) != chunk_placement_of(plan).model_chunk_count()) return true;
+  if (std::ssize(plan.layers) != model_chunk_placement(plan).model_chunk_count()) return true;
   std::int64_t rest = job.model.layers;
   for (const std::int64_t layers : plan.layers) {
     if (layers < 0 || layers > rest) return true;
@@ -98,14 +98,15 @@ std::string split_values(const Job& job, const Plan& plan) {
   return fmt::format(
       "layers [{}] do not split {} layers into {} chunks (pipeline {} x chunks {}) that leave no "
       "{} without any part of the model",
-      fmt::join(plan.layers, ", "), job.model.layers, chunk_placement_of(plan).model_chunk_count(),
-      plan.parallel.pipeline, plan.schedule.chunks, may_be_hollow(plan) ? "position" : "chunk");
+      fmt::join(plan.layers, ", "), job.model.layers,
+      model_chunk_placement(plan).model_chunk_count(), plan.parallel.pipeline, plan.schedule.chunks,
+      may_be_hollow(plan) ? "position" : "chunk");
 }
 
 void repair_split(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.layers.clear();
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
 // --- Laws of the chunks of a position. ---
@@ -132,8 +133,8 @@ void repair_many_chunks(NearestLegalPlanSearch& repairs) {
   Plan fewer = repairs.plan();
   fewer.schedule.chunks = range_of(fewer).most;
   Plan more = repairs.plan();
-  more.schedule.kind = schedule::ScheduleKind::kInterleaved;
-  repairs.plans({fewer, more});
+  more.schedule.kind = schedule::PipelineScheduleKind::kInterleaved;
+  repairs.propose_plans({fewer, more});
 }
 
 bool too_few_chunks(const Job& /*job*/, const Plan& plan) {
@@ -149,7 +150,7 @@ std::string few_chunks_values(const Job& /*job*/, const Plan& plan) {
 void repair_few_chunks(NearestLegalPlanSearch& repairs) {
   Plan two = repairs.plan();
   two.schedule.chunks = range_of(two).least;
-  repairs.plans({plain(repairs.plan()), two});
+  repairs.propose_plans({plain(repairs.plan()), two});
 }
 
 bool pipeline_missing(const Job& /*job*/, const Plan& plan) {
@@ -160,7 +161,9 @@ std::string pipeline_missing_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format("the schedule {} needs a pipeline, and pipeline is 1", kind_of(plan));
 }
 
-void repair_to_plain(NearestLegalPlanSearch& repairs) { repairs.plans({plain(repairs.plan())}); }
+void repair_to_plain(NearestLegalPlanSearch& repairs) {
+  repairs.propose_plans({plain(repairs.plan())});
+}
 
 void repair_rounds(NearestLegalPlanSearch& repairs) {
   repairs.propose_values(kMicroBatchKnob,
@@ -172,14 +175,14 @@ void repair_rounds(NearestLegalPlanSearch& repairs) {
 /// micro-batches, which do not form two halves.
 bool odd_ends(const Job& job, const Plan& plan) {
   if (!traits(plan).even) return false;
-  return plan.parallel.pipeline % 2 != 0 || micro_batches(job, plan) % 2 != 0;
+  return plan.parallel.pipeline % 2 != 0 || micro_batches_per_pipeline(job, plan) % 2 != 0;
 }
 
 std::string odd_ends_values(const Job& job, const Plan& plan) {
   return fmt::format(
       "the schedule {} needs an even number of positions and of micro-batches; pipeline is {}, "
       "micro-batches are {}",
-      kind_of(plan), plan.parallel.pipeline, micro_batches(job, plan));
+      kind_of(plan), plan.parallel.pipeline, micro_batches_per_pipeline(job, plan));
 }
 
 // --- Laws of strands (two interleaved micro-batches). ---
@@ -203,14 +206,14 @@ void repair_strands(NearestLegalPlanSearch& repairs) {
   Plan one = repairs.plan();
   one.schedule.strands = 1;
   Plan folded = repairs.plan();
-  folded.schedule = {.kind = schedule::ScheduleKind::kFolded, .chunks = 2, .strands = 2};
-  repairs.plans({one, folded});
+  folded.schedule = {.kind = schedule::PipelineScheduleKind::kFolded, .chunks = 2, .strands = 2};
+  repairs.propose_plans({one, folded});
 }
 
 /// Names a setting that no builder combines with an embedding and a head shared by all positions;
 /// empty: there is none.
 std::string_view beside_shared_vocabulary(const Job& job) {
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   if (job.kernels.gathered_logits) return "kernels.gathered_logits";
   if (job.kernels.plain_loss) return "kernels.plain_loss";
   if (model.encodes_images()) return "an encoder of images";
@@ -222,14 +225,14 @@ std::string_view beside_shared_vocabulary(const Job& job) {
 /// Names a setting that no builder combines with a shared embedding and head computed in separate
 /// passes; empty: there is none.
 std::string_view beside_passes(const Job& job, const Plan& plan) {
-  const Kernels& kernels = job.kernels;
+  const FrameworkKernels& kernels = job.kernels;
   const Sharding sharding = canonical_sharding(job, plan);
   if (kernels.loss_chunks != 1) return "kernels.loss_chunks";
   if (kernels.loss_keeps != LossSavedTensors::kLogits) return "kernels.loss_keeps";
   if (kernels.document_loss) return "kernels.document_loss";
   if (job.method.kind > TrainingMethodKind::kSft) return "method.kind beyond sft";
-  if (sharding.parameters != Spread::kNone) return "sharded parameters";
-  if (sharding.gradients != Spread::kNone) return "sharded gradients";
+  if (sharding.parameters != StateShardingScope::kNone) return "sharded parameters";
+  if (sharding.gradients != StateShardingScope::kNone) return "sharded gradients";
   if (traits(plan).barriers == 1 && job.model.logit_cap > 0) return "model.logit_cap";
   return {};
 }
@@ -250,7 +253,7 @@ std::string vocabulary_values(const Job& job, const Plan& plan) {
 }
 
 bool strands_of_one(const Job& job, const Plan& plan) {
-  return plan.schedule.strands > 1 && micro_batches(job, plan) < 2;
+  return plan.schedule.strands > 1 && micro_batches_per_pipeline(job, plan) < 2;
 }
 
 std::string strands_of_one_values(const Job& /*job*/, const Plan& /*plan*/) {
@@ -262,7 +265,7 @@ void repair_strands_of_one(NearestLegalPlanSearch& repairs) {
                          legal_micro_batch_sizes(repairs.job(), repairs.plan().parallel.data));
   Plan one = repairs.plan();
   one.schedule.strands = 1;
-  repairs.plans({one});
+  repairs.propose_plans({one});
 }
 
 // --- Laws of the batch and its micro-batches. ---
@@ -292,27 +295,29 @@ void repair_batch(NearestLegalPlanSearch& repairs) {
 
 /// Number of micro-batches in a group of an interleaved schedule.
 std::int64_t group_size(const Job& job, const Plan& plan) {
-  return schedule::group_size_of(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan));
+  return schedule::micro_batch_group_size_of_schedule(plan.schedule, plan.parallel.pipeline,
+                                                      micro_batches_per_pipeline(job, plan));
 }
 
 bool groups_cut(const Job& job, const Plan& plan) {
   return traits(plan).groups &&
          !schedule::is_legal_group_size(group_size(job, plan), plan.parallel.pipeline,
-                                        micro_batches(job, plan));
+                                        micro_batches_per_pipeline(job, plan));
 }
 
 std::string groups_values(const Job& job, const Plan& plan) {
   return fmt::format(
       "{} micro-batches do not come in groups of {} of which each, the last one too, has pipeline "
       "{} or more ({})",
-      micro_batches(job, plan), group_size(job, plan), plan.parallel.pipeline, kind_of(plan));
+      micro_batches_per_pipeline(job, plan), group_size(job, plan), plan.parallel.pipeline,
+      kind_of(plan));
 }
 
 void repair_groups(NearestLegalPlanSearch& repairs) {
   Plan least = repairs.plan();
-  least.schedule.group =
-      schedule::least_group_size(least.parallel.pipeline, micro_batches(repairs.job(), least));
-  repairs.plans({least});
+  least.schedule.group = schedule::min_group_size(least.parallel.pipeline,
+                                                  micro_batches_per_pipeline(repairs.job(), least));
+  repairs.propose_plans({least});
   repair_rounds(repairs);
 }
 
@@ -321,14 +326,15 @@ constexpr std::int64_t kMostPasses = std::int64_t{1} << 18;
 
 bool too_many_passes(const Job& job, const Plan& plan) {
   const std::int64_t chunks = plan.parallel.pipeline * plan.schedule.chunks;
-  return micro_batches(job, plan) > kMostPasses / chunks;
+  return micro_batches_per_pipeline(job, plan) > kMostPasses / chunks;
 }
 
 std::string passes_values(const Job& job, const Plan& plan) {
   return fmt::format(
       "micro-batches {} x pipeline {} x chunks {} are more than {} passes of a step, which are "
       "played one by one",
-      micro_batches(job, plan), plan.parallel.pipeline, plan.schedule.chunks, kMostPasses);
+      micro_batches_per_pipeline(job, plan), plan.parallel.pipeline, plan.schedule.chunks,
+      kMostPasses);
 }
 
 /// Fewest micro-batches of a schedule; some must fill the pipeline in both directions before their
@@ -338,62 +344,64 @@ std::int64_t least_micro_batches(const Plan& plan) {
 }
 
 bool too_few_micro_batches(const Job& job, const Plan& plan) {
-  return micro_batches(job, plan) < least_micro_batches(plan);
+  return micro_batches_per_pipeline(job, plan) < least_micro_batches(plan);
 }
 
 std::string few_micro_batches_values(const Job& job, const Plan& plan) {
   return fmt::format(
       "the schedule {} needs at least {} micro-batches with pipeline {}; they are {}",
-      kind_of(plan), least_micro_batches(plan), plan.parallel.pipeline, micro_batches(job, plan));
+      kind_of(plan), least_micro_batches(plan), plan.parallel.pipeline,
+      micro_batches_per_pipeline(job, plan));
 }
 
-constexpr Law kScheduleLaws[] = {
-    {Rule::kStagesWithinLayers, "stages-within-layers", "pipeline x chunks are at most the layers",
-     too_many_stages, stages_values, repair_stages},
-    {Rule::kLayerSplit, "layer-split",
+constexpr PlanRuleDefinition kScheduleLaws[] = {
+    {PlanLegalityRule::kStagesWithinLayers, "stages-within-layers",
+     "pipeline x chunks are at most the layers", too_many_stages, stages_values, repair_stages},
+    {PlanLegalityRule::kLayerSplit, "layer-split",
      "a list of layers has one entry per chunk, that sum to the layers and leave no position (of "
      "all but interleaved and paired: no chunk) without layers, embedding and head",
      wrong_split, split_values, repair_split},
-    {Rule::kChunksNeedInterleaving, "chunks-need-interleaving",
+    {PlanLegalityRule::kChunksNeedInterleaving, "chunks-need-interleaving",
      "more than one chunk needs the interleaved schedule, or one that has two", too_many_chunks,
      many_chunks_values, repair_many_chunks},
-    {Rule::kInterleavingNeedsChunks, "interleaving-needs-chunks",
+    {PlanLegalityRule::kInterleavingNeedsChunks, "interleaving-needs-chunks",
      "the interleaved schedule needs at least 2 chunks, down and up again has 2", too_few_chunks,
      few_chunks_values, repair_few_chunks},
-    {Rule::kScheduleNeedsPipeline, "schedule-needs-pipeline",
+    {PlanLegalityRule::kScheduleNeedsPipeline, "schedule-needs-pipeline",
      "interleaved, zero-bubble and dualpipe schedules need pipeline above 1", pipeline_missing,
      pipeline_missing_values, repair_to_plain},
-    {Rule::kStrandsNeedPairs, "strands-need-pairs",
+    {PlanLegalityRule::kStrandsNeedPairs, "strands-need-pairs",
      "two strands need a schedule that has a forward beside a backward: folded, dualpipev, paired, "
      "stp",
      strands_without_pairs, strands_values, repair_strands},
-    {Rule::kBatchDivides, "batch-per-data", "data x micro_batch divides the sequences of the batch",
-     batch_cut, batch_values, repair_batch},
-    {Rule::kInterleavingNeedsGroups, "interleaving-needs-groups",
+    {PlanLegalityRule::kBatchDivides, "batch-per-data",
+     "data x micro_batch divides the sequences of the batch", batch_cut, batch_values,
+     repair_batch},
+    {PlanLegalityRule::kInterleavingNeedsGroups, "interleaving-needs-groups",
      "in interleaved and paired schedules no group of micro-batches has fewer than pipeline",
      groups_cut, groups_values, repair_groups},
-    {Rule::kDualPipeEnds, "dualpipe-ends",
+    {PlanLegalityRule::kDualPipeEnds, "dualpipe-ends",
      "dualpipe needs even numbers of positions and of micro-batches", odd_ends, odd_ends_values,
      repair_rounds},
-    {Rule::kDualPipeMicroBatches, "dualpipe-needs-micro-batches",
+    {PlanLegalityRule::kDualPipeMicroBatches, "dualpipe-needs-micro-batches",
      "dualpipe and dualpipev need at least 2 x pipeline micro-batches, stp 3 x pipeline",
      too_few_micro_batches, few_micro_batches_values, repair_rounds},
-    {Rule::kVocabularyStep, "vocabulary-step",
+    {PlanLegalityRule::kVocabularyStep, "vocabulary-step",
      "vocabulary over all positions needs a model of text whose weights are all trained, without "
      "multi-token layers, and a loss of logits that are not gathered or copied; where positions do "
      "not meet for it also one loss of all tokens, parameters and gradients that are not sharded, "
      "and no method beyond sft (others are not covered yet)",
      uncovered_vocabulary, vocabulary_values, repair_to_plain, /*of_job=*/false,
      /*not_covered=*/true},
-    {Rule::kStrandsNeedMicroBatches, "strands-need-micro-batches",
+    {PlanLegalityRule::kStrandsNeedMicroBatches, "strands-need-micro-batches",
      "two strands need at least 2 micro-batches", strands_of_one, strands_of_one_values,
      repair_strands_of_one},
-    {Rule::kStepPasses, "step-passes",
+    {PlanLegalityRule::kStepPasses, "step-passes",
      "micro-batches x pipeline x chunks are at most 262,144 passes of a step", too_many_passes,
      passes_values, repair_rounds}};
 
 }  // namespace
 
-std::span<const Law> pipeline_schedule_rules() { return kScheduleLaws; }
+std::span<const PlanRuleDefinition> pipeline_schedule_rules() { return kScheduleLaws; }
 
 }  // namespace stepwright::plan

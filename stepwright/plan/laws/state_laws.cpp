@@ -28,18 +28,19 @@ void repair_strategy(NearestLegalPlanSearch& repairs) {
   Sharding& down = coarser.sharding;
   down.parameters = std::min(down.parameters, down.optimizer);
   down.gradients = std::min(down.gradients, down.optimizer);
-  repairs.plans({finer, coarser});
+  repairs.propose_plans({finer, coarser});
 }
 
 bool group_cut(const Job& /*job*/, const Plan& plan) {
   if (plan.sharding.group == 1) return false;
-  if (!plan.sharding.uses(Spread::kInner)) return true;
-  return !cut(data_context_extents(grid_axes(plan.parallel, plan.rank_order)), plan.sharding.group);
+  if (!plan.sharding.uses(StateShardingScope::kInner)) return true;
+  return !cut_into_rank_runs(data_context_rank_factors(grid_axes(plan.parallel, plan.rank_order)),
+                             plan.sharding.group);
 }
 
 std::string group_values(const Job& /*job*/, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
-  if (!sharding.uses(Spread::kInner)) {
+  if (!sharding.uses(StateShardingScope::kInner)) {
     return fmt::format("group {} has no use in {}, which splits nothing inside groups",
                        sharding.group, sharding_letters(sharding));
   }
@@ -48,14 +49,15 @@ std::string group_values(const Job& /*job*/, const Plan& plan) {
 }
 
 void repair_group(NearestLegalPlanSearch& repairs) {
-  if (!repairs.plan().sharding.uses(Spread::kInner)) return repairs.propose_values(kGroupKnob, {1});
+  if (!repairs.plan().sharding.uses(StateShardingScope::kInner))
+    return repairs.propose_values(kGroupKnob, {1});
   repairs.propose_values(kGroupKnob, legal_sharding_group_sizes(repairs.plan()));
 }
 
 bool expert_group_cut(const Job& job, const Plan& plan) {
   if (plan.sharding.expert_group == 1) return false;
-  if (!plan.sharding.uses(Spread::kInner) || !job.model.experts) return true;
-  return plan.parallel.expert_data() % plan.sharding.expert_group != 0;
+  if (!plan.sharding.uses(StateShardingScope::kInner) || !job.model.experts) return true;
+  return plan.parallel.expert_data_degree() % plan.sharding.expert_group != 0;
 }
 
 std::string expert_group_values(const Job& job, const Plan& plan) {
@@ -64,16 +66,17 @@ std::string expert_group_values(const Job& job, const Plan& plan) {
     return fmt::format("expert_group {}, and {} has no experts", sharding.expert_group,
                        job.model_name);
   }
-  if (!sharding.uses(Spread::kInner)) {
+  if (!sharding.uses(StateShardingScope::kInner)) {
     return fmt::format("expert_group {} has no use in {}, which splits nothing inside groups",
                        sharding.expert_group, sharding_letters(sharding));
   }
   return fmt::format("expert_group {} does not divide the {} ranks that hold the same experts",
-                     sharding.expert_group, plan.parallel.expert_data());
+                     sharding.expert_group, plan.parallel.expert_data_degree());
 }
 
 void repair_expert_group(NearestLegalPlanSearch& repairs) {
-  const bool used = repairs.plan().sharding.uses(Spread::kInner) && repairs.job().model.experts;
+  const bool used =
+      repairs.plan().sharding.uses(StateShardingScope::kInner) && repairs.job().model.experts;
   if (!used) return repairs.propose_values(kExpertGroupKnob, {1});
   repairs.propose_values(kExpertGroupKnob, legal_expert_sharding_group_sizes(repairs.plan()));
 }
@@ -82,9 +85,10 @@ void repair_expert_group(NearestLegalPlanSearch& repairs) {
 
 /// True if any position's recomputation passes a test.
 template <class Test>
-bool any_setting(const Recompute& recompute, Test test) {
+bool any_setting(const ActivationRecomputation& recompute, Test test) {
   bool any = false;
-  each_setting(recompute, [&](const Recompute& setting) { any = any || test(setting); });
+  each_setting(recompute,
+               [&](const ActivationRecomputation& setting) { any = any || test(setting); });
   return any;
 }
 
@@ -97,26 +101,27 @@ Plan with_settings(Plan plan, Change change) {
 }
 
 bool wrong_every(const Job& /*job*/, const Plan& plan) {
-  return any_setting(plan.recompute, [](const Recompute& setting) {
+  return any_setting(plan.recompute, [](const ActivationRecomputation& setting) {
     return setting.every < 1 || setting.first < 0;
   });
 }
 
 std::string every_values(const Job& /*job*/, const Plan& plan) {
   std::int64_t least = 1;
-  each_setting(plan.recompute,
-               [&](const Recompute& setting) { least = std::min(least, setting.every); });
+  each_setting(plan.recompute, [&](const ActivationRecomputation& setting) {
+    least = std::min(least, setting.every);
+  });
   return fmt::format("recompute every {} layers; it is at least 1", least);
 }
 
 void repair_every(NearestLegalPlanSearch& repairs) {
-  repairs.plans({with_settings(repairs.plan(), [](auto& setting) {
+  repairs.propose_plans({with_settings(repairs.plan(), [](auto& setting) {
     setting.every = std::max<std::int64_t>(1, setting.every);
   })});
 }
 
 bool absent_modules(const Job& job, const Plan& plan) {
-  return any_setting(plan.recompute, [&](const Recompute& setting) {
+  return any_setting(plan.recompute, [&](const ActivationRecomputation& setting) {
     const RecomputeModuleSet listed = setting.modules;
     return setting.kind == RecomputeKind::kModules &&
            (listed.empty() || modules_existing_in_model(job.model, listed) != listed);
@@ -125,8 +130,9 @@ bool absent_modules(const Job& job, const Plan& plan) {
 
 std::string module_values(const Job& job, const Plan& plan) {
   RecomputeModuleSet absent;
-  each_setting(plan.recompute, [&](const Recompute& setting) {
-    absent.add(setting.modules.without(modules_existing_in_model(job.model, setting.modules)));
+  each_setting(plan.recompute, [&](const ActivationRecomputation& setting) {
+    absent.add(
+        setting.modules.modules_not_in(modules_existing_in_model(job.model, setting.modules)));
   });
   if (absent.empty()) return "recompute lists no module";
   return fmt::format("{} has no {} to recompute", job.model.name,
@@ -134,7 +140,7 @@ std::string module_values(const Job& job, const Plan& plan) {
 }
 
 void repair_modules(NearestLegalPlanSearch& repairs) {
-  repairs.plans({with_settings(repairs.plan(), [&](auto& setting) {
+  repairs.propose_plans({with_settings(repairs.plan(), [&](auto& setting) {
     setting.modules = modules_existing_in_model(repairs.job().model, setting.modules);
     if (setting.kind != RecomputeKind::kModules || !setting.modules.empty()) return;
     setting.kind = RecomputeKind::kNone;
@@ -159,7 +165,9 @@ std::string stage_values(const Job& /*job*/, const Plan& plan) {
                      fmt::join(absent, ", "), plan.parallel.pipeline - 1);
 }
 
-void repair_named_stages(NearestLegalPlanSearch& repairs) { repairs.plans({repairs.plan()}); }
+void repair_named_stages(NearestLegalPlanSearch& repairs) {
+  repairs.propose_plans({repairs.plan()});
+}
 
 bool is_precision(DType type) { return type <= DType::kNvfp4; }
 
@@ -179,7 +187,8 @@ void repair_precision(NearestLegalPlanSearch& repairs) {
   for (const auto& [type, rate] : repairs.job().cluster.device.peak_flops) {
     if (is_precision(type) && rate > 0) names.push_back(name_of(kDTypeNames, type));
   }
-  repairs.set_job_change(fmt::format("nearest legal: precision {}", fmt::join(names, " or ")));
+  repairs.set_job_change_advice(
+      fmt::format("nearest legal: precision {}", fmt::join(names, " or ")));
 }
 
 /// Bits of a type in which gradients can be stored; 0 for other types.
@@ -203,38 +212,40 @@ std::string accumulate_values(const Job& job, const Plan& plan) {
 void repair_accumulate(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.accumulate = default_accumulation_type(repairs.job().precision);
-  repairs.plans({plan});
+  repairs.propose_plans({plan});
 }
 
-constexpr Law kStateLaws[] = {
-    {Rule::kShardingStrategy, "sharding-strategy", "the sharding is one of the fourteen strategies",
-     no_strategy, strategy_values, repair_strategy},
-    {Rule::kShardingGroup, "sharding-group",
+constexpr PlanRuleDefinition kStateLaws[] = {
+    {PlanLegalityRule::kShardingStrategy, "sharding-strategy",
+     "the sharding is one of the fourteen strategies", no_strategy, strategy_values,
+     repair_strategy},
+    {PlanLegalityRule::kShardingGroup, "sharding-group",
      "the sharding group cuts data x context into equal runs; 1 unless it has a use", group_cut,
      group_values, repair_group},
-    {Rule::kExpertShardingGroup, "expert-sharding-group",
+    {PlanLegalityRule::kExpertShardingGroup, "expert-sharding-group",
      "the expert sharding group cuts the experts' data group into equal runs; 1 unless it has a "
      "use",
      expert_group_cut, expert_group_values, repair_expert_group}};
 
-constexpr Law kTypeLaws[] = {
-    {Rule::kRecomputeEvery, "recompute-every", "recomputing every n-th layer needs n of at least 1",
-     wrong_every, every_values, repair_every},
-    {Rule::kRecomputeModules, "recompute-modules",
+constexpr PlanRuleDefinition kTypeLaws[] = {
+    {PlanLegalityRule::kRecomputeEvery, "recompute-every",
+     "recomputing every n-th layer needs n of at least 1", wrong_every, every_values, repair_every},
+    {PlanLegalityRule::kRecomputeModules, "recompute-modules",
      "recomputed modules must be ones that the model has", absent_modules, module_values,
      repair_modules},
-    {Rule::kRecomputeStages, "recompute-stages", "recomputation names stages that the pipeline has",
-     absent_stages, stage_values, repair_named_stages},
-    {Rule::kPrecision, "precision", "the device has a peak rate for the precision", no_rate,
-     precision_values, repair_precision, /*of_job=*/true},
-    {Rule::kAccumulate, "accumulate",
+    {PlanLegalityRule::kRecomputeStages, "recompute-stages",
+     "recomputation names stages that the pipeline has", absent_stages, stage_values,
+     repair_named_stages},
+    {PlanLegalityRule::kPrecision, "precision", "the device has a peak rate for the precision",
+     no_rate, precision_values, repair_precision, /*of_job=*/true},
+    {PlanLegalityRule::kAccumulate, "accumulate",
      "gradients add up in the type they are stored in or in a wider one", narrow_accumulate,
      accumulate_values, repair_accumulate}};
 
 }  // namespace
 
-std::span<const Law> state_sharding_rules() { return kStateLaws; }
+std::span<const PlanRuleDefinition> state_sharding_rules() { return kStateLaws; }
 
-std::span<const Law> recompute_and_type_rules() { return kTypeLaws; }
+std::span<const PlanRuleDefinition> recompute_and_type_rules() { return kTypeLaws; }
 
 }  // namespace stepwright::plan

@@ -4,10 +4,10 @@
 
 namespace stepwright::runtime {
 
-std::vector<ContiguousRun> contiguous_runs(const ParameterSlice& slice, std::int64_t first,
-                                           std::int64_t count) {
-  std::vector<ContiguousRun> runs;
-  const std::int64_t end = std::min(first + count, slice.local_elements());
+std::vector<ContiguousElementRun> contiguous_element_runs(const ParameterSlice& slice,
+                                                          std::int64_t first, std::int64_t count) {
+  std::vector<ContiguousElementRun> runs;
+  const std::int64_t end = std::min(first + count, slice.elements_on_this_rank());
   for (std::int64_t local = first; local < end;) {
     const std::int64_t left = slice.local_columns - local % slice.local_columns;
     const std::int64_t length = std::min(left, end - local);
@@ -21,11 +21,11 @@ std::vector<ContiguousRun> contiguous_runs(const ParameterSlice& slice, std::int
   return runs;
 }
 
-std::vector<checkpoint::StridedShardPiece> parameter_shard_pieces(
-    const std::vector<ContiguousRun>& runs) {
+std::vector<checkpoint::StridedShardPiece> pieces_covered_by_rank_shard(
+    const std::vector<ContiguousElementRun>& runs) {
   std::vector<checkpoint::StridedShardPiece> pieces;
-  for (const ContiguousRun& run : runs)
-    checkpoint::append_run_to_pieces(pieces, run.whole, run.length);
+  for (const ContiguousElementRun& run : runs)
+    checkpoint::append_element_run(pieces, run.whole, run.length);
   return pieces;
 }
 

@@ -10,22 +10,22 @@ namespace stepwright::runtime {
 
 /// Consecutive elements of a rank's part of a parameter (flattened and padded) that are also
 /// consecutive in the whole, unsharded parameter.
-struct ContiguousRun {
+struct ContiguousElementRun {
   /// First element of the run, relative to the first element that was asked for.
   std::int64_t local = 0;
   std::int64_t whole = 0;
   std::int64_t length = 0;
-  bool operator==(const ContiguousRun&) const = default;
+  bool operator==(const ContiguousElementRun&) const = default;
 };
 
 /// Splits the elements `first` to `first + count - 1` of a rank's part of a parameter into runs
 /// that are contiguous in the whole parameter. Padding is left out.
-std::vector<ContiguousRun> contiguous_runs(const ParameterSlice& slice, std::int64_t first,
-                                           std::int64_t count);
+std::vector<ContiguousElementRun> contiguous_element_runs(const ParameterSlice& slice,
+                                                          std::int64_t first, std::int64_t count);
 
 /// Returns the pieces of the whole parameter that these runs of a rank's elements cover.
-std::vector<checkpoint::StridedShardPiece> parameter_shard_pieces(
-    const std::vector<ContiguousRun>& runs);
+std::vector<checkpoint::StridedShardPiece> pieces_covered_by_rank_shard(
+    const std::vector<ContiguousElementRun>& runs);
 
 /// Returns the shape of the whole parameter in checkpoints and exported weights: [rows, columns],
 /// [rows] for a vector, with a first dimension for the experts of an expert parameter.

@@ -36,21 +36,21 @@ StateGroup of_elements(const StoredParameter& p) {
   const auto add = [&](std::string_view state, const at::Tensor& held) {
     if (held.defined() && held.numel() > 0) group.states[state] = held;
   };
-  add(checkpoint::kWeightsStateName, p.master);
+  add(checkpoint::kCheckpointWeightsName, p.master);
   add(kFirstMoment, p.first_moment);
   add(kSecondMoment, p.second_moment);
   if (p.first_bytes) {
-    add(kFirstMoment, p.first_bytes->values());
-    add(kFirstScale, p.first_bytes->scale_of_each_element());
-    add(kSecondMoment, p.second_bytes->values());
-    add(kSecondScale, p.second_bytes->scale_of_each_element());
+    add(kFirstMoment, p.first_bytes->decode_moments());
+    add(kFirstScale, p.first_bytes->scales_by_element());
+    add(kSecondMoment, p.second_bytes->decode_moments());
+    add(kSecondScale, p.second_bytes->scales_by_element());
   }
   return group;
 }
 
 StateGroup of_edges(const StoredParameter& p) {
   return {.slice = p.sums->slice,
-          .writes = written_row_column_slice(p.slice),
+          .writes = adafactor_moment_slice_to_write(p.slice),
           .first = p.sums->first,
           .states = {{kSecondMoment, p.sums->held}}};
 }
@@ -61,9 +61,9 @@ at::Tensor as_written(const at::Tensor& held, at::ScalarType type) {
 }
 
 void copy_group(const StateGroup& group, const RankState& rank, CheckpointStateCopy& copy) {
-  const std::vector<ContiguousRun> runs =
-      contiguous_runs(group.writes, group.first, group.states.begin()->second.numel());
-  const std::vector<checkpoint::StridedShardPiece> pieces = parameter_shard_pieces(runs);
+  const std::vector<ContiguousElementRun> runs =
+      contiguous_element_runs(group.writes, group.first, group.states.begin()->second.numel());
+  const std::vector<checkpoint::StridedShardPiece> pieces = pieces_covered_by_rank_shard(runs);
   if (pieces.empty()) return;
   const std::string& name = group.slice.name;
   checkpoint::CheckpointTensorEntry& indexed = copy.indexed.emplace_back(
@@ -78,11 +78,11 @@ void copy_group(const StateGroup& group, const RankState& rank, CheckpointStateC
     const auto* from = static_cast<const std::byte*>(held.data_ptr());
     std::vector<std::byte>& buffer = copy.buffers.emplace_back();
     buffer.reserve(static_cast<std::size_t>(checkpoint::pieces_element_count(pieces) * width));
-    for (const ContiguousRun& run : runs) {
+    for (const ContiguousElementRun& run : runs) {
       buffer.insert(buffer.end(), from + run.local * width,
                     from + (run.local + run.length) * width);
     }
-    copy.tensors.push_back({checkpoint::shard_tensor_name(state, name),
+    copy.tensors.push_back({checkpoint::checkpoint_name_of_tensor_state(state, name),
                             checkpoint_state_dtype(rank),
                             {checkpoint::pieces_element_count(pieces)},
                             buffer});
@@ -92,8 +92,8 @@ void copy_group(const StateGroup& group, const RankState& rank, CheckpointStateC
 
 void copy_parameter(const StoredParameter& parameter, const RankState& rank,
                     CheckpointStateCopy& copy) {
-  const plan::Spread spread = parameter.layout->sharding.optimizer;
-  if (parameter.slice.duplicate || !parameter.layout->is_first_holder(spread)) return;
+  const plan::StateShardingScope spread = parameter.layout->sharding.optimizer;
+  if (parameter.slice.duplicate || !parameter.layout->is_first_rank_holding_shard(spread)) return;
   if (parameter.master.numel() > 0) copy_group(of_elements(parameter), rank, copy);
   if (parameter.sums) copy_group(of_edges(parameter), rank, copy);
 }
@@ -101,16 +101,16 @@ void copy_parameter(const StoredParameter& parameter, const RankState& rank,
 /// Returns the values of local elements from `first` on; padding stays 0.
 at::Tensor assemble(const checkpoint::CheckpointTensorEntry& tensor, std::string_view state,
                     checkpoint::CheckpointShardReader& reader,
-                    const std::vector<ContiguousRun>& runs, const at::Tensor& like) {
-  const std::vector<checkpoint::StridedShardPiece> pieces = parameter_shard_pieces(runs);
+                    const std::vector<ContiguousElementRun>& runs, const at::Tensor& like) {
+  const std::vector<checkpoint::StridedShardPiece> pieces = pieces_covered_by_rank_shard(runs);
   const auto width = static_cast<std::int64_t>(like.element_size());
   std::vector<std::byte> packed(
       static_cast<std::size_t>(checkpoint::pieces_element_count(pieces) * width));
-  reader.read(tensor, state, pieces, packed);
+  reader.read_tensor_state(tensor, state, pieces, packed);
   at::Tensor values = at::zeros_like(like, at::TensorOptions(at::kCPU));
   auto* to = static_cast<std::byte*>(values.data_ptr());
   const std::byte* from = packed.data();
-  for (const ContiguousRun& run : runs) {
+  for (const ContiguousElementRun& run : runs) {
     std::memcpy(to + run.local * width, from, static_cast<std::size_t>(run.length * width));
     from += run.length * width;
   }
@@ -137,9 +137,10 @@ void load_group(const StateGroup& group, const RankState& rank,
                 checkpoint::CheckpointShardReader& reader) {
   const checkpoint::CheckpointTensorEntry& tensor = indexed(reader, group.slice);
   for (const auto& [state, held] : group.states) {
-    if (state == checkpoint::kWeightsStateName) continue;
+    if (state == checkpoint::kCheckpointWeightsName) continue;
     const at::Tensor like = at::empty({held.numel()}, rank.tensor_options_of(rank.setting.exact));
-    const std::vector<ContiguousRun> runs = contiguous_runs(group.slice, group.first, held.numel());
+    const std::vector<ContiguousElementRun> runs =
+        contiguous_element_runs(group.slice, group.first, held.numel());
     held.copy_(assemble(tensor, state, reader, runs, like));
   }
 }
@@ -149,17 +150,21 @@ void load_parameter(StoredParameter& parameter, const RankState& rank,
   const checkpoint::CheckpointTensorEntry& tensor = indexed(reader, parameter.slice);
   const plan::Sharding& sharding = parameter.layout->sharding;
   const at::Tensor exact = at::empty({parameter.value.numel()}, parameter.master.options());
-  const std::vector<ContiguousRun> all = contiguous_runs(
+  const std::vector<ContiguousElementRun> all = contiguous_element_runs(
       parameter.slice, parameter.first_held_element(sharding.parameters), exact.numel());
-  const at::Tensor weights = assemble(tensor, checkpoint::kWeightsStateName, reader, all, exact);
+  const at::Tensor weights =
+      assemble(tensor, checkpoint::kCheckpointWeightsName, reader, all, exact);
   parameter.value.copy_(weights);
-  parameter.master.copy_(parameter.part(weights, sharding.parameters, sharding.optimizer));
+  parameter.master.copy_(
+      parameter.part_under_finer_sharding(weights, sharding.parameters, sharding.optimizer));
   const StateGroup elements = of_elements(parameter);
   load_group(elements, rank, reader);
   if (parameter.first_bytes && parameter.master.numel() > 0) {
     const auto& states = elements.states;
-    parameter.first_bytes->restore(states.at(kFirstMoment), states.at(kFirstScale));
-    parameter.second_bytes->restore(states.at(kSecondMoment), states.at(kSecondScale));
+    parameter.first_bytes->encode_with_given_scales(states.at(kFirstMoment),
+                                                    states.at(kFirstScale));
+    parameter.second_bytes->encode_with_given_scales(states.at(kSecondMoment),
+                                                     states.at(kSecondScale));
   }
   if (parameter.sums) load_group(of_edges(parameter), rank, reader);
 }
@@ -171,7 +176,7 @@ std::string checkpoint_state_dtype(const RankState& rank) {
 }
 
 std::vector<std::string> checkpoint_state_names(const RankState& rank) {
-  std::vector<std::string> names{std::string(checkpoint::kWeightsStateName)};
+  std::vector<std::string> names{std::string(checkpoint::kCheckpointWeightsName)};
   if (rank.job.optimizer == plan::Optimizer::kSgd) return names;
   if (rank.job.optimizer != plan::Optimizer::kAdafactor) names.emplace_back(kFirstMoment);
   names.emplace_back(kSecondMoment);

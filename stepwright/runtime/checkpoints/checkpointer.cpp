@@ -12,7 +12,7 @@
 
 namespace stepwright::runtime {
 
-using process_group::store_put_text;
+using process_group::put_text_into_c10d_store;
 
 namespace {
 
@@ -26,7 +26,7 @@ std::string shard_name(std::int64_t rank) { return fmt::format("rank-{:05}.safet
 
 }  // namespace
 
-Checkpointer::Checkpointer(RankState& rank, const Groups::World& world,
+Checkpointer::Checkpointer(RankState& rank, const RankCommunicators::RankWorld& world,
                            checkpoint::CheckpointRunFacts run)
     : rank_(rank),
       world_(world),
@@ -41,7 +41,7 @@ Checkpointer::Checkpointer(RankState& rank, const Groups::World& world,
       told = std::string("-") + error.what();
     }
   }
-  told = exchange_texts(world, "checkpoint/open", told).front();
+  told = exchange_rank_texts(world, "checkpoint/open", told).front();
   if (told.front() == '-') fail_input(told.substr(1));
   const std::size_t end = told.find('\n');
   token_ = told.substr(1, end - 1);
@@ -100,7 +100,7 @@ void Checkpointer::check_run(const checkpoint::CheckpointShardReader& reader) co
   same("job.batch.sequences", old.step > 0 ? old.samples / old.step : sequences, sequences);
 }
 
-std::string Checkpointer::resume() {
+std::string Checkpointer::resume_from_last_checkpoint() {
   if (last_.empty()) {
     return fmt::format("{} holds no checkpoint yet: begins with step 1", rank_.options.checkpoint);
   }
@@ -125,13 +125,13 @@ std::string Checkpointer::resume() {
   } catch (const Error& error) {
     said = std::string("-") + error.what();
   }
-  for (const std::string& text : exchange_texts(world_, "checkpoint/loaded", said)) {
+  for (const std::string& text : exchange_rank_texts(world_, "checkpoint/loaded", said)) {
     if (text.front() == '-') fail_input(text.substr(1));
   }
   return note;
 }
 
-void Checkpointer::save(std::int64_t step) {
+void Checkpointer::start_checkpoint(std::int64_t step) {
   finish();
   writer_ = std::thread([this, copy = copy_states_to_host(rank_), step]() mutable {
     try {
@@ -146,8 +146,9 @@ void Checkpointer::save(std::int64_t step) {
 
 /// Tells the other ranks, which wait for this rank's part of a checkpoint, that it failed.
 void Checkpointer::tell_failure_of(std::int64_t step, const std::string& why) try {
-  store_put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank), "-" + why);
-  if (world_.rank == 0) store_put_text(*store_, fmt::format("checkpoint/{}", step), "-" + why);
+  put_text_into_c10d_store(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank), "-" + why);
+  if (world_.rank == 0)
+    put_text_into_c10d_store(*store_, fmt::format("checkpoint/{}", step), "-" + why);
 } catch (const std::exception&) {
   return;  // the process that serves the store died or hangs, which the watch of every rank notices
 }
@@ -164,12 +165,12 @@ void Checkpointer::write(CheckpointStateCopy copy, std::int64_t step) {
   checkpoint::RankCheckpointPart part{.file = {.name = shard_name(world_.rank)},
                                       .tensors = std::move(copy.indexed)};
   part.file.sum = checkpoint::write_safetensors_file(writing / part.file.name, copy.tensors);
-  store_put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
-                 "+" + checkpoint::checkpoint_part_text(part));
+  put_text_into_c10d_store(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
+                           "+" + checkpoint::checkpoint_part_text(part));
   const std::string done = fmt::format("checkpoint/{}", step);
   if (world_.rank == 0) {
     commit_parts(writing, step);
-    store_put_text(*store_, done, "+");
+    put_text_into_c10d_store(*store_, done, "+");
   } else if (const std::string said = wait_for(done); said.front() == '-') {
     throw Error(ErrorKind::kRuntime, said.substr(1));
   }
@@ -200,7 +201,7 @@ std::string Checkpointer::wait_for(const std::string& key) {
     if (ends_) throw Error(ErrorKind::kRuntime, "the run ended before its checkpoint was written");
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return process_group::store_get_text(*store_, key);
+  return process_group::get_text_from_c10d_store(*store_, key);
 }
 
 void Checkpointer::check() {

@@ -21,7 +21,8 @@ class Checkpointer {
   /// `run`: the facts that all checkpoints of the run have in common. Fails with `kInput`, on every
   /// rank, if another run writes to the directory, if it cannot be written, or if it has
   /// checkpoints and the options do not say to continue from them.
-  Checkpointer(RankState& rank, const Groups::World& world, checkpoint::CheckpointRunFacts run);
+  Checkpointer(RankState& rank, const RankCommunicators::RankWorld& world,
+               checkpoint::CheckpointRunFacts run);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
@@ -29,10 +30,10 @@ class Checkpointer {
   /// Loads the last committed checkpoint if `--resume` was given and there is one: every rank first
   /// verifies its share of the files, then takes over states and step number. Returns text for
   /// people that says where the run continues. Fails with `kInput`.
-  std::string resume();
+  std::string resume_from_last_checkpoint();
   /// Starts to write a checkpoint after `step` training steps. Waits first until the previous
   /// checkpoint is committed, and fails with `kRuntime` if that one could not be committed.
-  void save(std::int64_t step);
+  void start_checkpoint(std::int64_t step);
   /// Fails with `kRuntime` if an earlier checkpoint could not be committed. Does not wait for a
   /// checkpoint that is still being written.
   void check();
@@ -49,7 +50,7 @@ class Checkpointer {
   [[nodiscard]] std::string wait_for(const std::string& key);
 
   RankState& rank_;
-  const Groups::World& world_;
+  const RankCommunicators::RankWorld& world_;
   checkpoint::CheckpointRunFacts run_;
   c10::intrusive_ptr<c10d::Store> store_;
   /// Lock of the checkpoint directory; null on all ranks but rank 0.

@@ -16,8 +16,8 @@ struct Whole {
 };
 
 void add(std::vector<Whole>& list, const std::string& prefix,
-         const std::vector<model::Parameter>& parameters, WholeState which) {
-  for (const model::Parameter& p : parameters) {
+         const std::vector<model::ModelParameter>& parameters, WholeState which) {
+  for (const model::ModelParameter& p : parameters) {
     if (!p.trained && which == WholeState::kGradients) continue;
     std::vector<std::int64_t> extents{p.rows};
     if (!p.vector || p.columns > 1) extents.push_back(p.columns);
@@ -26,7 +26,7 @@ void add(std::vector<Whole>& list, const std::string& prefix,
   }
 }
 
-std::vector<Whole> whole_parameters(const model::Architecture& model, WholeState which) {
+std::vector<Whole> whole_parameters(const model::ModelArchitecture& model, WholeState which) {
   std::vector<Whole> list;
   add(list, "", model::embedding_parameters(model), which);
   for (std::int64_t i = 0; i < model.layers + model.extra_predicted_tokens(); ++i) {
@@ -44,18 +44,18 @@ void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& 
   const StateShardingLayout& layout = *parameter.layout;
   const bool weights = which == WholeState::kWeights;
   if (parameter.frozen && !weights) return;  // a frozen parameter has no gradient: zeros
-  const plan::Spread spread =
+  const plan::StateShardingScope spread =
       parameter.frozen ? layout.sharding.parameters : layout.sharding.optimizer;
-  if (parameter.slice.duplicate || !layout.is_first_holder(spread)) return;
+  if (parameter.slice.duplicate || !layout.is_first_rank_holding_shard(spread)) return;
   const at::Tensor held = parameter.frozen ? parameter.value
                           : weights        ? parameter.master
-                                           : parameter.optimizer_gradient();
+                                           : parameter.gradient_for_own_optimizer();
   const at::Tensor exact = held.to(at::kCPU, at::kDouble).contiguous();
   const std::int64_t first = parameter.first_held_element(spread);
   auto* out = whole.data_ptr<double>();
   const auto* in = exact.data_ptr<double>();
   for (std::int64_t i = 0; i < exact.numel(); ++i) {
-    if (first + i >= parameter.slice.local_elements()) break;
+    if (first + i >= parameter.slice.elements_on_this_rank()) break;
     const std::int64_t index = parameter.slice.whole_parameter_index(first + i);
     if (index >= 0) out[index] = in[i];
   }
@@ -76,11 +76,11 @@ void write_values(const std::filesystem::path& path, const std::vector<Whole>& l
 
 }  // namespace
 
-void write_whole_model(RankState& rank, const Groups::World& world, WholeState which,
-                       const std::filesystem::path& path) {
+void assemble_and_write_whole_model(RankState& rank, const RankCommunicators::RankWorld& world,
+                                    WholeState which, const std::filesystem::path& path) {
   const std::vector<Whole> list = whole_parameters(rank.job.model, which);
   std::map<std::string, std::vector<const StoredParameter*>> held;
-  for (const auto& stored : {rank.store.held(), rank.store.buffers()}) {
+  for (const auto& stored : {rank.store.parameters_on_this_rank(), rank.store.buffers()}) {
     for (const StoredParameter* parameter : stored) {
       held[parameter->slice.name].push_back(parameter);
     }
@@ -93,10 +93,10 @@ void write_whole_model(RankState& rank, const Groups::World& world, WholeState w
     for (const StoredParameter* parameter : held[one.name]) {
       contribute(*parameter, which, whole);
     }
-    if (rank.groups.control_group() != nullptr) {
+    if (rank.groups.control_process_group() != nullptr) {
       std::vector<at::Tensor> buffers{whole};
       wait_for_message(world.watch, "the sum of " + one.name + " over all ranks",
-                       *rank.groups.control_group()->allreduce(buffers));
+                       *rank.groups.control_process_group()->allreduce(buffers));
     }
     values.push_back(std::move(whole));
   }

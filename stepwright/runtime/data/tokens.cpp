@@ -23,37 +23,38 @@ std::int64_t stored(std::span<const std::byte> bytes, std::int64_t index) {
   return static_cast<std::int64_t>(value);
 }
 
-int width_of(const std::filesystem::path& path, TokenFormat format) {
+int width_of(const std::filesystem::path& path, TokenFileFormat format) {
   switch (format) {
-    case TokenFormat::kText: return 1;
-    case TokenFormat::kUint16: return 2;
-    case TokenFormat::kUint32: return 4;
-    case TokenFormat::kMegatron: return read_megatron_index(path).token_bytes;
+    case TokenFileFormat::kText: return 1;
+    case TokenFileFormat::kUint16: return 2;
+    case TokenFileFormat::kUint32: return 4;
+    case TokenFileFormat::kMegatron: return read_megatron_index(path).token_bytes;
   }
   return 1;
 }
 
 }  // namespace
 
-TokenFormat token_format(const std::filesystem::path& path) {
+TokenFileFormat data_file_token_format(const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
-  if (ending == ".u16") return TokenFormat::kUint16;
-  if (ending == ".u32") return TokenFormat::kUint32;
+  if (ending == ".u16") return TokenFileFormat::kUint16;
+  if (ending == ".u32") return TokenFileFormat::kUint32;
   std::filesystem::path index = path;
   index.replace_extension(".idx");
-  if (ending == ".bin" && path_exists(index)) return TokenFormat::kMegatron;
-  return TokenFormat::kText;
+  if (ending == ".bin" && path_exists(index)) return TokenFileFormat::kMegatron;
+  return TokenFileFormat::kText;
 }
 
-TokenFormat token_format(const std::filesystem::path& path, std::string_view word) {
-  if (word.empty()) return token_format(path);
+TokenFileFormat data_file_token_format(const std::filesystem::path& path, std::string_view word) {
+  if (word.empty()) return data_file_token_format(path);
   for (const auto& entry : kTokenFormatNames) {
     if (entry.name == word) return entry.value;
   }
   fail_input(fmt::format("--data-format: '{}' is none of text, uint16, uint32, megatron", word));
 }
 
-TokenFile::TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary)
+TokenFile::TokenFile(const std::filesystem::path& path, TokenFileFormat format,
+                     std::int64_t vocabulary)
     : file_(path), width_(width_of(path, format)) {
   const auto bytes = static_cast<std::int64_t>(file_.bytes().size());
   if (bytes % width_ != 0) {
@@ -63,7 +64,7 @@ TokenFile::TokenFile(const std::filesystem::path& path, TokenFormat format, std:
                     path.string(), bytes, width_));
   }
   size_ = bytes / width_;
-  if (format == TokenFormat::kMegatron) {
+  if (format == TokenFileFormat::kMegatron) {
     const std::int64_t expected = read_megatron_index(path).tokens;
     if (expected != size_) {
       fail_input(fmt::format("{}: holds {} tokens, but its index says {}", path.string(), size_,

@@ -13,28 +13,29 @@ namespace stepwright::runtime {
 
 /// How a data file stores its tokens: as text (one byte per token), as raw 16-bit or 32-bit
 /// integers, or as a Megatron data set.
-enum class TokenFormat : std::uint8_t { kText, kUint16, kUint32, kMegatron };
-inline constexpr Named<TokenFormat> kTokenFormatNames[] = {{TokenFormat::kText, "text"},
-                                                           {TokenFormat::kUint16, "uint16"},
-                                                           {TokenFormat::kUint32, "uint32"},
-                                                           {TokenFormat::kMegatron, "megatron"}};
+enum class TokenFileFormat : std::uint8_t { kText, kUint16, kUint32, kMegatron };
+inline constexpr Named<TokenFileFormat> kTokenFormatNames[] = {
+    {TokenFileFormat::kText, "text"},
+    {TokenFileFormat::kUint16, "uint16"},
+    {TokenFileFormat::kUint32, "uint32"},
+    {TokenFileFormat::kMegatron, "megatron"}};
 
 /// Returns the token format that a data file's name implies: `.u16` and `.u32` are raw
 /// little-endian tokens, `.bin` with an `.idx` beside it is Megatron's indexed data set, anything
 /// else is text with one byte for each token.
-TokenFormat token_format(const std::filesystem::path& path);
+TokenFileFormat data_file_token_format(const std::filesystem::path& path);
 
 /// Returns the token format that `word` names ("text", "uint16", "uint32", "megatron"); for an
 /// empty word, the format that the data file's name implies. Fails with `kInput` for an unknown
 /// word.
-TokenFormat token_format(const std::filesystem::path& path, std::string_view word);
+TokenFileFormat data_file_token_format(const std::filesystem::path& path, std::string_view word);
 
 /// The tokens of a data file, read as one long sequence.
 class TokenFile {
  public:
   /// Opens a file of tokens and checks it. Fails with `kInput` if it cannot be read, is truncated,
   /// contradicts its index, or has a token number of `vocabulary` or above.
-  TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary);
+  TokenFile(const std::filesystem::path& path, TokenFileFormat format, std::int64_t vocabulary);
 
   /// `size` returns the number of tokens in the file, `at` the token at an index from 0.
   [[nodiscard]] std::int64_t size() const { return size_; }

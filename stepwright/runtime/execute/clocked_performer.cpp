@@ -20,11 +20,11 @@ void TimingOperatorRunner::begin_step() {
   begin_ = std::chrono::steady_clock::now();
 }
 
-Work TimingOperatorRunner::issue(OperatorWithOperands placed) {
+Work TimingOperatorRunner::make_operator_work(OperatorWithOperands placed) {
   const step::Operator& op = placed.op;
   const auto index = static_cast<std::size_t>(&op - placed.piece.operators.data());
   const double predicted_s = times_.at(static_cast<std::size_t>(placed.item.which)).at(index);
-  Work work = inner_.issue(std::move(placed));
+  Work work = inner_.make_operator_work(std::move(placed));
   return [this, &op, predicted_s, work = std::move(work)](Moment ready) {
     const Moment begin = std::chrono::steady_clock::now();
     work(ready);
@@ -37,7 +37,7 @@ void TimingOperatorRunner::add(const step::Operator& op, double predicted_s, dou
   StepTimeSummary::PredictedMeasuredTimes& times = total_.times[step_time_summary_key(op)];
   times.predicted_s += predicted_s;
   times.measured_s += measured_s;
-  if (op.stream == step::Stream::kCompute) total_.between_s -= measured_s;
+  if (op.stream == step::DeviceStream::kCompute) total_.between_s -= measured_s;
 }
 
 void TimingOperatorRunner::end_step() {
@@ -49,7 +49,7 @@ void TimingOperatorRunner::end_step() {
   ++steps_;
 }
 
-StepTimeSummary TimingOperatorRunner::summary() const {
+StepTimeSummary TimingOperatorRunner::mean_step_time_summary() const {
   const std::scoped_lock lock(mutex_);
   StepTimeSummary mean = total_;
   const double steps = steps_ > 1 ? steps_ - 1 : 1;

@@ -18,12 +18,12 @@ class TimingOperatorRunner : public OperatorRunner {
       : inner_(inner), times_(times) {}
 
   void begin_step() override;
-  Work issue(OperatorWithOperands placed) override;
+  Work make_operator_work(OperatorWithOperands placed) override;
   void end_step() override;
 
   /// Returns measured and predicted times, averaged over the steps so far. The first step, which
   /// also allocates memory, is left out if there are others.
-  [[nodiscard]] StepTimeSummary summary() const;
+  [[nodiscard]] StepTimeSummary mean_step_time_summary() const;
 
  private:
   void add(const step::Operator& op, double predicted_s, double measured_s);

@@ -15,7 +15,7 @@ Moment StreamPacer::sleep_until_work_ends(Moment earliest, double seconds) {
   return done_;
 }
 
-void StreamPacer::reset_to_now() { done_ = Moment::clock::now(); }
+void StreamPacer::mark_stream_free_now() { done_ = Moment::clock::now(); }
 
 void enable_precise_sleep() { ::prctl(PR_SET_TIMERSLACK, 1UL); }
 

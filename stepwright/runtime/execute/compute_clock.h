@@ -14,7 +14,7 @@ class StreamPacer {
   Moment sleep_until_work_ends(Moment earliest, double seconds);
   /// Marks the stream as free from now on, after work that took its real time instead of a
   /// prescribed one.
-  void reset_to_now();
+  void mark_stream_free_now();
 
  private:
   Moment done_ = Moment::min();

@@ -17,9 +17,11 @@ void append(std::vector<StreamTicket>& to, const std::vector<StreamTicket>& from
 }
 
 /// Returns the strand of the saved tensors that an item restores; for a pair, that of its backward.
-std::size_t last_strand(const step::Item& item) { return item.beside_layer >= 0 ? 1 : item.strand; }
+std::size_t last_strand(const step::TemplateSequenceItem& item) {
+  return item.beside_layer >= 0 ? 1 : item.strand;
+}
 
-std::vector<std::vector<step::TensorId>> dying_after(const step::Template& piece) {
+std::vector<std::vector<step::TensorId>> dying_after(const step::OperatorTemplate& piece) {
   const std::vector<memory::TensorLifetime> lives = memory::tensor_lifetimes(piece);
   std::vector<std::vector<step::TensorId>> dying(piece.operators.size());
   for (std::size_t id = 0; id < lives.size(); ++id) {
@@ -31,38 +33,42 @@ std::vector<std::vector<step::TensorId>> dying_after(const step::Template& piece
 
 }  // namespace
 
-StageStepExecutor::StageStepExecutor(const step::StepProgram& program, const step::Stage& stage,
+StageStepExecutor::StageStepExecutor(const step::StepProgram& program,
+                                     const step::PipelineStageProgram& stage,
                                      OperatorRunner& performer, RankStreams::Compute compute,
                                      RankDevice& device)
     : program_(program), stage_(stage), performer_(performer), lanes_(compute, device) {
-  for (const step::Template& piece : program.templates) {
+  for (const step::OperatorTemplate& piece : program.templates) {
     const bool computes = piece.operators.empty() ||
                           std::ranges::any_of(piece.operators, [](const step::Operator& op) {
-                            return op.stream == step::Stream::kCompute;
+                            return op.stream == step::DeviceStream::kCompute;
                           });
     lives_.push_back({dying_after(piece), computes});
   }
 }
 
-const step::Template& StageStepExecutor::piece_of(const step::Item& item) const {
+const step::OperatorTemplate& StageStepExecutor::piece_of(
+    const step::TemplateSequenceItem& item) const {
   return program_.templates[static_cast<std::size_t>(item.which)];
 }
 
-void StageStepExecutor::run_step() {
+void StageStepExecutor::run_training_step() {
   performer_.begin_step();
-  for (const step::ScheduleSlot& slot : stage_.schedule) run_slot(slot);
-  if (lanes_.has_queue(step::Stream::kCompute)) lanes_.wait(lanes_.last(step::Stream::kCompute));
+  for (const step::PipelineScheduleSlot& slot : stage_.schedule) run_slot(slot);
+  if (lanes_.stream_has_own_thread(step::DeviceStream::kCompute))
+    lanes_.wait_for_ticket(lanes_.last_queued_work_ticket(step::DeviceStream::kCompute));
   performer_.end_step();
   saved_.clear();
 }
 
-void StageStepExecutor::run_slot(const step::ScheduleSlot& slot) {
-  const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+void StageStepExecutor::run_slot(const step::PipelineScheduleSlot& slot) {
+  const step::TemplateSequence& sequence =
+      stage_.sequences[static_cast<std::size_t>(slot.sequence)];
   if (sequence.direction == schedule::Direction::kUpdate) lanes_.wait_for_all_streams();
   Run run{.sequence = sequence,
           .slot = slot,
-          .frames = std::vector<TemplateRunState>(sequence.items.size()),
-          .begin = lanes_.last(step::Stream::kCompute)};
+          .frames = std::vector<OperatorTemplateRunState>(sequence.items.size()),
+          .begin = lanes_.last_queued_work_ticket(step::DeviceStream::kCompute)};
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
     issue_ahead(run, i);
     if (!run.frames[i].issued) issue(run, i);
@@ -71,19 +77,20 @@ void StageStepExecutor::run_slot(const step::ScheduleSlot& slot) {
 
 void StageStepExecutor::issue_ahead(Run& run, std::size_t from) {
   std::array<bool, step::kStreams> blocked{};
-  const std::vector<step::Item>& items = run.sequence.items;
+  const std::vector<step::TemplateSequenceItem>& items = run.sequence.items;
   for (std::size_t i = from; i < items.size(); ++i) {
     if (run.frames[i].issued) continue;
     const auto issued = [&](std::int32_t earlier) {
       return run.frames[static_cast<std::size_t>(earlier)].issued;
     };
     const bool computes = lives_[static_cast<std::size_t>(items[i].which)].computes;
-    bool ready =
-        !computes && piece_of(items[i]).operators.front().kind != step::OperatorKind::kReceive &&
-        std::ranges::all_of(items[i].after, issued) &&
-        std::ranges::all_of(items[i].inputs, [&](const step::TemplateInputSource& from_item) {
-          return issued(from_item.item);
-        });
+    bool ready = !computes &&
+                 piece_of(items[i]).operators.front().kind != step::OperatorKind::kReceive &&
+                 std::ranges::all_of(items[i].after, issued) &&
+                 std::ranges::all_of(items[i].inputs,
+                                     [&](const step::OperatorTemplateInputSource& from_item) {
+                                       return issued(from_item.item);
+                                     });
     for (const step::Operator& op : piece_of(items[i]).operators) {
       ready = ready && !blocked[static_cast<std::size_t>(op.stream)];
     }
@@ -98,18 +105,19 @@ void StageStepExecutor::issue_ahead(Run& run, std::size_t from) {
 /// Waits for the last message on a stream of states, so that at most one buffer per stream is
 /// alive, as the memory model assumes (`memory/sequences.h`): on a slow network they would pile up.
 /// A walk that runs ahead of its computations does not wait.
-void StageStepExecutor::bound_buffers(const step::Template& piece) {
-  if (piece.operators.empty() || lanes_.has_queue(step::Stream::kCompute)) return;
-  const step::Stream stream = piece.operators.front().stream;
-  if (stream != step::Stream::kGather && stream != step::Stream::kReduce) return;
-  lanes_.wait(last_[static_cast<std::size_t>(stream)]);
+void StageStepExecutor::bound_buffers(const step::OperatorTemplate& piece) {
+  if (piece.operators.empty() || lanes_.stream_has_own_thread(step::DeviceStream::kCompute)) return;
+  const step::DeviceStream stream = piece.operators.front().stream;
+  if (stream != step::DeviceStream::kGather && stream != step::DeviceStream::kReduce) return;
+  lanes_.wait_for_ticket(last_[static_cast<std::size_t>(stream)]);
 }
 
-void StageStepExecutor::place_cells(Run& run, const step::Item& item, TemplateRunState& frame) {
-  const step::Template& piece = piece_of(item);
+void StageStepExecutor::place_cells(Run& run, const step::TemplateSequenceItem& item,
+                                    OperatorTemplateRunState& frame) {
+  const step::OperatorTemplate& piece = piece_of(item);
   frame.cells.resize(piece.tensors.size());
   for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
-    const step::TemplateInputSource& source = item.inputs[i];
+    const step::OperatorTemplateInputSource& source = item.inputs[i];
     frame.cells[static_cast<std::size_t>(piece.inputs[i])] =
         std::move(run.frames[static_cast<std::size_t>(source.item)]
                       .outputs[static_cast<std::size_t>(source.output)]);
@@ -120,8 +128,9 @@ void StageStepExecutor::place_cells(Run& run, const step::Item& item, TemplateRu
   }
 }
 
-void StageStepExecutor::restore(const Run& run, const step::Item& item, TemplateRunState& frame) {
-  const step::Template& piece = piece_of(item);
+void StageStepExecutor::restore(const Run& run, const step::TemplateSequenceItem& item,
+                                OperatorTemplateRunState& frame) {
+  const step::OperatorTemplate& piece = piece_of(item);
   const SavedTensorsKey key{item.units.back(), run.slot.micro_batch_of(last_strand(item))};
   const auto found = saved_.find(key);
   const std::size_t count = found == saved_.end() ? 0 : found->second.size();
@@ -137,9 +146,9 @@ void StageStepExecutor::restore(const Run& run, const step::Item& item, Template
 }
 
 void StageStepExecutor::issue(Run& run, std::size_t index) {
-  const step::Item& item = run.sequence.items[index];
-  const step::Template& piece = piece_of(item);
-  TemplateRunState& frame = run.frames[index];
+  const step::TemplateSequenceItem& item = run.sequence.items[index];
+  const step::OperatorTemplate& piece = piece_of(item);
+  OperatorTemplateRunState& frame = run.frames[index];
   frame.issued = true;
   bound_buffers(piece);
   place_cells(run, item, frame);
@@ -149,7 +158,7 @@ void StageStepExecutor::issue(Run& run, std::size_t index) {
     append(before, run.frames[static_cast<std::size_t>(earlier)].tickets);
   }
   frame.tickets.resize(piece.operators.size());
-  const TemplateFacts& lives = lives_[static_cast<std::size_t>(item.which)];
+  const OperatorTemplateFacts& lives = lives_[static_cast<std::size_t>(item.which)];
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     issue_operator(run, item, frame, i, before);
     for (const step::TensorId id : lives.dies_after[i])
@@ -158,9 +167,9 @@ void StageStepExecutor::issue(Run& run, std::size_t index) {
   keep_outputs(run, item, frame);
 }
 
-void StageStepExecutor::keep_outputs(const Run& run, const step::Item& item,
-                                     TemplateRunState& frame) {
-  const step::Template& piece = piece_of(item);
+void StageStepExecutor::keep_outputs(const Run& run, const step::TemplateSequenceItem& item,
+                                     OperatorTemplateRunState& frame) {
+  const step::OperatorTemplate& piece = piece_of(item);
   for (const step::TensorId id : piece.outputs) {
     frame.outputs.push_back(frame.cells[static_cast<std::size_t>(id)]);
   }
@@ -179,12 +188,12 @@ void StageStepExecutor::keep_outputs(const Run& run, const step::Item& item,
   frame.cells.clear();
 }
 
-void StageStepExecutor::issue_operator(const Run& run, const step::Item& item,
-                                       TemplateRunState& frame, std::size_t index,
+void StageStepExecutor::issue_operator(const Run& run, const step::TemplateSequenceItem& item,
+                                       OperatorTemplateRunState& frame, std::size_t index,
                                        const std::vector<StreamTicket>& before) {
-  const step::Template& piece = piece_of(item);
+  const step::OperatorTemplate& piece = piece_of(item);
   const step::Operator& op = piece.operators[index];
-  const std::size_t strand = item.merged_micro_batch_of(op);
+  const std::size_t strand = item.merged_micro_batch_index_of_operator(op);
   OperatorWithOperands placed{.op = op,
                               .piece = piece,
                               .item = item,
@@ -200,7 +209,7 @@ void StageStepExecutor::issue_operator(const Run& run, const step::Item& item,
                        std::vector<PlacedTensorPtr>& gathered) {
     const PlacedTensorPtr& cell = frame.cells[static_cast<std::size_t>(id)];
     const bool states =
-        piece.tensors[static_cast<std::size_t>(id)].kind == step::TensorKind::kGathered;
+        piece.tensors[static_cast<std::size_t>(id)].kind == step::TensorPurpose::kGathered;
     (states ? gathered : plain).push_back(cell);
     waits.push_back(cell->written);
     return cell;
@@ -209,9 +218,9 @@ void StageStepExecutor::issue_operator(const Run& run, const step::Item& item,
   for (const step::TensorId id : piece.writes(op)) {
     append(waits, add(id, placed.writes, placed.gathered_writes)->read);
   }
-  Work work = performer_.issue(placed);
-  if (!lanes_.has_queue(op.stream)) return work(wait_for(waits, op.stream));
-  const StreamTicket ticket = lanes_.submit(
+  Work work = performer_.make_operator_work(placed);
+  if (!lanes_.stream_has_own_thread(op.stream)) return work(wait_for(waits, op.stream));
+  const StreamTicket ticket = lanes_.queue_work_on_stream(
       op.stream,
       [this, work = std::move(work), waits, stream = op.stream] { work(wait_for(waits, stream)); });
   frame.tickets[index] = ticket;
@@ -225,10 +234,12 @@ void StageStepExecutor::issue_operator(const Run& run, const step::Item& item,
 }
 
 /// Waits for work on streams other than `own`, whose work is in order anyway.
-Moment StageStepExecutor::wait_for(const std::vector<StreamTicket>& before, step::Stream own) {
+Moment StageStepExecutor::wait_for(const std::vector<StreamTicket>& before,
+                                   step::DeviceStream own) {
   Moment ready = Moment::min();
   for (const StreamTicket& ticket : before) {
-    if (ticket.number > 0 && ticket.stream != own) ready = std::max(ready, lanes_.wait(ticket));
+    if (ticket.number > 0 && ticket.stream != own)
+      ready = std::max(ready, lanes_.wait_for_ticket(ticket));
   }
   return ready;
 }

@@ -17,25 +17,25 @@ class StageStepExecutor {
   /// `compute`: kThread: the compute stream has a thread of its own, so that operators are issued
   /// ahead, as on a GPU; kWhereIssued: computations run on the issuing thread, and a tensor is
   /// freed as early as the program says.
-  StageStepExecutor(const step::StepProgram& program, const step::Stage& stage,
+  StageStepExecutor(const step::StepProgram& program, const step::PipelineStageProgram& stage,
                     OperatorRunner& performer, RankStreams::Compute compute, RankDevice& device);
 
   /// Runs the whole schedule of a step and waits for its end. Fails with `kRuntime` if a template
   /// (operators of one block) restores a tensor that was not saved before; rethrows exceptions of
   /// the performer's work.
-  void run_step();
+  void run_training_step();
 
  private:
   /// Facts about a template (the operators of one block in one direction) that hold wherever it is
   /// used.
-  struct TemplateFacts {
+  struct OperatorTemplateFacts {
     /// For each operator, the tensors to free after it, because no later operator reads them.
     std::vector<std::vector<step::TensorId>> dies_after;
     /// True if the template has an operator on the compute stream, or has no operators.
     bool computes = false;
   };
   /// State of a template (the operators of one block in one direction) while it runs.
-  struct TemplateRunState {
+  struct OperatorTemplateRunState {
     std::vector<PlacedTensorPtr> cells;
     /// For each operator, the position of its work in the queue of its stream; 0 on the compute
     /// stream.
@@ -44,9 +44,9 @@ class StageStepExecutor {
     bool issued = false;
   };
   struct Run {
-    const step::Sequence& sequence;
-    const step::ScheduleSlot& slot;
-    std::vector<TemplateRunState> frames;
+    const step::TemplateSequence& sequence;
+    const step::PipelineScheduleSlot& slot;
+    std::vector<OperatorTemplateRunState> frames;
     /// Position of the compute stream's queue when this entry of the schedule began.
     StreamTicket begin;
   };
@@ -58,22 +58,27 @@ class StageStepExecutor {
     auto operator<=>(const SavedTensorsKey&) const = default;
   };
 
-  void run_slot(const step::ScheduleSlot& slot);
+  void run_slot(const step::PipelineScheduleSlot& slot);
   void issue(Run& run, std::size_t item);
   void issue_ahead(Run& run, std::size_t from);
-  void bound_buffers(const step::Template& piece);
-  void place_cells(Run& run, const step::Item& item, TemplateRunState& frame);
-  void restore(const Run& run, const step::Item& item, TemplateRunState& frame);
-  void issue_operator(const Run& run, const step::Item& item, TemplateRunState& frame,
-                      std::size_t index, const std::vector<StreamTicket>& before);
-  Moment wait_for(const std::vector<StreamTicket>& before, step::Stream own);
-  void keep_outputs(const Run& run, const step::Item& item, TemplateRunState& frame);
-  [[nodiscard]] const step::Template& piece_of(const step::Item& item) const;
+  void bound_buffers(const step::OperatorTemplate& piece);
+  void place_cells(Run& run, const step::TemplateSequenceItem& item,
+                   OperatorTemplateRunState& frame);
+  void restore(const Run& run, const step::TemplateSequenceItem& item,
+               OperatorTemplateRunState& frame);
+  void issue_operator(const Run& run, const step::TemplateSequenceItem& item,
+                      OperatorTemplateRunState& frame, std::size_t index,
+                      const std::vector<StreamTicket>& before);
+  Moment wait_for(const std::vector<StreamTicket>& before, step::DeviceStream own);
+  void keep_outputs(const Run& run, const step::TemplateSequenceItem& item,
+                    OperatorTemplateRunState& frame);
+  [[nodiscard]] const step::OperatorTemplate& piece_of(
+      const step::TemplateSequenceItem& item) const;
 
   const step::StepProgram& program_;
-  const step::Stage& stage_;
+  const step::PipelineStageProgram& stage_;
   OperatorRunner& performer_;
-  std::vector<TemplateFacts> lives_;
+  std::vector<OperatorTemplateFacts> lives_;
   std::map<SavedTensorsKey, std::vector<PlacedTensorPtr>> saved_;
   /// For each stream, the position of its last work in the queue.
   std::array<StreamTicket, step::kStreams> last_{};

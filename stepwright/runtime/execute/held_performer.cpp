@@ -8,15 +8,16 @@
 
 namespace stepwright::runtime {
 
-SleepingOperatorRunner::SleepingOperatorRunner(const EmulatedRankProgram& held, Groups& groups)
+SleepingOperatorRunner::SleepingOperatorRunner(const EmulatedRankProgram& held,
+                                               RankCommunicators& groups)
     : held_(held), groups_(groups) {}
 
-Work SleepingOperatorRunner::issue(OperatorWithOperands placed) {
+Work SleepingOperatorRunner::make_operator_work(OperatorWithOperands placed) {
   if (!step::is_communication(placed.op.kind)) return held_computation(placed);
-  if (placed.op.stream != step::Stream::kCompute) return message(std::move(placed));
+  if (placed.op.stream != step::DeviceStream::kCompute) return message(std::move(placed));
   return [this, send = message(std::move(placed))](Moment ready) {
     send(ready);
-    clocks_[static_cast<std::size_t>(step::Stream::kCompute)].reset_to_now();
+    clocks_[static_cast<std::size_t>(step::DeviceStream::kCompute)].mark_stream_free_now();
   };
 }
 
@@ -29,9 +30,9 @@ Work SleepingOperatorRunner::message(OperatorWithOperands placed) {
     return [this, placed = std::move(placed)](Moment /*ready*/) { send(placed); };
   }
   return [this, &op = placed.op](Moment /*ready*/) {
-    Communicator& group = groups_.of(op);
+    Communicator& group = groups_.communicator_of_operator(op);
     EmulatedMessage message(op, scaled_bytes(op), group.size());
-    for (std::int32_t i = 0; i < op.repeats; ++i) message.send(group);
+    for (std::int32_t i = 0; i < op.repeats; ++i) message.send_once(group);
   };
 }
 
@@ -47,17 +48,18 @@ Work SleepingOperatorRunner::held_computation(const OperatorWithOperands& placed
 
 Work SleepingOperatorRunner::held_receive(const OperatorWithOperands& placed) {
   const PipelineNeighbour from = pipeline_neighbour_of(placed, held_.plan, held_.place);
-  Communicator& group = groups_.of(placed.op);
-  return
-      [&op = placed.op, &group,
-       expected = group.post_receive(emulated_buffer(scaled_bytes(placed.op), 1), from.position,
-                                     from.tag)](Moment /*ready*/) { group.receive(op, expected); };
+  Communicator& group = groups_.communicator_of_operator(placed.op);
+  return [&op = placed.op, &group,
+          expected = group.post_receive(emulated_buffer(scaled_bytes(placed.op), 1), from.position,
+                                        from.tag)](Moment /*ready*/) {
+    group.receive_buffer(op, expected);
+  };
 }
 
 void SleepingOperatorRunner::send(const OperatorWithOperands& placed) {
   const PipelineNeighbour to = pipeline_neighbour_of(placed, held_.plan, held_.place);
-  groups_.of(placed.op).send(placed.op, emulated_buffer(scaled_bytes(placed.op), 1), to.position,
-                             to.tag);
+  groups_.communicator_of_operator(placed.op).start_buffer_send(
+      placed.op, emulated_buffer(scaled_bytes(placed.op), 1), to.position, to.tag);
 }
 
 double SleepingOperatorRunner::scaled_bytes(const step::Operator& op) const {

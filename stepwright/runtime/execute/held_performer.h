@@ -27,10 +27,10 @@ struct EmulatedRankProgram {
 class SleepingOperatorRunner : public OperatorRunner {
  public:
   /// The objects that `held` refers to, and `groups`, must outlive this object.
-  SleepingOperatorRunner(const EmulatedRankProgram& held, Groups& groups);
+  SleepingOperatorRunner(const EmulatedRankProgram& held, RankCommunicators& groups);
 
   void begin_step() override {}
-  Work issue(OperatorWithOperands placed) override;
+  Work make_operator_work(OperatorWithOperands placed) override;
   void end_step() override { groups_.finish(); }
 
  private:
@@ -41,7 +41,7 @@ class SleepingOperatorRunner : public OperatorRunner {
   void send(const OperatorWithOperands& placed);
 
   EmulatedRankProgram held_;
-  Groups& groups_;
+  RankCommunicators& groups_;
   /// For each stream, the clock that sleeps for its computations.
   std::array<StreamPacer, step::kStreams> clocks_;
 };

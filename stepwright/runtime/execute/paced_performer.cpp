@@ -26,18 +26,18 @@ PacedOperatorRunner::PacedOperatorRunner(OperatorRunner& inner, double pace)
 
 void PacedOperatorRunner::begin_step() {
   inner_.begin_step();
-  clock_.reset_to_now();
+  clock_.mark_stream_free_now();
 }
 
-Work PacedOperatorRunner::issue(OperatorWithOperands placed) {
+Work PacedOperatorRunner::make_operator_work(OperatorWithOperands placed) {
   const bool sends = step::is_communication(placed.op.kind);
-  const bool computes = placed.op.stream == step::Stream::kCompute;
-  Work work = inner_.issue(std::move(placed));
+  const bool computes = placed.op.stream == step::DeviceStream::kCompute;
+  Work work = inner_.make_operator_work(std::move(placed));
   if (pace_ == 1 || !computes) return work;
   if (!sends) return [this, work = std::move(work)](Moment ready) { compute(work, ready); };
   return [this, work = std::move(work)](Moment ready) {
     work(ready);
-    clock_.reset_to_now();
+    clock_.mark_stream_free_now();
   };
 }
 

@@ -15,7 +15,7 @@ class PacedOperatorRunner : public OperatorRunner {
   PacedOperatorRunner(OperatorRunner& inner, double pace);
 
   void begin_step() override;
-  Work issue(OperatorWithOperands placed) override;
+  Work make_operator_work(OperatorWithOperands placed) override;
   void end_step() override { inner_.end_step(); }
 
  private:

@@ -23,7 +23,7 @@ class OperatorRunner {
   virtual void begin_step() = 0;
   /// Returns the function that does an operator's work. Called in the order of the schedule, by the
   /// thread that walks through it.
-  virtual Work issue(OperatorWithOperands placed) = 0;
+  virtual Work make_operator_work(OperatorWithOperands placed) = 0;
   /// Waits for computations and messages in progress. Called when the last operator of a step has
   /// been issued.
   virtual void end_step() = 0;

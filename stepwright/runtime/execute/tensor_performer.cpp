@@ -16,11 +16,11 @@ namespace {
 
 /// Checks that results have the sizes that the program states, except routed ones, whose numbers of
 /// rows depend on the data.
-void check_results(const Call& call, std::span<const step::TensorId> ids) {
+void check_results(const KernelCall& call, std::span<const step::TensorId> ids) {
   std::size_t next = 0;
   for (const step::TensorId id : ids) {
-    const step::Tensor& expected = call.piece.tensors[static_cast<std::size_t>(id)];
-    if (expected.kind == step::TensorKind::kGathered) continue;
+    const step::TemplateTensor& expected = call.piece.tensors[static_cast<std::size_t>(id)];
+    if (expected.kind == step::TensorPurpose::kGathered) continue;
     const at::Tensor& value = call.writes[next++]->value;
     if (expected.routed) continue;
     if (!value.defined() || value.numel() != expected.elements()) {
@@ -33,26 +33,26 @@ void check_results(const Call& call, std::span<const step::TensorId> ids) {
 }
 
 /// Prevents that a device's memory is reused while this thread's queue still reads it.
-void note_use(const Call& call) {
+void note_use(const KernelCall& call) {
   RankDevice& device = call.rank.device;
-  if (!device.runs_asynchronously()) return;
+  if (!device.starts_operators_asynchronously()) return;
   for (const auto& cells : {call.reads, call.gathered_reads, call.writes, call.gathered_writes}) {
     for (const PlacedTensorPtr& cell : cells) {
-      if (cell->value.defined()) device.use(cell->value);
+      if (cell->value.defined()) device.keep_tensor_for_current_queue(cell->value);
     }
   }
 }
 
 /// Counts the results of an operator as held from here on, by their kind in the program.
-void count_results(const Call& call, LiveTensorCounter& held) {
+void count_results(const KernelCall& call, LiveTensorCounter& held) {
   std::size_t plain = 0;
   std::size_t gathered = 0;
   for (const step::TensorId id : call.piece.writes(call.op)) {
-    const step::TensorKind kind = call.piece.tensors[static_cast<std::size_t>(id)].kind;
-    const bool states = kind == step::TensorKind::kGathered;
+    const step::TensorPurpose kind = call.piece.tensors[static_cast<std::size_t>(id)].kind;
+    const bool states = kind == step::TensorPurpose::kGathered;
     (states ? call.gathered_writes[gathered++] : call.writes[plain++])->count(held, kind);
   }
-  held.update_peak_bytes();
+  held.raise_peak_to_held_bytes();
 }
 
 void move_to(at::Device device, MicroBatch& made) {
@@ -65,7 +65,7 @@ void move_to(at::Device device, MicroBatch& made) {
   }
 }
 
-void perform(Call& call, LiveTensorCounter& held) {
+void perform(KernelCall& call, LiveTensorCounter& held) {
   note_use(call);
   if (step::is_communication(call.op.kind)) {
     run_communication_operator(call);
@@ -87,18 +87,18 @@ void perform(Call& call, LiveTensorCounter& held) {
 TensorOperatorRunner::TensorOperatorRunner(RankState& rank, MicroBatchSource batch_of)
     : rank_(rank), batch_of_(std::move(batch_of)) {}
 
-Work TensorOperatorRunner::issue(OperatorWithOperands placed) {
+Work TensorOperatorRunner::make_operator_work(OperatorWithOperands placed) {
   const MicroBatch* batch = nullptr;
   if (placed.micro_batch >= 0) {
     auto found = batches_.find(placed.micro_batch);
     if (found == batches_.end()) {
       MicroBatch made = batch_of_(placed.micro_batch);
-      move_to(rank_.device.place(), made);
+      move_to(rank_.device.torch_device(), made);
       found = batches_.emplace(placed.micro_batch, std::move(made)).first;
     }
     batch = &found->second;
   }
-  auto call = std::make_shared<Call>(Call{std::move(placed), rank_, batch});
+  auto call = std::make_shared<KernelCall>(KernelCall{std::move(placed), rank_, batch});
   return [this, call](Moment /*ready*/) { perform(*call, held_); };
 }
 

@@ -20,11 +20,13 @@ class TensorOperatorRunner : public OperatorRunner {
   TensorOperatorRunner(RankState& rank, MicroBatchSource batch_of);
 
   void begin_step() override { held_.begin_step(); }
-  Work issue(OperatorWithOperands placed) override;
+  Work make_operator_work(OperatorWithOperands placed) override;
   void end_step() override;
 
   /// Returns the bytes of tensors at the memory peak of the last step.
-  [[nodiscard]] LiveTensorBytes held_bytes_at_step_peak() const { return held_.at_peak(); }
+  [[nodiscard]] LiveTensorBytes tensor_bytes_at_step_memory_peak() const {
+    return held_.live_bytes_at_peak();
+  }
 
  private:
   RankState& rank_;

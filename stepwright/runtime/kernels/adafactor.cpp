@@ -39,15 +39,15 @@ at::Tensor spread_out(const StoredParameter& p, const at::Tensor& held) {
   const at::Tensor all = at::zeros({p.padded}, held.options());
   all.narrow(0, p.first_held_element(p.layout->sharding.optimizer), held.numel()).copy_(held);
   const ParameterSlice& slice = p.slice;
-  return all.narrow(0, 0, slice.local_elements())
+  return all.narrow(0, 0, slice.elements_on_this_rank())
       .view({slice.local_copies, slice.local_rows, slice.local_columns});
 }
 
 /// Returns the held elements of a state, from a whole local part: undoes `spread_out`.
 at::Tensor held_of(const StoredParameter& p, const at::Tensor& whole) {
   const at::Tensor all = at::zeros({p.padded}, whole.options());
-  all.narrow(0, 0, p.slice.local_elements()).copy_(whole.reshape({-1}));
-  const plan::Spread spread = p.layout->sharding.optimizer;
+  all.narrow(0, 0, p.slice.elements_on_this_rank()).copy_(whole.reshape({-1}));
+  const plan::StateShardingScope spread = p.layout->sharding.optimizer;
   return all.narrow(0, p.first_held_element(spread), p.held_elements(spread));
 }
 
@@ -68,7 +68,7 @@ at::Tensor mean_squares(const StoredParameter& p, const OptimizerUpdateInputs& r
 at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
   const ParameterSlice& slice = p.slice;
   const std::int64_t columns = slice.local_columns;
-  const at::Tensor edges = moments.narrow(0, 0, p.sums->slice.local_elements())
+  const at::Tensor edges = moments.narrow(0, 0, p.sums->slice.elements_on_this_rank())
                                .view({slice.local_copies, p.sums->slice.local_rows});
   const bool whole_rows = slice.cut == model::TensorParallelSplit::kReplicated ||
                           slice.cut == model::TensorParallelSplit::kRow;
@@ -125,7 +125,7 @@ at::Tensor limits(const StoredParameter& p, const at::Tensor& squares) {
 }  // namespace
 
 std::vector<StoredParameter*> trained_parameters_of_kind(RankState& rank, bool expert) {
-  std::vector<StoredParameter*> list = rank.store.own();
+  std::vector<StoredParameter*> list = rank.store.trained_parameters_with_own_states();
   std::erase_if(list, [&](const StoredParameter* p) { return p->slice.expert != expert; });
   return list;
 }

@@ -11,16 +11,17 @@ at::Tensor open_gates(const at::Tensor& out, const at::Tensor& rows) {
 
 }  // namespace
 
-void attention_gate_forward(Call& call) {
-  call.write(0, call.read(0) * open_gates(call.read(0), call.read(1)));
+void attention_gate_forward(KernelCall& call) {
+  call.write_result(0,
+                    call.read_operand(0) * open_gates(call.read_operand(0), call.read_operand(1)));
 }
 
-void attention_gate_backward(Call& call) {
-  const at::Tensor& dy = call.read(0);
-  const at::Tensor& out = call.read(1);
-  const at::Tensor open = open_gates(out, call.read(2));
-  call.write(0, dy * open);
-  call.write(1, dy * out * open * (1 - open));
+void attention_gate_backward(KernelCall& call) {
+  const at::Tensor& dy = call.read_operand(0);
+  const at::Tensor& out = call.read_operand(1);
+  const at::Tensor open = open_gates(out, call.read_operand(2));
+  call.write_result(0, dy * open);
+  call.write_result(1, dy * out * open * (1 - open));
 }
 
 }  // namespace stepwright::runtime

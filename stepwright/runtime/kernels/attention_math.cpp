@@ -53,7 +53,7 @@ at::Tensor biased(const AttentionInputs& in, const at::Tensor& scores) {
 /// Returns the scores, with minus infinity where a query does not see a key.
 at::Tensor masked(const AttentionInputs& in, const at::Tensor& scores) {
   return biased(in, scores)
-      .masked_fill(hidden_key_mask(in.mask), -std::numeric_limits<double>::infinity());
+      .masked_fill(masked_attention_keys(in.mask), -std::numeric_limits<double>::infinity());
 }
 
 /// True if PyTorch's fused CPU kernel covers an attention; otherwise, and on other devices,
@@ -89,7 +89,7 @@ at::Tensor passed_over(const AttentionMask& mask) {
 
 }  // namespace
 
-at::Tensor hidden_key_mask(const AttentionMask& mask) {
+at::Tensor masked_attention_keys(const AttentionMask& mask) {
   at::Tensor hidden = hidden_by_position(mask);
   if (mask.key_documents.defined()) {
     const at::Tensor others = mask.query_documents.unsqueeze(2).ne(mask.key_documents.unsqueeze(1));
@@ -114,7 +114,7 @@ AttentionResult compute_attention(const AttentionInputs& in) {
   return {at::matmul(dropped(in, weights), values).to(in.queries.scalar_type()), lse};
 }
 
-AttentionResult with_attention_sinks(const AttentionResult& result, const at::Tensor& sinks) {
+AttentionResult add_attention_sinks(const AttentionResult& result, const at::Tensor& sinks) {
   const at::Tensor lse =
       at::logaddexp(result.log_sum_exp, sinks.to(result.log_sum_exp.dtype()).view({1, -1, 1}));
   const at::Tensor share = at::exp(result.log_sum_exp - lse).unsqueeze(-1);
@@ -159,11 +159,11 @@ AttentionGradients compute_attention_gradients(const AttentionInputs& in,
           collect(d_values, in.values.size(1)).to(stored)};
 }
 
-at::Tensor rows_to_heads(const at::Tensor& rows, std::int64_t batch, std::int64_t heads) {
+at::Tensor split_rows_into_heads(const at::Tensor& rows, std::int64_t batch, std::int64_t heads) {
   return rows.view({batch, -1, heads, rows.size(1) / heads}).transpose(1, 2);
 }
 
-at::Tensor heads_to_rows(const at::Tensor& heads) {
+at::Tensor join_heads_into_rows(const at::Tensor& heads) {
   const at::Tensor rows = heads.transpose(1, 2);
   return rows.reshape({heads.size(0) * heads.size(2), heads.size(1) * heads.size(3)});
 }

@@ -66,7 +66,7 @@ struct AttentionGradients {
 
 /// Returns true for each key that a query must not see: [queries, keys], or [batch, 1, queries,
 /// keys] if documents or chosen keys differ in the batch.
-at::Tensor hidden_key_mask(const AttentionMask& mask);
+at::Tensor masked_attention_keys(const AttentionMask& mask);
 
 /// Computes scaled dot-product attention. A query that sees no key gets zeros and a `log_sum_exp`
 /// of minus infinity. Dropout does not change `log_sum_exp`.
@@ -74,7 +74,7 @@ AttentionResult compute_attention(const AttentionInputs& in);
 
 /// Adds attention sinks to an attention: one more logit for each head (`sinks`, [heads]) enters the
 /// softmax, for a key without a value.
-AttentionResult with_attention_sinks(const AttentionResult& result, const at::Tensor& sinks);
+AttentionResult add_attention_sinks(const AttentionResult& result, const at::Tensor& sinks);
 /// Returns the gradient of the attention sinks ([heads]). `result`: the attention that includes
 /// them.
 at::Tensor attention_sinks_gradient(const AttentionResult& result, const at::Tensor& sinks,
@@ -90,8 +90,8 @@ AttentionGradients compute_attention_gradients(const AttentionInputs& in,
                                                const at::Tensor& d_out);
 
 /// Convert activation rows [batch * length, heads * dim] to [batch, heads, length, dim]
-/// (`rows_to_heads`), and back (`heads_to_rows`).
-at::Tensor rows_to_heads(const at::Tensor& rows, std::int64_t batch, std::int64_t heads);
-at::Tensor heads_to_rows(const at::Tensor& heads);
+/// (`split_rows_into_heads`), and back (`join_heads_into_rows`).
+at::Tensor split_rows_into_heads(const at::Tensor& rows, std::int64_t batch, std::int64_t heads);
+at::Tensor join_heads_into_rows(const at::Tensor& heads);
 
 }  // namespace stepwright::runtime

@@ -21,20 +21,25 @@ struct Convolution {
   at::Tensor weight;  ///< Weights of the convolution, [channels, tokens].
   at::Tensor bias;
 
-  [[nodiscard]] bool activates() const { return parts.kind != model::Mixer::kShortConvolution; }
+  [[nodiscard]] bool activates() const {
+    return parts.kind != model::TokenMixer::kShortConvolution;
+  }
   [[nodiscard]] std::int64_t taps() const { return weight.size(1); }
   /// Returns how many tokens back a weight reaches.
   [[nodiscard]] std::int64_t back(std::int64_t tap) const { return taps() - 1 - tap; }
 };
 
-Convolution convolution(const Call& call, const at::Tensor& rows) {
+Convolution convolution(const KernelCall& call, const at::Tensor& rows) {
   Convolution c{.parts = mixer_parts(call.rank, call.layer_class().recurrent_mixer_kind())};
-  c.weight = own_parameter_part(call, c.parts, kTaps, c.parts.convolution());
+  c.weight =
+      parameter_part_on_this_rank(call, c.parts, kTaps, c.parts.convolution_channel_counts());
   if (c.weight.dim() == 1) c.weight = c.weight.unsqueeze(1);  // one tap
-  c.bias = own_parameter_part(call, c.parts, kTapsBias, c.parts.convolution());
+  c.bias =
+      parameter_part_on_this_rank(call, c.parts, kTapsBias, c.parts.convolution_channel_counts());
   if (c.bias.defined()) c.bias = c.bias.flatten();
-  c.input = split_by_head(call, rows, c.activates() ? c.parts.convolution_input_first_column() : 0,
-                          c.weight.size(0), 1)
+  c.input = split_columns_by_head(call, rows,
+                                  c.activates() ? c.parts.convolution_input_first_column() : 0,
+                                  c.weight.size(0), 1)
                 .squeeze(2);
   return c;
 }
@@ -49,17 +54,18 @@ at::Tensor sums(const Convolution& c) {
 
 }  // namespace
 
-void convolution_forward(Call& call) {
-  const Convolution c = convolution(call, call.read(0));
+void convolution_forward(KernelCall& call) {
+  const Convolution c = convolution(call, call.read_operand(0));
   const at::Tensor y = sums(c);
-  call.write(0, as_rows(c.activates() ? at::silu(y) : y, call.read(0)));
+  call.write_result(0, as_rows(c.activates() ? at::silu(y) : y, call.read_operand(0)));
 }
 
 /// Operands: the gradient of the result, the input, and rows into which the input's gradient is
 /// written.
-void convolution_backward(Call& call) {
-  const Convolution c = convolution(call, call.read(1));
-  at::Tensor d = split_by_head(call, call.read(0), 0, c.weight.size(0), 1).squeeze(2);
+void convolution_backward(KernelCall& call) {
+  const Convolution c = convolution(call, call.read_operand(1));
+  at::Tensor d =
+      split_columns_by_head(call, call.read_operand(0), 0, c.weight.size(0), 1).squeeze(2);
   if (c.activates()) d = at::silu_backward(d, sums(c));
   at::Tensor d_input = at::zeros_like(c.input);
   std::vector<at::Tensor> d_weight;
@@ -67,16 +73,17 @@ void convolution_backward(Call& call) {
     d_input = d_input + shifted(d, -c.back(tap)) * c.weight.select(1, tap);
     d_weight.push_back((shifted(c.input, c.back(tap)) * d).sum(at::IntArrayRef{0, 1}));
   }
-  add_to_own_gradient(call, c.parts, kTaps, c.parts.convolution(), at::stack(d_weight, 1));
+  add_to_rank_gradient(call, c.parts, kTaps, c.parts.convolution_channel_counts(),
+                       at::stack(d_weight, 1));
   if (c.bias.defined()) {
     const at::Tensor gradient = d.sum(at::IntArrayRef{0, 1});
-    add_to_own_gradient(call, c.parts, kTapsBias, c.parts.convolution(), gradient);
+    add_to_rank_gradient(call, c.parts, kTapsBias, c.parts.convolution_channel_counts(), gradient);
   }
-  const at::Tensor rows = as_rows(d_input, call.read(1));
-  if (!c.activates()) return call.write(0, rows);
-  at::Tensor all = call.read(2);
+  const at::Tensor rows = as_rows(d_input, call.read_operand(1));
+  if (!c.activates()) return call.write_result(0, rows);
+  at::Tensor all = call.read_operand(2);
   all.narrow(1, c.parts.convolution_input_first_column(), rows.size(1)).copy_(rows);
-  call.write(0, std::move(all));
+  call.write_result(0, std::move(all));
 }
 
 }  // namespace stepwright::runtime

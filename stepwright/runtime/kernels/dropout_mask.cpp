@@ -118,7 +118,7 @@ at::Tensor dropout_keep_mask(const DropoutGeneratorInputs& draw, const DropoutMa
   return kept;
 }
 
-DropoutGeneratorInputs dropout_generator_inputs(const Call& call, DropoutPlace place) {
+DropoutGeneratorInputs dropout_generator_inputs(const KernelCall& call, BlockDropoutKind place) {
   return {.seed = call.rank.options.seed,
           .step = call.rank.step,
           .layer = std::max(call.unit, -1),

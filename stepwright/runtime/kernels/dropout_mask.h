@@ -6,10 +6,10 @@
 
 namespace stepwright::runtime {
 
-struct Call;
+struct KernelCall;
 
 /// The dropout of a block for which a mask is drawn. Each of them has different random numbers.
-enum class DropoutPlace : std::uint8_t {
+enum class BlockDropoutKind : std::uint8_t {
   kEmbedding,
   kAfterAttention,
   kAfterMlp,
@@ -32,7 +32,7 @@ struct DropoutGeneratorInputs {
   std::int64_t step = 0;
   /// Layer index from 0; -1: a dropout outside of the layers (embedding).
   std::int64_t layer = -1;
-  DropoutPlace place{};
+  BlockDropoutKind place{};
   double probability = 0;  ///< Probability that dropout drops an element.
 };
 
@@ -55,6 +55,6 @@ at::Tensor dropout_keep_mask_by_tensors(const DropoutGeneratorInputs& draw,
                                         const DropoutMaskRegion& sheet);
 
 /// Returns the seed, step, layer and probability with which the dropout of an operator is drawn.
-DropoutGeneratorInputs dropout_generator_inputs(const Call& call, DropoutPlace place);
+DropoutGeneratorInputs dropout_generator_inputs(const KernelCall& call, BlockDropoutKind place);
 
 }  // namespace stepwright::runtime

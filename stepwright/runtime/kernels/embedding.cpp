@@ -5,7 +5,7 @@
 namespace stepwright::runtime {
 namespace {
 
-const at::Tensor& tokens(const Call& call) {
+const at::Tensor& tokens(const KernelCall& call) {
   const std::int64_t multi_token_depth = call.multi_token_depth();
   return multi_token_depth > 0
              ? call.batch->embedded_ahead.at(static_cast<std::size_t>(multi_token_depth - 1))
@@ -13,25 +13,25 @@ const at::Tensor& tokens(const Call& call) {
 }
 
 /// Returns token numbers counted from the first that this rank holds.
-at::Tensor local_tokens(const Call& call) {
+at::Tensor local_tokens(const KernelCall& call) {
   return tokens(call) -
-         step::vocabulary_part_index(call.rank.setting, call.rank.place) * call.op.shape.inner;
+         step::vocabulary_shard_index(call.rank.setting, call.rank.place) * call.op.shape.inner;
 }
 
-at::Tensor held(const Call& call, const at::Tensor& local) {
+at::Tensor held(const KernelCall& call, const at::Tensor& local) {
   return local.ge(0).logical_and(local.lt(call.op.shape.inner));
 }
 
-at::Tensor scaled(const Call& call, const at::Tensor& rows) {
+at::Tensor scaled(const KernelCall& call, const at::Tensor& rows) {
   const double scale = call.rank.setting.model->embedding_scale;
   return scale == 1 ? rows : rows * scale;
 }
 
 /// Returns rows plus sines and cosines of their tokens' positions; of the ranks that share the
 /// vocabulary, the first adds them.
-at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
-  const model::Architecture& model = *call.rank.setting.model;
-  const bool first = step::vocabulary_part_index(call.rank.setting, call.rank.place) == 0;
+at::Tensor with_waves(const KernelCall& call, const at::Tensor& rows) {
+  const model::ModelArchitecture& model = *call.rank.setting.model;
+  const bool first = step::vocabulary_shard_index(call.rank.setting, call.rank.place) == 0;
   if (model.position != model::PositionEncoding::kSinusoidal || !first) return rows;
   const auto exact = call.rank.tensor_options_of(call.rank.setting.exact);
   const std::int64_t pairs = model.hidden / 2;
@@ -45,23 +45,24 @@ at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
 
 }  // namespace
 
-void embedding_forward(Call& call) {
-  if (call.op.purpose == step::Purpose::kTargetRows) return read_target_table_rows(call);
-  const at::Tensor table = call.weight();
+void embedding_forward(KernelCall& call) {
+  if (call.op.purpose == step::OperatorPurpose::kTargetRows)
+    return read_target_rows_of_output_table(call);
+  const at::Tensor table = call.operator_weight();
   if (!step::splits_vocabulary(call.rank.setting)) {
-    call.write(0, with_waves(call, scaled(call, table.index_select(0, tokens(call)))));
+    call.write_result(0, with_waves(call, scaled(call, table.index_select(0, tokens(call)))));
     return;
   }
   const at::Tensor local = local_tokens(call);
   const at::Tensor here = held(call, local);
   at::Tensor rows = table.index_select(0, local.clamp(0, call.op.shape.inner - 1));
   rows.mul_(here.unsqueeze(1));
-  call.write(0, with_waves(call, scaled(call, rows)));
+  call.write_result(0, with_waves(call, scaled(call, rows)));
 }
 
-void embedding_weight_gradient(Call& call) {
+void embedding_weight_gradient(KernelCall& call) {
   at::Tensor gradient = call.gradient();
-  at::Tensor rows = scaled(call, call.read(0).to(gradient.scalar_type()));
+  at::Tensor rows = scaled(call, call.read_operand(0).to(gradient.scalar_type()));
   at::Tensor local = local_tokens(call);
   if (step::splits_vocabulary(call.rank.setting)) {
     rows = rows * held(call, local).unsqueeze(1);

@@ -19,16 +19,16 @@ class ExpertRowExchange {
 
   /// Return, for each expert-parallel rank, the number of rows that this rank sends to it (`sent`)
   /// or receives from it (`received`).
-  [[nodiscard]] std::vector<std::int64_t> sent() const;
-  [[nodiscard]] std::vector<std::int64_t> received() const;
+  [[nodiscard]] std::vector<std::int64_t> sent_row_counts() const;
+  [[nodiscard]] std::vector<std::int64_t> received_row_counts() const;
   /// Returns, for each expert-tensor rank, the number of rows that it receives from expert-parallel
   /// ranks. Expert-tensor ranks then share all of these rows with each other.
-  [[nodiscard]] std::vector<std::int64_t> rows_from_expert_ranks() const;
+  [[nodiscard]] std::vector<std::int64_t> received_row_counts_of_expert_tensor_ranks() const;
   /// Returns, for each expert of this rank, the number of rows that it processes.
   [[nodiscard]] std::vector<std::int64_t> row_counts_of_own_experts() const;
   /// Returns a permutation that sorts the received rows by expert: for each sorted row, its index
   /// in the order of arrival.
-  [[nodiscard]] at::Tensor order_by_expert() const;
+  [[nodiscard]] at::Tensor permutation_sorting_rows_by_expert() const;
 
  private:
   [[nodiscard]] std::int64_t count(std::int64_t expert_rank, std::int64_t expert_tensor_rank,
@@ -50,15 +50,15 @@ at::Tensor sort_routed_copies_by_expert(const at::Tensor& indices);
 /// Returns those routed row copies whose expert is on this rank, sorted by expert, then by row.
 /// `indices`: the top k experts of each row, [rows, k]; the result holds indices into the flattened
 /// `indices`.
-at::Tensor routed_copies_for_own_experts(const RankState& rank, const at::Tensor& indices);
+at::Tensor token_copies_for_own_experts(const RankState& rank, const at::Tensor& indices);
 
 /// Returns, for each row that this rank's experts process, the index of its routing weight in the
 /// flattened weights. `where`: routed row counts if rows are sent to experts, else the top k
 /// experts of each row.
-at::Tensor routing_weight_indices(const RankState& rank, const at::Tensor& where);
+at::Tensor routing_weight_index_of_rows(const RankState& rank, const at::Tensor& where);
 
 /// True if every rank of an expert group gathers the rows of all ranks and selects those of its
 /// experts, instead of exchanging rows by all-to-all.
-bool gathers_expert_rows(const step::Setting& s);
+bool exchanges_tokens_by_all_gather(const step::StepSizesAndChoices& s);
 
 }  // namespace stepwright::runtime

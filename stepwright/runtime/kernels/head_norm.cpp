@@ -24,8 +24,8 @@ struct HeadRun {
   }
 };
 
-std::array<HeadRun, 2> head_runs(const Call& call) {
-  const step::Setting& s = call.rank.setting;
+std::array<HeadRun, 2> head_runs(const KernelCall& call) {
+  const step::StepSizesAndChoices& s = call.rank.setting;
   const std::int64_t dim = s.model->head_dim;
   const bool whole = s.model->qk_norm == model::QkNorm::kWhole;
   const auto run = [&](std::string_view name, std::int64_t index, std::int64_t heads,
@@ -41,25 +41,27 @@ std::array<HeadRun, 2> head_runs(const Call& call) {
           run("attention.k_norm", 1, s.kv_heads(), s.model->kv_heads)};
 }
 
-bool is_layered(const Call& call) { return call.rank.setting.model->norm == model::Norm::kLayer; }
+bool is_layered(const KernelCall& call) {
+  return call.rank.setting.model->norm == model::Norm::kLayer;
+}
 
 /// Returns how many sums of each run tensor ranks share: one of squares; for a LayerNorm over all
 /// heads, first one of values.
-std::int64_t shared_numbers(const Call& call) {
+std::int64_t shared_numbers(const KernelCall& call) {
   return call.rank.setting.model->qk_norm == model::QkNorm::kWhole && is_layered(call) ? 2 : 1;
 }
 
-at::Tensor values(const Call& call, const HeadRun& run, const at::Tensor& rows) {
-  return run.of(rows).to(call.statistics_type());
+at::Tensor values(const KernelCall& call, const HeadRun& run, const at::Tensor& rows) {
+  return run.of(rows).to(call.data_type_of_statistics());
 }
 
 /// Returns a weight or bias in a shape that broadcasts to [rows, groups, width].
-at::Tensor shaped(const Call& call, const HeadRun& run, const at::Tensor& parameter) {
-  return parameter.to(call.statistics_type()).view({-1, run.width});
+at::Tensor shaped(const KernelCall& call, const HeadRun& run, const at::Tensor& parameter) {
+  return parameter.to(call.data_type_of_statistics()).view({-1, run.width});
 }
 
-at::Tensor weighted(const Call& call, const HeadRun& run, const at::Tensor& x) {
-  const at::Tensor weight = call.weight(run.name);
+at::Tensor weighted(const KernelCall& call, const HeadRun& run, const at::Tensor& x) {
+  const at::Tensor weight = call.operator_weight(run.name);
   if (!weight.defined()) return x;
   const at::Tensor factor = shaped(call, run, weight);
   return x * (call.rank.setting.model->norm_unit_offset ? factor + 1 : factor);
@@ -67,18 +69,19 @@ at::Tensor weighted(const Call& call, const HeadRun& run, const at::Tensor& x) {
 
 /// Returns the mean over a run: of `each`, or from the sums of all ranks in operand `place`;
 /// `from_last`: 0 for the last sum of the run, 1 for the one before.
-at::Tensor mean(const Call& call, const HeadRun& run, const at::Tensor& each, std::size_t place,
-                std::int64_t from_last = 0) {
+at::Tensor mean(const KernelCall& call, const HeadRun& run, const at::Tensor& each,
+                std::size_t place, std::int64_t from_last = 0) {
   const std::int64_t count = shared_numbers(call);
   const std::int64_t column = (run.index + 1) * count - 1 - from_last;
-  const at::Tensor sums =
-      call.has(place) ? call.read(place).narrow(1, column, 1).unsqueeze(-1) : each.sum(-1, true);
+  const at::Tensor sums = call.has_operand(place)
+                              ? call.read_operand(place).narrow(1, column, 1).unsqueeze(-1)
+                              : each.sum(-1, true);
   return sums / static_cast<double>(run.whole);
 }
 
 /// Adds to a parameter's gradient: sums `each` over rows, and over heads where these share the
 /// parameter.
-void add_gradient(const Call& call, std::string_view name, const at::Tensor& each) {
+void add_gradient(const KernelCall& call, std::string_view name, const at::Tensor& each) {
   const at::Tensor gradient = call.gradient(name);
   if (!gradient.defined()) return;
   const at::Tensor sum = each.sum(0);
@@ -89,20 +92,21 @@ void add_gradient(const Call& call, std::string_view name, const at::Tensor& eac
 
 /// Writes the sums of values and of their products with the normed elements; in the backward, the
 /// values are gradients.
-void head_sums(Call& call) {
+void head_sums(KernelCall& call) {
   std::vector<at::Tensor> sums;
   const bool backward = call.op.phase == step::Phase::kDataGradient;
   for (const HeadRun& run : head_runs(call)) {
-    const at::Tensor x = values(call, run, call.read(backward ? 1 : 0));
-    const at::Tensor other = backward ? weighted(call, run, values(call, run, call.read(0))) : x;
+    const at::Tensor x = values(call, run, call.read_operand(backward ? 1 : 0));
+    const at::Tensor other =
+        backward ? weighted(call, run, values(call, run, call.read_operand(0))) : x;
     if (shared_numbers(call) == 2) sums.push_back(other.sum(-1));
     sums.push_back((x * other).sum(-1));
   }
-  call.write(0, at::cat(sums, 1));
+  call.write_result(0, at::cat(sums, 1));
 }
 
-void head_norm_forward(Call& call) {
-  const at::Tensor& rows = call.read(0);
+void head_norm_forward(KernelCall& call) {
+  const at::Tensor& rows = call.read_operand(0);
   at::Tensor out = rows.clone();
   std::vector<at::Tensor> statistics;
   for (const HeadRun& run : head_runs(call)) {
@@ -113,29 +117,29 @@ void head_norm_forward(Call& call) {
       x = x - centre;
     }
     at::Tensor square = mean(call, run, x.square(), 1);
-    if (call.has(1) && centre.defined()) square = square - centre.square();
+    if (call.has_operand(1) && centre.defined()) square = square - centre.square();
     const at::Tensor scale = at::rsqrt(square + call.rank.setting.model->norm_epsilon);
     at::Tensor y = weighted(call, run, x * scale);
-    const at::Tensor bias = call.weight(model::bias_name(run.name));
+    const at::Tensor bias = call.operator_weight(model::bias_name(run.name));
     if (bias.defined()) y = y + shaped(call, run, bias);
     run.of(out).copy_(y);
     if (shared_numbers(call) == 2) statistics.push_back(centre.squeeze(-1));
     statistics.push_back(scale.squeeze(-1));
   }
-  call.write(0, std::move(out));
-  call.write(1, at::cat(statistics, 1));
+  call.write_result(0, std::move(out));
+  call.write_result(1, at::cat(statistics, 1));
 }
 
 /// Operands: the gradient, the rows, the statistics, and the shared sums where there are any.
-void head_norm_backward(Call& call) {
-  const at::Tensor& d_rows = call.read(0);
+void head_norm_backward(KernelCall& call) {
+  const at::Tensor& d_rows = call.read_operand(0);
   const std::int64_t count = shared_numbers(call);
   std::int64_t first = 0;
   for (const HeadRun& run : head_runs(call)) {
-    const at::Tensor all = call.read(2).narrow(1, first, run.groups * count);
+    const at::Tensor all = call.read_operand(2).narrow(1, first, run.groups * count);
     first += run.groups * count;
     const at::Tensor scale = (count == 2 ? all.narrow(1, 1, 1) : all).unsqueeze(-1);
-    at::Tensor x = values(call, run, call.read(1));
+    at::Tensor x = values(call, run, call.read_operand(1));
     const at::Tensor dy = values(call, run, d_rows);
     const at::Tensor d_unit = weighted(call, run, dy);
     at::Tensor along = mean(call, run, d_unit * x, 3);
@@ -151,7 +155,7 @@ void head_norm_backward(Call& call) {
     add_gradient(call, model::bias_name(run.name), dy);
     run.of(d_rows).copy_((d - x * along * scale.square()) * scale);
   }
-  call.write(0, d_rows);
+  call.write_result(0, d_rows);
 }
 
 }  // namespace stepwright::runtime

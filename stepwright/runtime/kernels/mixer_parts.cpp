@@ -5,31 +5,31 @@
 
 namespace stepwright::runtime {
 
-PartSizes MixerLayerSizes::in() const {
+PartSizes MixerLayerSizes::input_projection_part_widths() const {
   switch (kind) {
-    case model::Mixer::kDeltaNet: return {keys(), keys(), values(), values(), heads, heads};
-    case model::Mixer::kMamba2: return {values(), values(), keys(), keys(), heads};
-    case model::Mixer::kMamba: return {values(), values()};
+    case model::TokenMixer::kDeltaNet: return {keys(), keys(), values(), values(), heads, heads};
+    case model::TokenMixer::kMamba2: return {values(), values(), keys(), keys(), heads};
+    case model::TokenMixer::kMamba: return {values(), values()};
     default: return {values(), values(), values()};
   }
 }
 
-PartSizes MixerLayerSizes::convolution() const {
+PartSizes MixerLayerSizes::convolution_channel_counts() const {
   switch (kind) {
-    case model::Mixer::kDeltaNet: return {keys(), keys(), values()};
-    case model::Mixer::kMamba2: return {values(), keys(), keys()};
+    case model::TokenMixer::kDeltaNet: return {keys(), keys(), values()};
+    case model::TokenMixer::kMamba2: return {values(), keys(), keys()};
     default: return {values()};
   }
 }
 
 std::int64_t MixerLayerSizes::convolution_input_first_column() const {
-  return kind == model::Mixer::kMamba2 ? values() : 0;
+  return kind == model::TokenMixer::kMamba2 ? values() : 0;
 }
 
 std::int64_t MixerLayerSizes::gates_first_column() const {
   switch (kind) {
-    case model::Mixer::kDeltaNet: return 2 * keys() + values();
-    case model::Mixer::kMamba: return values();
+    case model::TokenMixer::kDeltaNet: return 2 * keys() + values();
+    case model::TokenMixer::kMamba: return values();
     default: return 0;
   }
 }
@@ -38,8 +38,8 @@ std::int64_t MixerLayerSizes::head_scalars_first_column() const {
   return 2 * keys() + 2 * values();
 }
 
-MixerLayerSizes mixer_parts(const RankState& rank, model::Mixer kind) {
-  const step::Setting& s = rank.setting;
+MixerLayerSizes mixer_parts(const RankState& rank, model::TokenMixer kind) {
+  const step::StepSizesAndChoices& s = rank.setting;
   const model::RecurrentMixer& m = *s.model->state_mixer;
   const std::int64_t ranks = s.tensor * s.context;
   return {.kind = kind,
@@ -65,32 +65,33 @@ namespace {
 
 /// Returns the indices of the rows of a parameter that this context rank uses; all if there is one
 /// rank.
-at::Tensor own_rows(const Call& call, const MixerLayerSizes& parts, const PartSizes& sizes) {
+at::Tensor own_rows(const KernelCall& call, const MixerLayerSizes& parts, const PartSizes& sizes) {
   return context_rank_column_indices(parts, sizes, call.rank.place.context,
                                      call.rank.index_tensor_options());
 }
 
 }  // namespace
 
-at::Tensor own_parameter_part(const Call& call, const MixerLayerSizes& parts, std::string_view name,
-                              const PartSizes& sizes) {
-  const at::Tensor all = call.weight(name);
+at::Tensor parameter_part_on_this_rank(const KernelCall& call, const MixerLayerSizes& parts,
+                                       std::string_view name, const PartSizes& sizes) {
+  const at::Tensor all = call.operator_weight(name);
   if (!all.defined()) return all;
-  return all.to(call.statistics_type()).index_select(0, own_rows(call, parts, sizes));
+  return all.to(call.data_type_of_statistics()).index_select(0, own_rows(call, parts, sizes));
 }
 
-void add_to_own_gradient(const Call& call, const MixerLayerSizes& parts, std::string_view name,
-                         const PartSizes& sizes, const at::Tensor& gradient) {
+void add_to_rank_gradient(const KernelCall& call, const MixerLayerSizes& parts,
+                          std::string_view name, const PartSizes& sizes,
+                          const at::Tensor& gradient) {
   const at::Tensor all = call.gradient(name);
   if (!all.defined()) return;
   const at::Tensor own = all.dim() == 1 ? gradient.flatten() : gradient;
   all.index_add_(0, own_rows(call, parts, sizes), own.to(all.scalar_type()));
 }
 
-at::Tensor split_by_head(const Call& call, const at::Tensor& rows, std::int64_t first,
-                         std::int64_t count, std::int64_t heads) {
+at::Tensor split_columns_by_head(const KernelCall& call, const at::Tensor& rows, std::int64_t first,
+                                 std::int64_t count, std::int64_t heads) {
   return rows.narrow(1, first, count)
-      .to(call.statistics_type())
+      .to(call.data_type_of_statistics())
       .reshape({-1, call.rank.setting.length, heads, count / heads});
 }
 

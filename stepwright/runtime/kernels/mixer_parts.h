@@ -14,7 +14,7 @@ using PartSizes = std::vector<std::int64_t>;
 /// Sizes of a state-space or linear-attention layer on one rank: the heads that remain after tensor
 /// and context parallelism, for whole sequences.
 struct MixerLayerSizes {
-  model::Mixer kind{};
+  model::TokenMixer kind{};
   /// Number of context-parallel ranks that share the heads of a tensor-parallel rank.
   std::int64_t ranks = 1;
   std::int64_t heads = 0;
@@ -26,18 +26,17 @@ struct MixerLayerSizes {
   [[nodiscard]] std::int64_t keys() const { return groups * state; }
   /// Returns the column widths of the parts that the layer's input projection computes side by
   /// side: keys, queries, values, gates and others, in the order of `layer_parameters`.
-  [[nodiscard]] PartSizes in() const;
+  [[nodiscard]] PartSizes input_projection_part_widths() const;
   /// Returns the numbers of channels of the parts on which the convolution works, in order.
-  [[nodiscard]] PartSizes convolution() const;
-  /// Return a first column in the output of the input projection: of the convolution's input
-  /// (`convolution_input_first_column`), of the gates (`gates_first_column`), or of the scalars of
-  /// each head, which follow both
-  /// (`head_scalars_first_column`).
+  [[nodiscard]] PartSizes convolution_channel_counts() const;
+  /// Return where a part begins in a row that a recurrent mixer's input projection computes: the
+  /// first column of the convolution's input, of the gates, or of the scalars of each head, which
+  /// follow both.
   [[nodiscard]] std::int64_t convolution_input_first_column() const;
   [[nodiscard]] std::int64_t gates_first_column() const;
   [[nodiscard]] std::int64_t head_scalars_first_column() const;
 };
-MixerLayerSizes mixer_parts(const RankState& rank, model::Mixer kind);
+MixerLayerSizes mixer_parts(const RankState& rank, model::TokenMixer kind);
 
 /// Returns the column (or row) indices that context-parallel rank `rank` uses in a tensor of its
 /// tensor-parallel rank: a run of each joined part. `sizes`: width of each part on one
@@ -47,17 +46,19 @@ at::Tensor context_rank_column_indices(const MixerLayerSizes& parts, const PartS
 
 /// Returns this rank's part of a parameter of the block, converted to the type of statistics (FP32
 /// or FP64); undefined if the block has no parameter of this name.
-at::Tensor own_parameter_part(const Call& call, const MixerLayerSizes& parts, std::string_view name,
-                              const PartSizes& sizes);
+at::Tensor parameter_part_on_this_rank(const KernelCall& call, const MixerLayerSizes& parts,
+                                       std::string_view name, const PartSizes& sizes);
 /// Adds `gradient` to this rank's part of the gradient of a parameter of the block.
-void add_to_own_gradient(const Call& call, const MixerLayerSizes& parts, std::string_view name,
-                         const PartSizes& sizes, const at::Tensor& gradient);
+void add_to_rank_gradient(const KernelCall& call, const MixerLayerSizes& parts,
+                          std::string_view name, const PartSizes& sizes,
+                          const at::Tensor& gradient);
 
 /// Convert `count` columns of rows [batch * length, columns] to [batch, length, heads, count /
-/// heads] in the type of statistics (`split_by_head`), and back to rows in the type of `like`
+/// heads] in the type of statistics (`split_columns_by_head`), and back to rows in the type of
+/// `like`
 /// (`as_rows`).
-at::Tensor split_by_head(const Call& call, const at::Tensor& rows, std::int64_t first,
-                         std::int64_t count, std::int64_t heads);
+at::Tensor split_columns_by_head(const KernelCall& call, const at::Tensor& rows, std::int64_t first,
+                                 std::int64_t count, std::int64_t heads);
 at::Tensor as_rows(const at::Tensor& heads, const at::Tensor& like);
 
 }  // namespace stepwright::runtime

@@ -40,7 +40,7 @@ void deal_out(std::vector<MuonMatrix>& list, std::int64_t ranks) {
   for (const MuonMatrix& matrix : list) {
     const std::int64_t alike = dealt[shape(matrix)];
     const StoredParameter& p = *matrix.parameter;
-    if (alike % ranks == 0 && p.padded == p.slice.local_elements()) continue;
+    if (alike % ranks == 0 && p.padded == p.slice.elements_on_this_rank()) continue;
     fail_unsupported(
         fmt::format("optimizer: muon of split states is executed where {} ranks have equal parts "
                     "of all matrices: there are {} of the shape of {}, of {} x {}",
@@ -51,7 +51,7 @@ void deal_out(std::vector<MuonMatrix>& list, std::int64_t ranks) {
 }  // namespace
 
 std::vector<StoredParameter*> muon_parameters(RankState& rank, bool expert) {
-  std::vector<StoredParameter*> list = rank.store.own();
+  std::vector<StoredParameter*> list = rank.store.trained_parameters_with_own_states();
   std::erase_if(list, [&](const StoredParameter* p) {
     return p->slice.expert != expert || !p->is_layer_matrix();
   });
@@ -70,15 +70,15 @@ MuonProgress& update_muon_momentum(RankState& rank, bool expert) {
     step.momentum[p] = gradient.lerp(p->first_moment, kMomentum);
     add_matrices(*p, step.matrices);
   }
-  const StateShardingLayout& layout = rank.store.layout(expert);
-  const bool owned = layout.sharding.gradients == plan::Spread::kNone;
-  if (!owned) deal_out(step.matrices, layout.shares(layout.sharding.optimizer));
+  const StateShardingLayout& layout = rank.store.state_sharding_layout_of_kind(expert);
+  const bool owned = layout.sharding.gradients == plan::StateShardingScope::kNone;
+  if (!owned) deal_out(step.matrices, layout.shard_count_of_spread(layout.sharding.optimizer));
   step.values.resize(step.matrices.size());
   step.updates.resize(step.matrices.size());
   return step;
 }
 
-MuonProgress& collect_muon_matrices(RankState& rank, bool expert) {
+MuonProgress& gather_muon_momentum(RankState& rank, bool expert) {
   MuonProgress& step = update_muon_momentum(rank, expert);
   if (step.made >= MuonProgress::Made::kMatrices) return step;
   step.made = MuonProgress::Made::kMatrices;
@@ -92,14 +92,14 @@ MuonProgress& collect_muon_matrices(RankState& rank, bool expert) {
 }
 
 MuonProgress& orthogonalize_muon_updates(RankState& rank, bool expert) {
-  MuonProgress& step = collect_muon_matrices(rank, expert);
+  MuonProgress& step = gather_muon_momentum(rank, expert);
   if (step.made >= MuonProgress::Made::kUpdates) return step;
   step.made = MuonProgress::Made::kUpdates;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
     const MuonMatrix& matrix = step.matrices[i];
     if (!step.values[i].defined()) continue;
     at::Tensor& update = step.updates[i];
-    if (!update.defined()) update = orthogonal(step.values[i]);
+    if (!update.defined()) update = nearest_orthogonal_matrix(step.values[i]);
     const double shape = static_cast<double>(matrix.whole_rows) /
                          static_cast<double>(matrix.parameter->slice.columns);
     update = update * std::sqrt(std::max(1.0, shape));
@@ -107,7 +107,7 @@ MuonProgress& orthogonalize_muon_updates(RankState& rank, bool expert) {
   return step;
 }
 
-at::Tensor orthogonal(const at::Tensor& matrix) {
+at::Tensor nearest_orthogonal_matrix(const at::Tensor& matrix) {
   const bool tall = matrix.size(0) > matrix.size(1);
   at::Tensor x = matrix / (matrix.norm() + kMuonNormEpsilon);
   for (std::int64_t step = 0; step < step::kNewtonSchulzSteps; ++step) {

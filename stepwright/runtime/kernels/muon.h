@@ -27,7 +27,7 @@ std::vector<StoredParameter*> muon_parameters(RankState& rank, bool expert);
 MuonProgress& update_muon_momentum(RankState& rank, bool expert);
 /// Runs Muon up to its second stage: this rank has the momentum of the matrices that it
 /// orthogonalizes (as one tensor-parallel rank holds them). Returns the progress of the update.
-MuonProgress& collect_muon_matrices(RankState& rank, bool expert);
+MuonProgress& gather_muon_momentum(RankState& rank, bool expert);
 /// Runs Muon up to its third stage: orthogonalizes this rank's matrices and scales them to updates.
 /// Returns the progress of the update.
 MuonProgress& orthogonalize_muon_updates(RankState& rank, bool expert);
@@ -37,7 +37,7 @@ inline constexpr double kMuonNormEpsilon = 1e-7;
 
 /// Returns approximately the nearest matrix whose singular values are all 1, by Newton-Schulz
 /// iterations.
-at::Tensor orthogonal(const at::Tensor& matrix);
+at::Tensor nearest_orthogonal_matrix(const at::Tensor& matrix);
 
 /// One iteration of `orthogonal` on a tensor-parallel part of a matrix: `newton_schulz_product`
 /// returns the product that the ranks sum, `newton_schulz_step` computes the next part from the

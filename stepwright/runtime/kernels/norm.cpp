@@ -52,27 +52,27 @@ Gradients layer_backward(const at::Tensor& dy, const at::Tensor& x, const at::Te
 }
 
 /// Returns the columns that are normed; other columns may follow them.
-at::Tensor normed(const Call& call, const at::Tensor& rows) {
+at::Tensor normed(const KernelCall& call, const at::Tensor& rows) {
   return rows.narrow(1, 0, call.op.shape.columns);
 }
 
 /// Returns the weight of a norm by name; ones if the norm has none.
-at::Tensor weight_of(const Call& call, std::string_view name, std::int64_t columns) {
-  const at::Tensor weight = call.weight(name);
+at::Tensor weight_of(const KernelCall& call, std::string_view name, std::int64_t columns) {
+  const at::Tensor weight = call.operator_weight(name);
   if (!weight.defined())
     return at::ones({columns}, call.rank.tensor_options_of(call.rank.setting.exact));
-  const at::Tensor wide = weight.to(call.statistics_type());
+  const at::Tensor wide = weight.to(call.data_type_of_statistics());
   return call.rank.setting.model->norm_unit_offset ? wide + 1 : wide;
 }
 
-at::Tensor bias_of(const Call& call, std::string_view name) {
-  const at::Tensor bias = call.weight(model::bias_name(name));
-  return bias.defined() ? bias.to(call.statistics_type()) : bias;
+at::Tensor bias_of(const KernelCall& call, std::string_view name) {
+  const at::Tensor bias = call.operator_weight(model::bias_name(name));
+  return bias.defined() ? bias.to(call.data_type_of_statistics()) : bias;
 }
 
 /// Returns the epsilon of a norm; norms of latent rows may have their own.
-double epsilon_of(const Call& call) {
-  const model::Architecture& model = *call.rank.setting.model;
+double epsilon_of(const KernelCall& call) {
+  const model::ModelArchitecture& model = *call.rank.setting.model;
   constexpr double kOfIndexer = 1e-6;  // huggingface/transformers models/deepseek_v32, `k_norm`
   if (call.op.part == step::LayerPart::kIndexNorm) return kOfIndexer;
   const bool inner =
@@ -81,22 +81,22 @@ double epsilon_of(const Call& call) {
                                                                : model.norm_epsilon;
 }
 
-void accumulate_named(const Call& call, std::string_view name, const at::Tensor& value) {
+void accumulate_named(const KernelCall& call, std::string_view name, const at::Tensor& value) {
   const at::Tensor gradient = call.gradient(name);
   if (gradient.defined()) accumulate_gradient(gradient, value);
 }
 
 /// Returns the widths of the runs of a Mamba row that are normed separately: step sizes, B and C
 /// (Jamba).
-std::array<std::int64_t, 3> selected_widths(const Call& call) {
+std::array<std::int64_t, 3> selected_widths(const KernelCall& call) {
   const model::RecurrentMixer& m = *call.rank.setting.model->state_mixer;
   return {m.step_rank, m.state, m.state};
 }
 
-void select_norm_forward(Call& call) {
-  const auto type = call.statistics_type();
-  const at::Tensor x = call.read(0).to(type);
-  const at::Tensor weight = call.weight(step::name_of(call.op.part)).to(type);
+void select_norm_forward(KernelCall& call) {
+  const auto type = call.data_type_of_statistics();
+  const at::Tensor x = call.read_operand(0).to(type);
+  const at::Tensor weight = call.operator_weight(step::layer_part_name(call.op.part)).to(type);
   std::vector<at::Tensor> out;
   std::vector<at::Tensor> scales;
   std::int64_t begin = 0;
@@ -107,16 +107,16 @@ void select_norm_forward(Call& call) {
     scales.push_back(part.statistics);
     begin += width;
   }
-  call.write(0, at::cat(out, 1).to(call.read(0).scalar_type()));
-  call.write(1, at::cat(scales, 1));
+  call.write_result(0, at::cat(out, 1).to(call.read_operand(0).scalar_type()));
+  call.write_result(1, at::cat(scales, 1));
 }
 
-void select_norm_backward(Call& call) {
-  const auto type = call.statistics_type();
-  const std::string_view name = step::name_of(call.op.part);
-  const at::Tensor dy = call.read(0).to(type);
-  const at::Tensor x = call.read(1).to(type);
-  const at::Tensor weight = call.weight(name).to(type);
+void select_norm_backward(KernelCall& call) {
+  const auto type = call.data_type_of_statistics();
+  const std::string_view name = step::layer_part_name(call.op.part);
+  const at::Tensor dy = call.read_operand(0).to(type);
+  const at::Tensor x = call.read_operand(1).to(type);
+  const at::Tensor weight = call.operator_weight(name).to(type);
   std::vector<at::Tensor> inputs;
   std::vector<at::Tensor> weights;
   std::int64_t begin = 0;
@@ -124,46 +124,46 @@ void select_norm_backward(Call& call) {
     const auto part = static_cast<std::int64_t>(inputs.size());
     const Gradients g =
         rms_backward(dy.narrow(1, begin, width), x.narrow(1, begin, width),
-                     call.read(2).narrow(1, part, 1), weight.narrow(0, begin, width));
+                     call.read_operand(2).narrow(1, part, 1), weight.narrow(0, begin, width));
     inputs.push_back(g.input);
     weights.push_back(g.weight);
     begin += width;
   }
-  call.write(0, at::cat(inputs, 1).to(call.read(0).scalar_type()));
+  call.write_result(0, at::cat(inputs, 1).to(call.read_operand(0).scalar_type()));
   accumulate_named(call, name, at::cat(weights));
 }
 
 }  // namespace
 
-void norm_forward(Call& call) {
+void norm_forward(KernelCall& call) {
   if (call.op.part == step::LayerPart::kMixerSelectNorm) return select_norm_forward(call);
-  if (call.op.purpose == step::Purpose::kHeadSums) return head_sums(call);
-  if (call.op.purpose == step::Purpose::kHeadNorm) return head_norm_forward(call);
-  const at::Tensor x = normed(call, call.read(0));
-  const auto type = call.statistics_type();
-  const std::string_view name = step::name_of(call.op.part);
+  if (call.op.purpose == step::OperatorPurpose::kHeadSums) return head_sums(call);
+  if (call.op.purpose == step::OperatorPurpose::kHeadNorm) return head_norm_forward(call);
+  const at::Tensor x = normed(call, call.read_operand(0));
+  const auto type = call.data_type_of_statistics();
+  const std::string_view name = step::layer_part_name(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));
   const Normed y = call.rank.setting.norm_kind_of_part(call.op.part) == model::Norm::kLayer
                        ? layer(x.to(type), weight, bias_of(call, name), epsilon_of(call))
                        : rms(x.to(type), weight, epsilon_of(call));
-  call.write(0, y.out.to(x.scalar_type()));
-  call.write(1, y.statistics);
+  call.write_result(0, y.out.to(x.scalar_type()));
+  call.write_result(1, y.statistics);
 }
 
-void norm_backward_kernel(Call& call) {
+void norm_backward_kernel(KernelCall& call) {
   if (call.op.part == step::LayerPart::kMixerSelectNorm) return select_norm_backward(call);
-  if (call.op.purpose == step::Purpose::kHeadSums) return head_sums(call);
-  if (call.op.purpose == step::Purpose::kHeadNorm) return head_norm_backward(call);
-  const at::Tensor& dy = call.read(0);
-  const auto type = call.statistics_type();
-  const at::Tensor x = normed(call, call.read(1)).to(type);
+  if (call.op.purpose == step::OperatorPurpose::kHeadSums) return head_sums(call);
+  if (call.op.purpose == step::OperatorPurpose::kHeadNorm) return head_norm_backward(call);
+  const at::Tensor& dy = call.read_operand(0);
+  const auto type = call.data_type_of_statistics();
+  const at::Tensor x = normed(call, call.read_operand(1)).to(type);
   const bool layered = call.rank.setting.norm_kind_of_part(call.op.part) == model::Norm::kLayer;
-  const std::string_view name = step::name_of(call.op.part);
+  const std::string_view name = step::layer_part_name(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));
-  const Gradients g = layered ? layer_backward(dy.to(type), x, call.read(2), weight)
-                              : rms_backward(dy.to(type), x, call.read(2), weight);
+  const Gradients g = layered ? layer_backward(dy.to(type), x, call.read_operand(2), weight)
+                              : rms_backward(dy.to(type), x, call.read_operand(2), weight);
   const at::Tensor dx = g.input.to(dy.scalar_type());
-  call.write(0, call.has(3) ? dx + call.read(3) : dx);
+  call.write_result(0, call.has_operand(3) ? dx + call.read_operand(3) : dx);
   accumulate_named(call, name, g.weight);
   if (layered) accumulate_named(call, model::bias_name(name), g.bias);
 }

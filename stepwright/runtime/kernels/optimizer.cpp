@@ -22,8 +22,9 @@ void adam(StoredParameter& parameter, const RankState& rank, const OptimizerUpda
   const at::Tensor step = at::scalar_tensor(static_cast<double>(rank.step + 1),
                                             parameter.master.options().dtype(at::kFloat));
   // Narrower moments are widened to the type of the weights for the update.
-  const auto wide = [&](const at::Tensor& kept, const std::optional<EightBitMoments>& bytes) {
-    return bytes ? bytes->values() : kept.to(parameter.master.scalar_type());
+  const auto wide = [&](const at::Tensor& kept,
+                        const std::optional<EightBitOptimizerMoments>& bytes) {
+    return bytes ? bytes->decode_moments() : kept.to(parameter.master.scalar_type());
   };
   const at::Tensor first = wide(parameter.first_moment, parameter.first_bytes);
   const at::Tensor second = wide(parameter.second_moment, parameter.second_bytes);
@@ -31,8 +32,8 @@ void adam(StoredParameter& parameter, const RankState& rank, const OptimizerUpda
                     {step}, r.learning, options.beta1, options.beta2, decay, options.epsilon, false,
                     false);
   if (parameter.first_bytes) {
-    parameter.first_bytes->store(first);
-    parameter.second_bytes->store(second);
+    parameter.first_bytes->encode_with_new_scales(first);
+    parameter.second_bytes->encode_with_new_scales(second);
     return;
   }
   parameter.first_moment.copy_(first);
@@ -55,13 +56,13 @@ void update(StoredParameter& parameter, RankState& rank, const OptimizerUpdateIn
     adam(parameter, rank, r);
   }
   if (rank.setting.storage != rank.setting.exact) {
-    parameter.optimizer_value().copy_(parameter.master);
+    parameter.value_updated_by_own_optimizer().copy_(parameter.master);
   }
 }
 
 /// Returns the parameters that the host updates: the first ones, up to the host's share.
 std::vector<StoredParameter*> on_host(const RankState& rank) {
-  const std::vector<StoredParameter*> own = rank.store.own();
+  const std::vector<StoredParameter*> own = rank.store.trained_parameters_with_own_states();
   double all = 0;
   for (const StoredParameter* parameter : own) {
     all += static_cast<double>(parameter->master.numel());
@@ -78,7 +79,7 @@ std::vector<StoredParameter*> on_host(const RankState& rank) {
 
 void update_all(RankState& rank, const OptimizerUpdateInputs& r) {
   const std::vector<StoredParameter*> others = on_host(rank);
-  for (StoredParameter* parameter : rank.store.own()) {
+  for (StoredParameter* parameter : rank.store.trained_parameters_with_own_states()) {
     if (std::ranges::find(others, parameter) == others.end()) update(*parameter, rank, r);
   }
 }
@@ -95,17 +96,17 @@ void correct(StoredParameter& bias) {
 
 }  // namespace
 
-void norm_square(Call& call) {
+void norm_square(KernelCall& call) {
   StepLossAndNormSums& sums = call.rank.sums;
-  for (const StoredParameter* parameter : call.rank.store.own()) {
+  for (const StoredParameter* parameter : call.rank.store.trained_parameters_with_own_states()) {
     if (parameter->slice.duplicate) continue;
     at::Tensor& sum = parameter->slice.expert ? sums.expert_square : sums.dense_square;
-    const at::Tensor gradient = parameter->optimizer_gradient().to(sum.scalar_type());
+    const at::Tensor gradient = parameter->gradient_for_own_optimizer().to(sum.scalar_type());
     sum.add_(at::dot(gradient, gradient));
   }
 }
 
-void optimizer_update(Call& call) {
+void optimizer_update(KernelCall& call) {
   const OptimizerUpdateInputs r = update_rates(call.rank);
   // the norm is finite on all ranks or on none
   if (std::isfinite(r.norm)) update_all(call.rank, r);
@@ -117,19 +118,19 @@ void optimizer_update(Call& call) {
   }
 }
 
-void orthogonal_update(Call& call) {
+void orthogonal_update(KernelCall& call) {
   orthogonalize_muon_updates(call.rank, call.op.name == step::kOrthogonalizeExpertName);
 }
 
-void host_update(Call& call) {
+void host_update(KernelCall& call) {
   const OptimizerUpdateInputs r = update_rates(call.rank);
   if (!std::isfinite(r.norm)) return;
   for (StoredParameter* parameter : on_host(call.rank)) update(*parameter, call.rank, r);
 }
 
-void host_copy(Call& call) {
+void host_copy(KernelCall& call) {
   // States are on the rank's own device, so nothing is copied; activations are passed on unchanged.
-  if (call.has(0)) call.write(0, call.read(0));
+  if (call.has_operand(0)) call.write_result(0, call.read_operand(0));
 }
 
 }  // namespace stepwright::runtime

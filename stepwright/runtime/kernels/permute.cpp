@@ -14,17 +14,17 @@ struct Order {
   at::Tensor numbers;
 };
 
-Order order_of(const Call& call) {
-  const at::Tensor& where = call.read(1);
-  const bool own = call.op.purpose == step::Purpose::kOwnCopies;
-  if (own || gathers_expert_rows(call.rank.setting)) {
+Order order_of(const KernelCall& call) {
+  const at::Tensor& where = call.read_operand(1);
+  const bool own = call.op.purpose == step::OperatorPurpose::kOwnCopies;
+  if (own || exchanges_tokens_by_all_gather(call.rank.setting)) {
     const at::Tensor copies =
-        own ? sort_routed_copies_by_expert(where) : routed_copies_for_own_experts(call.rank, where);
+        own ? sort_routed_copies_by_expert(where) : token_copies_for_own_experts(call.rank, where);
     return {at::floor_divide(copies, where.size(1)), copies};
   }
   const at::Tensor sorted =
-      ExpertRowExchange(call.rank, where).order_by_expert().to(where.device());
-  if (call.op.purpose == step::Purpose::kSortArrived) return {sorted, {}};
+      ExpertRowExchange(call.rank, where).permutation_sorting_rows_by_expert().to(where.device());
+  if (call.op.purpose == step::OperatorPurpose::kSortArrived) return {sorted, {}};
   at::Tensor back = at::empty_like(sorted);
   back.index_copy_(0, sorted, at::arange(sorted.size(0), sorted.options().dtype(at::kLong)));
   return {back, {}};
@@ -32,18 +32,20 @@ Order order_of(const Call& call) {
 
 }  // namespace
 
-void permute_rows(Call& call) {
-  const Order order_by_expert = order_of(call);
-  const at::Tensor rows = call.read(0).index_select(0, order_by_expert.rows);
-  if (!call.has(2)) return call.write(0, rows);
-  at::Tensor numbers = call.read(2).reshape({-1});
-  if (order_by_expert.numbers.defined()) numbers = numbers.index_select(0, order_by_expert.numbers);
+void permute_rows(KernelCall& call) {
+  const Order permutation_sorting_rows_by_expert = order_of(call);
+  const at::Tensor rows =
+      call.read_operand(0).index_select(0, permutation_sorting_rows_by_expert.rows);
+  if (!call.has_operand(2)) return call.write_result(0, rows);
+  at::Tensor numbers = call.read_operand(2).reshape({-1});
+  if (permutation_sorting_rows_by_expert.numbers.defined())
+    numbers = numbers.index_select(0, permutation_sorting_rows_by_expert.numbers);
   numbers = numbers.unsqueeze(1);
   if (call.writes.size() == 1) {
-    return call.write(0, (rows * numbers).to(rows.scalar_type()));
+    return call.write_result(0, (rows * numbers).to(rows.scalar_type()));
   }
-  call.write(0, rows);
-  call.write(1, numbers);
+  call.write_result(0, rows);
+  call.write_result(1, numbers);
 }
 
 }  // namespace stepwright::runtime

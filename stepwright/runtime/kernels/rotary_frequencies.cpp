@@ -18,7 +18,7 @@ double llama3_kept(double frequency, const model::RotaryScaling& scaling) {
 
 /// Returns the (fractional) number of the pair that turns `turns` times within the positions of the
 /// original training.
-double pair_of(double turns, const model::Architecture& model) {
+double pair_of(double turns, const model::ModelArchitecture& model) {
   const auto original = static_cast<double>(model.rotary_scaling->original_positions);
   return static_cast<double>(model.rotated_pairs_per_head()) *
          std::log(original / (turns * 2 * std::numbers::pi)) / std::log(model.rotary_base);
@@ -26,7 +26,7 @@ double pair_of(double turns, const model::Architecture& model) {
 
 /// Returns the share of a pair's frequency that YaRN keeps: `find_correction_range` and
 /// `linear_ramp_factor` of huggingface/transformers modeling_rope_utils.py.
-double yarn_kept(std::int64_t pair, const model::Architecture& model) {
+double yarn_kept(std::int64_t pair, const model::ModelArchitecture& model) {
   const model::RotaryScaling& scaling = *model.rotary_scaling;
   double low = pair_of(scaling.high_frequency, model);
   double high = pair_of(scaling.low_frequency, model);
@@ -40,7 +40,7 @@ double yarn_kept(std::int64_t pair, const model::Architecture& model) {
   return 1 - std::clamp((static_cast<double>(pair) - low) / (high - low), 0.0, 1.0);
 }
 
-double scaled(double frequency, std::int64_t pair, const model::Architecture& model,
+double scaled(double frequency, std::int64_t pair, const model::ModelArchitecture& model,
               std::int64_t length) {
   const model::RotaryScaling& scaling = *model.rotary_scaling;
   switch (scaling.kind) {
@@ -69,7 +69,7 @@ double mscale_of(double factor, double weight) {
 
 /// Returns the rotary base; for sequences longer than those that the model states it grows with the
 /// length (huggingface/transformers modeling_rope_utils.py, `_compute_dynamic_ntk_parameters`).
-double base_of(const model::Architecture& model, std::int64_t length) {
+double base_of(const model::ModelArchitecture& model, std::int64_t length) {
   const auto& scaling = model.rotary_scaling;
   const bool grows = scaling && scaling->kind == model::RotaryScalingKind::kDynamic &&
                      model.positions > 0 && length > model.positions;
@@ -82,7 +82,7 @@ double base_of(const model::Architecture& model, std::int64_t length) {
 
 }  // namespace
 
-std::vector<double> rotary_frequencies(const model::Architecture& model,
+std::vector<double> rotary_frequencies(const model::ModelArchitecture& model,
                                        const model::LayerClass& layer, std::int64_t length) {
   const bool own_base = layer.window > 0 && model.window_rotary_base > 0;
   const double base = own_base ? model.window_rotary_base : base_of(model, length);
@@ -97,7 +97,8 @@ std::vector<double> rotary_frequencies(const model::Architecture& model,
   return frequencies;
 }
 
-double rotary_amplitude(const model::Architecture& model, const model::LayerClass& layer) {
+double rotary_embedding_amplitude(const model::ModelArchitecture& model,
+                                  const model::LayerClass& layer) {
   const bool own_base = layer.window > 0 && model.window_rotary_base > 0;
   if (!model.rotary_scaling || own_base) return 1;
   const model::RotaryScaling& scaling = *model.rotary_scaling;
@@ -112,7 +113,7 @@ double rotary_amplitude(const model::Architecture& model, const model::LayerClas
   return scaling.factor <= 1 ? 1 : std::sqrt(1 + std::log(scaling.factor) / std::log(original));
 }
 
-double attention_score_scale(const model::Architecture& model) {
+double attention_score_scale(const model::ModelArchitecture& model) {
   if (model.attention_scale > 0) return model.attention_scale;
   double stretch = 1;
   if (model.latent && model.position == model::PositionEncoding::kRope && model.rotary_scaling) {

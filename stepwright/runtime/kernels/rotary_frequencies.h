@@ -11,14 +11,15 @@ namespace stepwright::runtime {
 /// between neighbouring positions. They are `rotary_base` to the power of -i / pairs, scaled by
 /// `rotary_scaling` for `length` tokens as in transformers; layers with a window may have an
 /// unscaled base of their own (`window_rotary_base`).
-std::vector<double> rotary_frequencies(const model::Architecture& model,
+std::vector<double> rotary_frequencies(const model::ModelArchitecture& model,
                                        const model::LayerClass& layer, std::int64_t length);
 /// Returns the factor by which a layer's rotary sines and cosines are multiplied (YaRN and
 /// LongRoPE; otherwise 1).
-double rotary_amplitude(const model::Architecture& model, const model::LayerClass& layer);
+double rotary_embedding_amplitude(const model::ModelArchitecture& model,
+                                  const model::LayerClass& layer);
 /// Returns the factor by which attention scores are multiplied: 1 / sqrt(head_dim) or the model's
 /// own; larger for latent attention with stretched positions (`yarn_apply_mscale` of transformers'
 /// DeepSeek-V3).
-double attention_score_scale(const model::Architecture& model);
+double attention_score_scale(const model::ModelArchitecture& model);
 
 }  // namespace stepwright::runtime

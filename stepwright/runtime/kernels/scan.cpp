@@ -76,23 +76,25 @@ at::Tensor soft_backward(const at::Tensor& d, const Soft& made) { return d * mad
 
 class DeltaScan {
  public:
-  DeltaScan(const Call& call, const MixerLayerSizes& parts, const Rows& rows)
+  DeltaScan(const KernelCall& call, const MixerLayerSizes& parts, const Rows& rows)
       : call_(call), parts_(parts), rows_(rows) {
     const std::int64_t k = parts.keys();
-    query_ = unit(split_by_head(call, rows.convolved, 0, k, parts.groups));
-    key_ = unit(split_by_head(call, rows.convolved, k, k, parts.groups));
+    query_ = unit(split_columns_by_head(call, rows.convolved, 0, k, parts.groups));
+    key_ = unit(split_columns_by_head(call, rows.convolved, k, k, parts.groups));
     const std::int64_t at = parts.head_scalars_first_column();
-    strength_ = split_by_head(call, rows.in, at, parts.heads, parts.heads).squeeze(-1).sigmoid();
-    soft_ =
-        soft(split_by_head(call, rows.in, at + parts.heads, parts.heads, parts.heads).squeeze(-1),
-             own_parameter_part(call, parts, kStepBias, {parts.heads}).flatten());
-    rate_ = own_parameter_part(call, parts, kDecay, {parts.heads}).flatten().exp();
-    in_ = {.queries = of_all_heads(query_.rows, parts.heads) * scale(),
-           .keys = of_all_heads(key_.rows, parts.heads),
-           .values = split_by_head(call, rows.convolved, 2 * k, parts.values(), parts.heads),
-           .strengths = strength_,
-           .decays = (-rate_ * soft_.value).exp().unsqueeze(-1),
-           .corrects = true};
+    strength_ =
+        split_columns_by_head(call, rows.in, at, parts.heads, parts.heads).squeeze(-1).sigmoid();
+    soft_ = soft(split_columns_by_head(call, rows.in, at + parts.heads, parts.heads, parts.heads)
+                     .squeeze(-1),
+                 parameter_part_on_this_rank(call, parts, kStepBias, {parts.heads}).flatten());
+    rate_ = parameter_part_on_this_rank(call, parts, kDecay, {parts.heads}).flatten().exp();
+    in_ = {
+        .queries = of_all_heads(query_.rows, parts.heads) * scale(),
+        .keys = of_all_heads(key_.rows, parts.heads),
+        .values = split_columns_by_head(call, rows.convolved, 2 * k, parts.values(), parts.heads),
+        .strengths = strength_,
+        .decays = (-rate_ * soft_.value).exp().unsqueeze(-1),
+        .corrects = true};
   }
 
   [[nodiscard]] at::Tensor out() const { return run_linear_recurrence(in_); }
@@ -103,9 +105,9 @@ class DeltaScan {
     const at::Tensor d_key = unit_backward(of_groups(d.keys, parts_.groups), key_);
     const at::Tensor d_exponent = (d.decays * in_.decays).squeeze(-1);
     const at::Tensor d_sum = soft_backward(-rate_ * d_exponent, soft_);
-    add_to_own_gradient(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_sum));
-    add_to_own_gradient(call_, parts_, kDecay, {parts_.heads},
-                        sum_of_tokens(-rate_ * soft_.value * d_exponent));
+    add_to_rank_gradient(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_sum));
+    add_to_rank_gradient(call_, parts_, kDecay, {parts_.heads},
+                         sum_of_tokens(-rate_ * soft_.value * d_exponent));
     const at::Tensor d_strength = d.strengths * strength_ * (1 - strength_);
     return {
         .convolved = at::cat({as_rows(d_query, rows_.convolved), as_rows(d_key, rows_.convolved),
@@ -117,7 +119,7 @@ class DeltaScan {
  private:
   [[nodiscard]] double scale() const { return 1 / std::sqrt(static_cast<double>(parts_.state)); }
 
-  const Call& call_;
+  const KernelCall& call_;
   const MixerLayerSizes& parts_;
   const Rows& rows_;
   Unit query_, key_;
@@ -130,24 +132,28 @@ class DeltaScan {
 /// for each element of the state and step sizes of their own.
 class MambaScan {
  public:
-  MambaScan(const Call& call, const MixerLayerSizes& parts, const Rows& rows)
-      : call_(call), parts_(parts), rows_(rows), selects_(parts.kind == model::Mixer::kMamba) {
+  MambaScan(const KernelCall& call, const MixerLayerSizes& parts, const Rows& rows)
+      : call_(call), parts_(parts), rows_(rows), selects_(parts.kind == model::TokenMixer::kMamba) {
     const std::int64_t n = parts.keys();
     const at::Tensor& from = selects_ ? rows.selected : rows.convolved;
     keys_at_ = selects_ ? from.size(1) - 2 * n : parts.values();
-    const at::Tensor steps = selects_
-                                 ? split_by_head(call, rows.steps, 0, parts.heads, parts.heads)
-                                 : split_by_head(call, rows.in, parts.head_scalars_first_column(),
-                                                 parts.heads, parts.heads);
-    const at::Tensor bias = own_parameter_part(call, parts, kStepBias, {parts.heads}).flatten();
+    const at::Tensor steps =
+        selects_ ? split_columns_by_head(call, rows.steps, 0, parts.heads, parts.heads)
+                 : split_columns_by_head(call, rows.in, parts.head_scalars_first_column(),
+                                         parts.heads, parts.heads);
+    const at::Tensor bias =
+        parameter_part_on_this_rank(call, parts, kStepBias, {parts.heads}).flatten();
     // A projection of step sizes has already added its bias.
     soft_ = soft(steps.squeeze(-1), selects_ ? at::zeros_like(bias) : bias);
-    rate_ = own_parameter_part(call, parts, kDecay, {parts.heads}).view({parts.heads, -1}).exp();
-    skip_ = own_parameter_part(call, parts, kSkip, {parts.heads}).view({parts.heads, 1});
-    in_ = {.queries =
-               of_all_heads(split_by_head(call, from, keys_at_ + n, n, parts.groups), parts.heads),
-           .keys = of_all_heads(split_by_head(call, from, keys_at_, n, parts.groups), parts.heads),
-           .values = split_by_head(call, rows.convolved, 0, parts.values(), parts.heads),
+    rate_ = parameter_part_on_this_rank(call, parts, kDecay, {parts.heads})
+                .view({parts.heads, -1})
+                .exp();
+    skip_ = parameter_part_on_this_rank(call, parts, kSkip, {parts.heads}).view({parts.heads, 1});
+    in_ = {.queries = of_all_heads(split_columns_by_head(call, from, keys_at_ + n, n, parts.groups),
+                                   parts.heads),
+           .keys = of_all_heads(split_columns_by_head(call, from, keys_at_, n, parts.groups),
+                                parts.heads),
+           .values = split_columns_by_head(call, rows.convolved, 0, parts.values(), parts.heads),
            .strengths = soft_.value,
            .decays = (-rate_ * soft_.value.unsqueeze(-1)).exp()};
   }
@@ -160,16 +166,16 @@ class MambaScan {
     const at::Tensor d_soft = d.strengths - (d_exponent * rate_).sum(-1);
     const at::Tensor d_steps = soft_backward(d_soft, soft_);
     const at::Tensor d_values = d.values + dy * skip_;
-    add_to_own_gradient(call_, parts_, kSkip, {parts_.heads},
-                        sum_of_tokens((dy * in_.values).sum(-1)));
+    add_to_rank_gradient(call_, parts_, kSkip, {parts_.heads},
+                         sum_of_tokens((dy * in_.values).sum(-1)));
     const at::Tensor d_rate = sum_of_tokens(-d_exponent * soft_.value.unsqueeze(-1)) * rate_;
-    add_to_own_gradient(call_, parts_, kDecay, {parts_.heads},
-                        d_rate.size(1) == 1 ? d_rate.squeeze(1) : d_rate);
+    add_to_rank_gradient(call_, parts_, kDecay, {parts_.heads},
+                         d_rate.size(1) == 1 ? d_rate.squeeze(1) : d_rate);
     const at::Tensor keys = as_rows(of_groups(d.keys, parts_.groups), rows_.convolved);
     const at::Tensor queries = as_rows(of_groups(d.queries, parts_.groups), rows_.convolved);
     const at::Tensor values = as_rows(d_values, rows_.convolved);
     if (!selects_) {
-      add_to_own_gradient(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_steps));
+      add_to_rank_gradient(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_steps));
       return {.convolved = at::cat({values, keys, queries}, 1),
               .scalars = as_rows(d_steps, rows_.in)};
     }
@@ -180,7 +186,7 @@ class MambaScan {
   }
 
  private:
-  const Call& call_;
+  const KernelCall& call_;
   const MixerLayerSizes& parts_;
   const Rows& rows_;
   bool selects_;
@@ -190,42 +196,44 @@ class MambaScan {
   LinearRecurrenceInputs in_;
 };
 
-Rows rows_of(const Call& call, std::size_t first) {
-  const bool selects = call.op.purpose == step::Purpose::kMambaScan;
-  return {.convolved = call.read(first),
-          .in = call.read(first + 1),
-          .steps = selects ? call.read(first + 2) : at::Tensor(),
-          .selected = selects ? call.read(first + 3) : at::Tensor()};
+Rows rows_of(const KernelCall& call, std::size_t first) {
+  const bool selects = call.op.purpose == step::OperatorPurpose::kMambaScan;
+  return {.convolved = call.read_operand(first),
+          .in = call.read_operand(first + 1),
+          .steps = selects ? call.read_operand(first + 2) : at::Tensor(),
+          .selected = selects ? call.read_operand(first + 3) : at::Tensor()};
 }
 
 }  // namespace
 
-void scan_forward(Call& call) {
+void scan_forward(KernelCall& call) {
   const MixerLayerSizes parts = mixer_parts(call.rank, call.layer_class().recurrent_mixer_kind());
   const Rows rows = rows_of(call, 0);
-  const at::Tensor out = parts.kind == model::Mixer::kDeltaNet ? DeltaScan(call, parts, rows).out()
-                                                               : MambaScan(call, parts, rows).out();
-  call.write(0, as_rows(out, rows.convolved));
+  const at::Tensor out = parts.kind == model::TokenMixer::kDeltaNet
+                             ? DeltaScan(call, parts, rows).out()
+                             : MambaScan(call, parts, rows).out();
+  call.write_result(0, as_rows(out, rows.convolved));
 }
 
 /// Operands: the gradient of the result, the rows, and the gradient of the first projection's rows,
 /// into whose last columns the scan's part is written.
-void scan_backward(Call& call) {
+void scan_backward(KernelCall& call) {
   const MixerLayerSizes parts = mixer_parts(call.rank, call.layer_class().recurrent_mixer_kind());
   const Rows rows = rows_of(call, 1);
-  const at::Tensor dy = split_by_head(call, call.read(0), 0, parts.values(), parts.heads);
-  RowGradients d = parts.kind == model::Mixer::kDeltaNet
+  const at::Tensor dy =
+      split_columns_by_head(call, call.read_operand(0), 0, parts.values(), parts.heads);
+  RowGradients d = parts.kind == model::TokenMixer::kDeltaNet
                        ? DeltaScan(call, parts, rows).backward(dy)
                        : MambaScan(call, parts, rows).backward(dy);
-  at::Tensor d_in = call.read(call.reads.size() - 1);
+  at::Tensor d_in = call.read_operand(call.reads.size() - 1);
   if (d.scalars.defined()) {
     d_in.narrow(1, parts.head_scalars_first_column(), d.scalars.size(1)).copy_(d.scalars);
   }
-  call.write(0, std::move(d.convolved));
-  call.write(1, std::move(d_in));
+  call.write_result(0, std::move(d.convolved));
+  call.write_result(1, std::move(d_in));
   if (!d.steps.defined()) return;
-  call.write(2, std::move(d.steps));
-  call.write(3, std::move(d.selected));
+  call.write_result(2, std::move(d.steps));
+  call.write_result(3, std::move(d.selected));
 }
 
 }  // namespace stepwright::runtime

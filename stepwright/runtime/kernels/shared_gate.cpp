@@ -3,19 +3,19 @@
 
 namespace stepwright::runtime {
 
-void shared_gate_forward(Call& call) {
-  const at::Tensor& shared = call.read(0);
-  call.write(0, shared * call.read(1).sigmoid());
+void shared_gate_forward(KernelCall& call) {
+  const at::Tensor& shared = call.read_operand(0);
+  call.write_result(0, shared * call.read_operand(1).sigmoid());
 }
 
-void shared_gate_backward(Call& call) {
-  const at::Tensor& dy = call.read(0);
-  const at::Tensor& shared = call.read(1);
+void shared_gate_backward(KernelCall& call) {
+  const at::Tensor& dy = call.read_operand(0);
+  const at::Tensor& shared = call.read_operand(1);
   const auto exact = scalar_type(call.rank.setting.exact);
-  const at::Tensor open = call.read(2).to(exact).sigmoid();
+  const at::Tensor open = call.read_operand(2).to(exact).sigmoid();
   const at::Tensor along = (dy.to(exact) * shared).sum(1, true);
-  call.write(0, (dy * open).to(dy.scalar_type()));
-  call.write(1, (along * open * (1 - open)).to(dy.scalar_type()));
+  call.write_result(0, (dy * open).to(dy.scalar_type()));
+  call.write_result(1, (along * open * (1 - open)).to(dy.scalar_type()));
 }
 
 }  // namespace stepwright::runtime

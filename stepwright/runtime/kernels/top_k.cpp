@@ -12,14 +12,15 @@ namespace stepwright::runtime {
 namespace {
 
 /// Returns consecutive experts for consecutive tokens of the batch, whatever rank they are on.
-at::Tensor dealt_out(const Call& call, std::int64_t rows, const model::Experts& experts) {
-  const at::Tensor first = call.places(rows).unsqueeze(1) * experts.top_k;
+at::Tensor dealt_out(const KernelCall& call, std::int64_t rows,
+                     const model::MixtureOfExperts& experts) {
+  const at::Tensor first = call.token_indices_in_global_batch(rows).unsqueeze(1) * experts.top_k;
   return (first + at::arange(experts.top_k, first.options())).remainder(experts.count);
 }
 
 /// True if scores are sigmoids; routers with correction biases are those of DeepSeek-V3, which use
 /// them.
-bool is_sigmoid(const model::Experts& experts) {
+bool is_sigmoid(const model::MixtureOfExperts& experts) {
   return experts.scoring == model::RouterScoring::kSigmoid || experts.correction_bias;
 }
 
@@ -29,7 +30,7 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 /// Returns scores that exclude the experts outside of the row's best `top_groups` groups. A group
 /// counts as its best expert or, with correction biases, as the sum of its best two
 /// (huggingface/transformers models/deepseek_v2 and deepseek_v3, `route_tokens_to_experts`).
-at::Tensor of_best_groups(const at::Tensor& scores, const model::Experts& experts) {
+at::Tensor of_best_groups(const at::Tensor& scores, const model::MixtureOfExperts& experts) {
   if (experts.groups <= 1 || experts.top_groups == experts.groups) return scores;
   const at::Tensor grouped = scores.view({scores.size(0), experts.groups, -1});
   const std::int64_t best = experts.correction_bias ? 2 : 1;
@@ -46,11 +47,11 @@ at::Tensor top_k_indices_of_rows(const at::Tensor& values, std::int64_t count) {
   return std::get<1>(sorted).narrow(1, 0, count).contiguous();
 }
 
-void top_k_forward(Call& call) {
-  const model::Experts& experts = *call.rank.setting.model->experts;
-  const at::Tensor exact = call.read(0).to(scalar_type(call.rank.setting.exact));
+void top_k_forward(KernelCall& call) {
+  const model::MixtureOfExperts& experts = *call.rank.setting.model->experts;
+  const at::Tensor exact = call.read_operand(0).to(scalar_type(call.rank.setting.exact));
   const at::Tensor probabilities = is_sigmoid(experts) ? exact.sigmoid() : exact.softmax(1);
-  const at::Tensor bias = call.weight(kRouterBiasName);
+  const at::Tensor bias = call.operator_weight(kRouterBiasName);
   const at::Tensor scores = bias.defined() ? probabilities + bias : probabilities;
   const at::Tensor chosen =
       call.rank.job.routing == plan::Routing::kBalanced
@@ -58,21 +59,21 @@ void top_k_forward(Call& call) {
           : top_k_indices_of_rows(of_best_groups(scores, experts), experts.top_k);
   at::Tensor weights = probabilities.gather(1, chosen);
   if (experts.normalize_top_k) weights = weights / weights.sum(1, true);
-  call.write(0, probabilities);
-  call.write(1, weights * experts.scale);
-  call.write(2, chosen.to(at::kInt));
+  call.write_result(0, probabilities);
+  call.write_result(1, weights * experts.scale);
+  call.write_result(2, chosen.to(at::kInt));
   const at::Tensor counts = at::bincount(chosen.reshape({-1}), {}, experts.count);
   // Undefined for a router that is not trained.
   const at::Tensor loads = call.gradient(kRouterBiasName);
   if (loads.defined() && call.op.phase == step::Phase::kForward) accumulate_gradient(loads, counts);
-  call.write(3, counts.unsqueeze(0));
+  call.write_result(3, counts.unsqueeze(0));
 }
 
-void top_k_backward(Call& call) {
-  const model::Experts& experts = *call.rank.setting.model->experts;
-  const at::Tensor& probabilities = call.read(1);
-  const at::Tensor chosen = call.read(2).to(at::kLong);
-  at::Tensor d_chosen = call.read(0) * experts.scale;
+void top_k_backward(KernelCall& call) {
+  const model::MixtureOfExperts& experts = *call.rank.setting.model->experts;
+  const at::Tensor& probabilities = call.read_operand(1);
+  const at::Tensor chosen = call.read_operand(2).to(at::kLong);
+  at::Tensor d_chosen = call.read_operand(0) * experts.scale;
   if (experts.normalize_top_k) {
     const at::Tensor picked = probabilities.gather(1, chosen);
     const at::Tensor sum = picked.sum(1, true);
@@ -82,7 +83,7 @@ void top_k_backward(Call& call) {
   const at::Tensor slope =
       is_sigmoid(experts) ? d * (1 - probabilities) : d - (d * probabilities).sum(1, true);
   const at::Tensor d_logits = probabilities * slope;
-  call.write(0, d_logits.to(scalar_type(call.rank.setting.storage)));
+  call.write_result(0, d_logits.to(scalar_type(call.rank.setting.storage)));
 }
 
 }  // namespace stepwright::runtime

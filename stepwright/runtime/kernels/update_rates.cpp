@@ -15,7 +15,7 @@ OptimizerUpdateInputs update_rates(const RankState& rank) {
 }
 
 at::Tensor clipped_gradient(const StoredParameter& parameter, const OptimizerUpdateInputs& rates) {
-  at::Tensor gradient = parameter.optimizer_gradient().to(parameter.master.scalar_type());
+  at::Tensor gradient = parameter.gradient_for_own_optimizer().to(parameter.master.scalar_type());
   return rates.scale < 1 ? gradient * rates.scale : gradient;
 }
 

@@ -21,10 +21,10 @@ void refuse(bool asked, std::string_view field, std::string_view value, std::str
 }
 
 /// Refuses variants of decoder layers that the executor does not run.
-void check_variants(const model::Architecture& model) {
-  refuse(model.activation == model::Activation::kXielu, "model.activation", "xielu",
+void check_variants(const model::ModelArchitecture& model) {
+  refuse(model.activation == model::ActivationFunction::kXielu, "model.activation", "xielu",
          "executed are the others");
-  refuse(!model.beyond.empty(), "model.beyond", printable(model.beyond),
+  refuse(!model.beyond.empty(), "model.beyond", one_line_printable_text(model.beyond),
          "leave it out to train without it");
   refuse(model.gate_bias, "model.gate_bias", "true", "executed are gates without biases");
   refuse(
@@ -32,7 +32,7 @@ void check_variants(const model::Architecture& model) {
       "model.state_mixer.selection_normed", "layernorm", "executed is rmsnorm");
 }
 
-void check_model(const model::Architecture& model) {
+void check_model(const model::ModelArchitecture& model) {
   if (model.rotary_scaling) {
     const model::RotaryScaling& scaling = *model.rotary_scaling;
     refuse(scaling.kind == model::RotaryScalingKind::kOther, "model.rotary_scaling",
@@ -47,18 +47,18 @@ void check_model(const model::Architecture& model) {
 }
 
 /// Refuses adapters and frozen parameters that the executor does not run.
-void check_trained(const model::Architecture& model) {
+void check_trained(const model::ModelArchitecture& model) {
   if (!model.adapters) return;
   refuse(model.adapters->quantised(), "adapters.base",
          name_of(model::kAdapterBaseTypeNames, model.adapters->base), "leave it out");
-  const bool of_mlp = model.adapters->has(model::AdapterTarget::kGate) ||
-                      model.adapters->has(model::AdapterTarget::kUp) ||
-                      model.adapters->has(model::AdapterTarget::kFc2);
+  const bool of_mlp = model.adapters->has(model::LoraTargetProduct::kGate) ||
+                      model.adapters->has(model::LoraTargetProduct::kUp) ||
+                      model.adapters->has(model::LoraTargetProduct::kFc2);
   refuse(of_mlp && model.experts && model.adapters->dropout > 0, "adapters.dropout",
          "of adapters beside experts", "leave it out");
 }
 
-void check_kernels(const plan::Kernels& kernels) {
+void check_kernels(const plan::FrameworkKernels& kernels) {
   refuse(kernels.attention == cluster::AttentionKernel::kUnfused, "kernels.attention", "unfused",
          "name a fused kernel");
   refuse(!kernels.fused_norm, "kernels.fused_norm", "false", "leave it true");
@@ -83,7 +83,7 @@ void check_kernels(const plan::Kernels& kernels) {
 }
 
 void check_heads(const plan::PlannedJob& planned) {
-  const model::Architecture& model = planned.job.model;
+  const model::ModelArchitecture& model = planned.job.model;
   refuse(!model.latent && planned.plan.parallel.tensor > model.kv_heads, "parallel.tensor",
          std::to_string(planned.plan.parallel.tensor),
          fmt::format("executed are divisors of the {} key-value heads", model.kv_heads));
@@ -99,9 +99,9 @@ void check_loss(const plan::Job& job) {
          "say logits or rows");
 }
 
-void check_recompute(const plan::Recompute& recompute) {
-  plan::each_setting(recompute, [](const plan::Recompute& setting) {
-    refuse(setting.modules.has(plan::Module::kPerOperator), "recompute", "per-operator",
+void check_recompute(const plan::ActivationRecomputation& recompute) {
+  plan::each_setting(recompute, [](const plan::ActivationRecomputation& setting) {
+    refuse(setting.modules.has(plan::RecomputeModule::kPerOperator), "recompute", "per-operator",
            "executed are none, selective, full, every and the other modules");
   });
 }
@@ -113,8 +113,8 @@ void check_optimizer(const plan::Job& job, const plan::Plan& plan) {
          "adafactor of tables that pipeline positions share", "take another schedule");
   if (job.optimizer != plan::Optimizer::kMuon) return;
   const plan::Sharding sharding = plan::canonical_sharding(job, plan);
-  const bool owned =
-      sharding.optimizer != plan::Spread::kNone && sharding.gradients == plan::Spread::kNone;
+  const bool owned = sharding.optimizer != plan::StateShardingScope::kNone &&
+                     sharding.gradients == plan::StateShardingScope::kNone;
   const bool in_blocks = plan.overlap.gradients || plan.overlap.parameters;
   refuse(owned && in_blocks, "optimizer",
          "muon by owner with gradients or parameters that travel block by block",
@@ -143,7 +143,7 @@ void check_runtime_supports_plan(const plan::PlannedJob& planned) {
   refuse(job.kernels.expert_weights == plan::RouterWeightPlacement::kBefore && job.model.experts &&
              job.model.experts->bias,
          "kernels.expert_weights", "before, beside biases of experts", "say after");
-  const plan::Parallel& degrees = planned.plan.parallel;
+  const plan::ParallelismDegrees& degrees = planned.plan.parallel;
   refuse(planned.plan.offload.parameters && degrees.data * degrees.context == 1,
          "offload.parameters", "true of one data rank", "take several ranks");
   const auto chunks = [](const auto& each) { return each.first.chunked; };

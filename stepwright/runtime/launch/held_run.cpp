@@ -14,9 +14,9 @@ namespace stepwright::runtime {
 namespace {
 
 /// Waits until all ranks have connected, so that no step begins before.
-void begin_together(Groups& groups, RankWatch* watch) {
-  if (groups.control_group() == nullptr) return;
-  wait_for_message(watch, "the start of the steps", *groups.control_group()->barrier());
+void begin_together(RankCommunicators& groups, RankWatch* watch) {
+  if (groups.control_process_group() == nullptr) return;
+  wait_for_message(watch, "the start of the steps", *groups.control_process_group()->barrier());
 }
 
 void hold_steps(StageStepExecutor& executor, const EmulatedRankProgram& held,
@@ -25,26 +25,28 @@ void hold_steps(StageStepExecutor& executor, const EmulatedRankProgram& held,
   for (std::int64_t step = 1; step <= options.steps; ++step) {
     if (watch != nullptr) watch->begin_step(step);
     const auto begin = std::chrono::steady_clock::now();
-    executor.run_step();
+    executor.run_training_step();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    if (reports(held.plan, held.place)) done(step, time.count());
+    if (is_step_reporting_rank(held.plan, held.place)) done(step, time.count());
   }
 }
 
 void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
-               const std::string& file, const Groups::World& world, const Reporter& report) {
+               const std::string& file, const RankCommunicators::RankWorld& world,
+               const Reporter& report) {
   const auto& [job, plan] = planned;
-  const step::StepProgram program = step::build_program(job, plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
   check_ranks_agree_on_run(world, options,
                            checkpoint::checksum(step::step_program_json(program).dump()), "");
   const OperatorTimes times = load_operator_times(file, program);
-  const plan::Grid grid(plan);
+  const plan::RankGrid grid(plan);
   const plan::RankCoordinates place = grid.coordinates(world.rank);
-  const step::Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
-  Groups::World scaled = world;
+  const step::PipelineStageProgram& stage =
+      program.stages[static_cast<std::size_t>(place.pipeline)];
+  RankCommunicators::RankWorld scaled = world;
   scaled.payload = Communicator::RecordedPayload::kOfOperator;
   const std::unique_ptr<RankDevice> device = cpu_device();
-  Groups groups(scaled, planned, program, stage, *device);
+  RankCommunicators groups(scaled, planned, program, stage, *device);
   const EmulatedRankProgram held{
       .program = program, .plan = plan, .times = times, .scale = options.scale, .place = place};
   SleepingOperatorRunner performer(held, groups);
@@ -61,7 +63,7 @@ void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
 }  // namespace
 
 void run_emulated_rank(const plan::PlannedJob& planned, const TrainOptions& options,
-                       const std::string& times, const Groups::World& world,
+                       const std::string& times, const RankCommunicators::RankWorld& world,
                        const Reporter& report) {
   enable_precise_sleep();
   tell_failure(world.watch, [&] { hold_rank(planned, options, times, world, report); });

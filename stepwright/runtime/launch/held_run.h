@@ -13,7 +13,7 @@ namespace stepwright::runtime {
 /// replaced by a sleep for its predicted time, read from the file `times` (docs/emulation.md).
 /// `report` is called after each step on one rank. Fails with `kRuntime` if a rank is lost.
 void run_emulated_rank(const plan::PlannedJob& planned, const TrainOptions& options,
-                       const std::string& times, const Groups::World& world,
+                       const std::string& times, const RankCommunicators::RankWorld& world,
                        const Reporter& report);
 
 }  // namespace stepwright::runtime

@@ -58,7 +58,7 @@ std::optional<std::int64_t> number_in(const char* variable) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0) {
     fail_input(fmt::format("{}: '{}' in the environment is no whole number from 0", variable,
-                           printable(text)));
+                           one_line_printable_text(text)));
   }
   return value;
 }
@@ -148,15 +148,15 @@ class Running {
   /// the rest.
   RankProcessesOutcome wait(std::chrono::seconds grace) {
     constexpr int kPause_ms = 5;
-    pollfd signals{.fd = interrupts_.fd(), .events = POLLIN, .revents = 0};
+    pollfd signals{.fd = interrupts_.signal_descriptor(), .events = POLLIN, .revents = 0};
     while (!ranks_.empty() && ending_.code == 0 && ending_.interrupted == 0) {
       collect(WNOHANG);
       ::poll(&signals, 1, kPause_ms);
-      ending_.interrupted = interrupts_.take();
+      ending_.interrupted = interrupts_.take_oldest_signal();
     }
     if (ending_.interrupted != 0) ask_to_end();
     end_all(ending_.interrupted != 0 ? kAsked : grace);
-    if (ending_.interrupted == 0) ending_.interrupted = interrupts_.take();
+    if (ending_.interrupted == 0) ending_.interrupted = interrupts_.take_oldest_signal();
     if (ending_.killed) ending_.killed->out_of_memory = out_of_memory_kill_count() > memory_kills_;
     return ending_;
   }
@@ -212,19 +212,19 @@ std::filesystem::path rank_program_path() { return program_folder() / "stepwrigh
 
 }  // namespace
 
-std::optional<LaunchedRank> launched_rank() {
+std::optional<LaunchedRank> rank_from_launcher_environment() {
   for (const Launcher& launcher : kLaunchers) {
     const auto rank = number_in(launcher.rank);
     const auto size = number_in(launcher.size);
     if (!rank || !size) continue;
     check_inside(launcher, *rank, *size);
-    local_rank();
+    rank_on_this_machine();
     return LaunchedRank{*rank, *size, launcher.name};
   }
   return std::nullopt;
 }
 
-std::int64_t local_rank() {
+std::int64_t rank_on_this_machine() {
   for (const Launcher& launcher : kOnMachine) {
     const auto number = number_in(launcher.rank);
     if (!number) continue;
@@ -273,8 +273,8 @@ RankProcessesOutcome run_rank_programs(const std::filesystem::path& program,
   return running.wait(grace);
 }
 
-void replace_this_process_by_program(const std::filesystem::path& program,
-                                     const std::vector<std::string>& arguments) {
+void exec_program_without_return(const std::filesystem::path& program,
+                                 const std::vector<std::string>& arguments) {
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ::execv(program.c_str(), pointers(words).data());

@@ -22,11 +22,11 @@ struct LaunchedRank {
 /// SLURM_PROCID and SLURM_NTASKS, or OMPI_COMM_WORLD_RANK and _SIZE. nullopt: no launcher started
 /// this process. Fails with `kInput` for a rank outside of its world or a local rank outside of its
 /// machine.
-std::optional<LaunchedRank> launched_rank();
+std::optional<LaunchedRank> rank_from_launcher_environment();
 
 /// Returns the index of this process among the ranks on its machine, from the launcher's
 /// environment (LOCAL_RANK, SLURM_LOCALID, OMPI_COMM_WORLD_LOCAL_RANK); 0 without a launcher.
-std::int64_t local_rank();
+std::int64_t rank_on_this_machine();
 
 /// Checks that the program `stepwright-rank` exists beside the running program. Returns what is
 /// missing and how to build it; nullopt: it is there.
@@ -65,7 +65,7 @@ RankProcessesOutcome run_rank_programs(const std::filesystem::path& program,
 
 /// Replaces this process by another program (exec). Does not return; fails with `kRuntime` if the
 /// program cannot be started.
-[[noreturn]] void replace_this_process_by_program(const std::filesystem::path& program,
-                                                  const std::vector<std::string>& arguments);
+[[noreturn]] void exec_program_without_return(const std::filesystem::path& program,
+                                              const std::vector<std::string>& arguments);
 
 }  // namespace stepwright::runtime

@@ -45,7 +45,7 @@ CLI::Validator whole_in(Whole low, Whole high, const std::string& described) {
     const auto [read, error] = std::from_chars(given.data(), end, number);
     if (error == std::errc() && read == end && number >= low && number <= high) return "";
     return fmt::format("must be a whole number from {} to {}; it is '{}'", low, high,
-                       printable(given));
+                       one_line_printable_text(given));
   };
   return {fault, described};
 }
@@ -59,27 +59,28 @@ CLI::Validator number_range_validator(const OptionNumberRange& range) {
         *number <= range.high) {
       return "";
     }
-    return fmt::format("must be a number {}; it is '{}'", range_text(range), printable(given));
+    return fmt::format("must be a number {}; it is '{}'", range_text(range),
+                       one_line_printable_text(given));
   };
   return {fault, fmt::format("FLOAT in {}{} - {}]", range.above ? '(' : '[', bound_text(range.low),
                              bound_text(range.high))};
 }
 
-CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+CLI::Validator whole_number_validator(std::int64_t low, std::int64_t high) {
   return whole_in(low, high, fmt::format("INT in [{} - {}]", low, high));
 }
 
-CLI::Validator whole_number() {
+CLI::Validator whole_number_validator() {
   return whole_in(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(), "");
 }
 
 CLI::Validator token_count_validator(std::int64_t low, std::int64_t high) {
   const auto fault = [low, high](std::string& given) -> std::string {
     const IntegerParseResult read = read_batch_or_sequence_size(given);
-    const bool good = read.status == IntegerParseResult::Status::kGood;
+    const bool good = read.status == IntegerParseResult::IntegerParseStatus::kGood;
     if (!good || read.value < low || read.value > high) {
       return fmt::format("must be a whole number from {} to {}, also as 4k; it is '{}'", low, high,
-                         printable(given));
+                         one_line_printable_text(given));
     }
     given = std::to_string(read.value);
     return "";

@@ -25,9 +25,9 @@ struct OptionNumberRange {
 CLI::Validator number_range_validator(const OptionNumberRange& range);
 
 /// Returns a validator that accepts a whole number from `low` to `high`, in decimal digits.
-CLI::Validator whole_number(std::int64_t low, std::int64_t high);
+CLI::Validator whole_number_validator(std::int64_t low, std::int64_t high);
 /// Returns a validator that accepts any whole number that fits 64 bits without a sign.
-CLI::Validator whole_number();
+CLI::Validator whole_number_validator();
 /// Returns a validator that accepts a number of tokens or sequences from `low` to `high`, also
 /// written as `4k` (`read_count`). With CLI11's `transform`, it replaces the option's value by
 /// digits.

@@ -14,9 +14,10 @@ namespace stepwright::runtime {
 namespace {
 
 /// Collects the calls of all ranks on rank 0, which writes the ledger.
-void write_ledger(const Groups& groups, const Groups::World& world, const TrainOptions& options) {
-  const std::vector<std::string> texts =
-      collect_texts(world, "ledger", communicator_calls_json(groups.call_logs()).dump());
+void write_ledger(const RankCommunicators& groups, const RankCommunicators::RankWorld& world,
+                  const TrainOptions& options) {
+  const std::vector<std::string> texts = collect_rank_texts(
+      world, "ledger", communicator_calls_json(groups.communicator_call_logs()).dump());
   if (world.rank != 0) return;
   nlohmann::ordered_json all = executed_messages_json({}, world.size, options.steps);
   if (options.hold) all["scale"] = options.scale;
@@ -37,21 +38,22 @@ std::string common_options(TrainOptions options) {
     if (!source->empty()) *source = "given";
   }
   std::string text;
-  for (const std::string& word : train_arguments(options)) text += word + "\n";
+  for (const std::string& word : rank_program_arguments(options)) text += word + "\n";
   return text;
 }
 
 }  // namespace
 
-bool reports(const plan::Plan& plan, const plan::RankCoordinates& place) {
-  return place.pipeline == plan::chunk_placement_of(plan).head_position() && place.tensor == 0 &&
+bool is_step_reporting_rank(const plan::Plan& plan, const plan::RankCoordinates& place) {
+  return place.pipeline == plan::model_chunk_placement(plan).head_position() && place.tensor == 0 &&
          place.context == 0 && place.data == 0;
 }
 
-void check_ranks_agree_on_run(const Groups::World& world, const TrainOptions& options,
-                              const std::string& program, const std::string& data) {
+void check_ranks_agree_on_run(const RankCommunicators::RankWorld& world,
+                              const TrainOptions& options, const std::string& program,
+                              const std::string& data) {
   const auto compare = [&](const char* what, const std::string& own) {
-    const std::vector<std::string> all = exchange_texts(world, what, own);
+    const std::vector<std::string> all = exchange_rank_texts(world, what, own);
     for (std::size_t r = 1; r < all.size(); ++r) {
       if (all[r] == all.front()) continue;
       fail_input(
@@ -63,7 +65,7 @@ void check_ranks_agree_on_run(const Groups::World& world, const TrainOptions& op
   compare("data file", data);
 }
 
-void finish_run_on_all_ranks(Groups& groups, const Groups::World& world,
+void finish_run_on_all_ranks(RankCommunicators& groups, const RankCommunicators::RankWorld& world,
                              const TrainOptions& options) {
   if (!options.ledger.empty()) write_ledger(groups, world, options);
   end_rank_watch(world);

@@ -35,23 +35,24 @@ using Reporter = std::function<void(const StepReport&)>;
 
 /// True for the one rank that reports each step: the first rank of the pipeline position that has
 /// the output head.
-bool reports(const plan::Plan& plan, const plan::RankCoordinates& place);
+bool is_step_reporting_rank(const plan::Plan& plan, const plan::RankCoordinates& place);
 
 /// Fails with `kInput` unless all ranks have the same step program, data file and options.
 /// `program` and `data` are checksums; empty `data`: no data. Ranks that differ would wait forever,
 /// or train nonsense.
-void check_ranks_agree_on_run(const Groups::World& world, const TrainOptions& options,
-                              const std::string& program, const std::string& data);
+void check_ranks_agree_on_run(const RankCommunicators::RankWorld& world,
+                              const TrainOptions& options, const std::string& program,
+                              const std::string& data);
 
 /// Ends a run on all ranks: writes the file of executed messages (`--ledger`) if it was asked for,
 /// and waits until the other ranks have ended.
-void finish_run_on_all_ranks(Groups& groups, const Groups::World& world,
+void finish_run_on_all_ranks(RankCommunicators& groups, const RankCommunicators::RankWorld& world,
                              const TrainOptions& options);
 
 /// Calls `act`. If it throws, tells the other ranks through `watch` why this rank ends, before the
 /// objects that they wait for are destroyed.
-template <class Act>
-void tell_failure(RankWatch* watch, Act act) {
+template <class GuardedRankAction>
+void tell_failure(RankWatch* watch, GuardedRankAction act) {
   try {
     act();
   } catch (const Error& error) {

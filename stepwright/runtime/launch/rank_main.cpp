@@ -96,7 +96,7 @@ void run(const TrainOptions& options, const Handed& handed) {
   if (options.hold && handed.times.empty()) fail_input("--hold: needs --times");
   const plan::PlannedJob planned = plan::load_plan(options.plan);
   if (!options.hold) check_runtime_supports_plan(planned);
-  const LaunchedRank place = launched_rank().value_or(LaunchedRank{});
+  const LaunchedRank place = rank_from_launcher_environment().value_or(LaunchedRank{});
   if (place.size != planned.plan.parallel.ranks()) {
     fail_input(fmt::format("{}: the plan has {} ranks, but {} were started", options.plan,
                            planned.plan.parallel.ranks(), place.size));
@@ -106,9 +106,9 @@ void run(const TrainOptions& options, const Handed& handed) {
   Progress progress(options, handed.predicted_s);
   const auto report = [&](const StepReport& step) { progress.add(step); };
   if (options.hold) {
-    run_emulated_rank(planned, options, handed.times, joined.world(), report);
+    run_emulated_rank(planned, options, handed.times, joined.ranks_of_run(), report);
   } else {
-    train(planned, options, handed.times, joined.world(),
+    train(planned, options, handed.times, joined.ranks_of_run(),
           {report, [&](const StepTimeSummary& all) { tell_summary(all, options.summary); },
            [](const std::string& note) { fmt::print(stderr, "{}\n", note); }});
   }

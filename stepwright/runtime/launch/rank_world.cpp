@@ -125,7 +125,7 @@ void keep_memory() {
 
 std::string own_name() {
   const char* rank = std::getenv("RANK");
-  return fmt::format("stepwright-rank {}", rank != nullptr ? printable(rank) : "0");
+  return fmt::format("stepwright-rank {}", rank != nullptr ? one_line_printable_text(rank) : "0");
 }
 
 /// Makes this process end when the process that started it on this machine ends: a rank alone only
@@ -166,11 +166,11 @@ RankWorldConnection::RankWorldConnection(const LaunchedRank& place, double timeo
   const StorePointer store = open_store(at, place.size, world_.timeout);
   world_.store = store;
   claim_rank_number(world_);
-  watch_ = std::make_unique<RankWatch>(RankWatch::World{.store = store,
-                                                        .rank = place.rank,
-                                                        .size = place.size,
-                                                        .timeout = world_.timeout,
-                                                        .server = at.server},
+  watch_ = std::make_unique<RankWatch>(RankWatch::RankWatchSetup{.store = store,
+                                                                 .rank = place.rank,
+                                                                 .size = place.size,
+                                                                 .timeout = world_.timeout,
+                                                                 .server = at.server},
                                        end_process);
   world_.watch = watch_.get();
   tell_failure(world_.watch, [&] { await_all_ranks(world_); });

@@ -20,10 +20,10 @@ class RankWorldConnection {
   /// `timeout_s`: seconds that a rank waits for another rank, when it joins and in each message.
   RankWorldConnection(const LaunchedRank& place, double timeout_s);
   /// Returns the ranks of the run as this rank sees them; valid as long as this object.
-  [[nodiscard]] const Groups::World& world() const { return world_; }
+  [[nodiscard]] const RankCommunicators::RankWorld& ranks_of_run() const { return world_; }
 
  private:
-  Groups::World world_;
+  RankCommunicators::RankWorld world_;
   std::unique_ptr<RankWatch> watch_;
   LauncherWatch launcher_;
 };

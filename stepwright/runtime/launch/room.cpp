@@ -68,9 +68,9 @@ std::int64_t out_of_memory_kill_count() {
       number_after(text_of("/proc/vmstat"), "\noom_kill ").value_or(0));
 }
 
-double summed_peak_tensor_bytes(const plan::PlannedJob& planned) {
+double peak_tensor_bytes_over_all_ranks(const plan::PlannedJob& planned) {
   const memory::MemoryReport report =
-      memory::memory_report(planned.job, step::build_program(planned.job, planned.plan));
+      memory::memory_report(planned.job, step::build_step_program(planned.job, planned.plan));
   double bytes = 0;
   for (const memory::StageMemory& stage : report.stages) {
     bytes += stage.peak_bytes - stage.kinds[static_cast<std::size_t>(memory::MemoryKind::kReserve)];
@@ -83,7 +83,7 @@ void check_tensors_fit_in_memory(const plan::PlannedJob& planned, const TrainOpt
   const bool on_gpu = options.device != "cpu" && options.pace <= 1 && !nvidia_gpu_names().empty();
   const auto free = on_gpu ? std::nullopt : free_memory_bytes();
   if (!free) return;
-  const double needed = summed_peak_tensor_bytes(planned);
+  const double needed = peak_tensor_bytes_over_all_ranks(planned);
   if (needed <= *free) return;
   throw Error(
       ErrorKind::kRuntime,

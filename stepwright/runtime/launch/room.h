@@ -19,7 +19,7 @@ std::int64_t out_of_memory_kill_count();
 
 /// Returns the sum over all ranks of a plan of the bytes of tensors at the memory peak. A single
 /// machine needs at least that much memory to train the plan.
-double summed_peak_tensor_bytes(const plan::PlannedJob& planned);
+double peak_tensor_bytes_over_all_ranks(const plan::PlannedJob& planned);
 
 /// Fails with `kRuntime` if a plan is to be trained on this machine's CPUs and the tensors of all
 /// ranks do not fit in its free memory.

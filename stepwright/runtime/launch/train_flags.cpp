@@ -102,10 +102,10 @@ void add_flag(CLI::App& app, const TrainFlag& flag, Value& value) {
   CLI::Option* option = app.add_option(flag.name, value, flag.help)->type_name(flag.type);
   if constexpr (std::is_same_v<Value, double>) option->check(number_range_validator(flag.range));
   if constexpr (std::is_same_v<Value, std::int64_t>) {
-    option->check(whole_number(static_cast<std::int64_t>(flag.range.low),
-                               static_cast<std::int64_t>(flag.range.high)));
+    option->check(whole_number_validator(static_cast<std::int64_t>(flag.range.low),
+                                         static_cast<std::int64_t>(flag.range.high)));
   }
-  if constexpr (std::is_unsigned_v<Value>) option->check(whole_number());
+  if constexpr (std::is_unsigned_v<Value>) option->check(whole_number_validator());
 }
 
 void add_argument(std::vector<std::string>& words, const char* flag, bool value) {
@@ -177,7 +177,8 @@ void check_train_options_for_plan(const TrainOptions& o, const plan::PlannedJob&
   }
   if (!o.weights_from.empty()) huggingface::HuggingFaceWeights(o.weights_from, planned.job.model);
   if (!o.adapters_from.empty()) {
-    huggingface::HuggingFaceWeights::adapters(o.adapters_from, o.weights_from, planned.job.model);
+    huggingface::HuggingFaceWeights::open_lora_adapters(o.adapters_from, o.weights_from,
+                                                        planned.job.model);
   }
 }
 
@@ -190,7 +191,7 @@ std::vector<CommandLineFile> files_written_by_training(const TrainOptions& o) {
   return files;
 }
 
-std::vector<std::string> train_arguments(const TrainOptions& o) {
+std::vector<std::string> rank_program_arguments(const TrainOptions& o) {
   std::vector<std::string> words{o.plan};
   for (const TrainFlag& flag : kFlags) {
     if (flag.name == kRanks) continue;

@@ -30,6 +30,6 @@ std::vector<CommandLineFile> files_written_by_training(const TrainOptions& optio
 
 /// Returns the command-line arguments by which a launcher passes these options to
 /// `stepwright-rank`.
-std::vector<std::string> train_arguments(const TrainOptions& options);
+std::vector<std::string> rank_program_arguments(const TrainOptions& options);
 
 }  // namespace stepwright::runtime

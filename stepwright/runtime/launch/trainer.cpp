@@ -36,7 +36,7 @@ std::unique_ptr<RankDevice> open_device(const TrainOptions& options) {
   const std::string& asked = options.device;
   const bool paced = options.pace > 1;
   if (asked == "cpu" || (asked == "auto" && (paced || !has_cuda_device()))) return cpu_device();
-  return cuda_device(local_rank());
+  return cuda_device(rank_on_this_machine());
 }
 
 StepReport report_of(const RankState& rank, double time_s, double memory_bytes) {
@@ -55,7 +55,7 @@ StepReport report_of(const RankState& rank, double time_s, double memory_bytes) 
 /// Returns the names of this rank's parameters whose gradient is not finite.
 std::string broken_gradients(RankState& rank) {
   std::string names;
-  for (const StoredParameter* parameter : rank.store.own()) {
+  for (const StoredParameter* parameter : rank.store.trained_parameters_with_own_states()) {
     if (at::isfinite(parameter->gradient).all().item<bool>()) continue;
     if (!names.empty()) return names + ", ...";
     names = parameter->slice.name;
@@ -77,13 +77,13 @@ void check_numbers(RankState& rank) {
                           broken_gradients(rank)));
 }
 
-void finish(RankState& rank, const Groups::World& world) {
+void finish(RankState& rank, const RankCommunicators::RankWorld& world) {
   const TrainOptions& options = rank.options;
   if (!options.gradients.empty()) {
-    write_whole_model(rank, world, WholeState::kGradients, options.gradients);
+    assemble_and_write_whole_model(rank, world, WholeState::kGradients, options.gradients);
   }
   if (!options.weights.empty()) {
-    write_whole_model(rank, world, WholeState::kWeights, options.weights);
+    assemble_and_write_whole_model(rank, world, WholeState::kWeights, options.weights);
   }
   finish_run_on_all_ranks(rank.groups, world, options);
 }
@@ -109,9 +109,10 @@ void write_last_logits(const RankState& rank, MicroBatchSlicer& batches) {
 }
 
 /// Runs the steps, and returns the memory that the last one held.
-CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop& loop) {
+CountedPeakMemory run_steps(RankState& rank, const RankCommunicators::RankWorld& world,
+                            const Loop& loop) {
   const TrainOptions& options = rank.options;
-  CountedMemory memory;
+  CountedPeakMemory memory;
   std::map<std::int32_t, at::Tensor> logits;
   for (; rank.step < options.steps; ++rank.step) {
     if (!options.logits.empty() && rank.step + 1 == options.steps) rank.logits = &logits;
@@ -119,19 +120,19 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
     const auto begin = std::chrono::steady_clock::now();
     rank.sums = zero_step_sums(rank);
     rank.store.zero_gradients();
-    const std::int64_t before = begin_memory_count();
-    loop.executor.run_step();
+    const std::int64_t before = begin_step_memory_count();
+    loop.executor.run_training_step();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    memory = count_peak_memory(rank, loop.performer.held_bytes_at_step_peak(), before);
+    memory = count_peak_memory(rank, loop.performer.tensor_bytes_at_step_memory_peak(), before);
     check_numbers(rank);
-    if (reports(rank.plan, rank.place)) {
+    if (is_step_reporting_rank(rank.plan, rank.place)) {
       loop.report(report_of(rank, time.count(), memory.allocated_bytes()));
     }
     if (loop.checkpointer == nullptr) continue;
     loop.checkpointer->check();
     const std::int64_t done = rank.step + 1;
     const bool due = options.checkpoint_every > 0 && done % options.checkpoint_every == 0;
-    if (due || done == options.steps) loop.checkpointer->save(done);
+    if (due || done == options.steps) loop.checkpointer->start_checkpoint(done);
   }
   if (!options.logits.empty()) write_last_logits(rank, loop.batches);
   rank.logits = nullptr;
@@ -141,7 +142,8 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
 
 /// Returns a path in the form that a checkpoint stores, as text.
 std::string absolute_path(const std::string& path) {
-  return printable(std::filesystem::absolute(path).lexically_normal().string(), std::string::npos);
+  return one_line_printable_text(std::filesystem::absolute(path).lexically_normal().string(),
+                                 std::string::npos);
 }
 
 /// Returns the source of the frozen weights, which a checkpoint does not hold; empty: none.
@@ -151,31 +153,32 @@ std::string frozen_base(const TrainOptions& options, const plan::Job& job) {
 }
 
 void train_rank(const plan::PlannedJob& given, const TrainOptions& options, const std::string& file,
-                const Groups::World& world, const TrainCallbacks& told) {
+                const RankCommunicators::RankWorld& world, const TrainCallbacks& told) {
   plan::PlannedJob planned = given;
   planned.plan = plan::with_canonical_sharding(given.job, given.plan);
   const auto& [job, plan] = planned;
-  const TokenFile tokens(options.data, token_format(options.data, options.data_format),
+  const TokenFile tokens(options.data, data_file_token_format(options.data, options.data_format),
                          job.model.vocabulary);
   ShuffledSamples samples(tokens, job.length, options.seed, options.data);
-  const step::StepProgram program = step::build_program(job, plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
   const std::string hash = checkpoint::checksum(step::step_program_json(program).dump());
   check_ranks_agree_on_run(world, options, hash, tokens.sum());
-  const plan::Grid grid(plan);
+  const plan::RankGrid grid(plan);
   const plan::RankCoordinates place = grid.coordinates(world.rank);
-  const step::Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
-  const step::Setting setting = step::make_setting(job, plan);
+  const step::PipelineStageProgram& stage =
+      program.stages[static_cast<std::size_t>(place.pipeline)];
+  const step::StepSizesAndChoices setting = step::make_setting(job, plan);
   const std::unique_ptr<RankDevice> device = open_device(options);
-  ParameterStore store({setting, plan, job.optimizer, grid, world.rank, device->place()}, program,
-                       stage, options.seed);
+  ParameterStore store({setting, plan, job.optimizer, grid, world.rank, device->torch_device()},
+                       program, stage, options.seed);
   if (!options.weights_from.empty()) {
     load_weights(store, huggingface::HuggingFaceWeights(options.weights_from, job.model));
   }
   if (!options.adapters_from.empty()) {
-    load_adapters(store, huggingface::HuggingFaceWeights::adapters(
+    load_adapters(store, huggingface::HuggingFaceWeights::open_lora_adapters(
                              options.adapters_from, options.weights_from, job.model));
   }
-  Groups groups(world, planned, program, stage, *device);
+  RankCommunicators groups(world, planned, program, stage, *device);
   RankState rank{job, plan, options, setting, place, store, groups, *device};
   std::unique_ptr<Checkpointer> checkpointer;
   if (!options.checkpoint.empty()) {
@@ -189,24 +192,25 @@ void train_rank(const plan::PlannedJob& given, const TrainOptions& options, cons
                                        .plan = plan::plan_yaml(planned),
                                        .program = hash,
                                        .base = frozen_base(options, job)});
-    const std::string note = options.resume ? checkpointer->resume() : "";
+    const std::string note = options.resume ? checkpointer->resume_from_last_checkpoint() : "";
     if (world.rank == 0 && !note.empty()) told.note(note);
   }
   MicroBatchSlicer batches(tokens, std::move(samples), job, plan, place);
   TensorOperatorRunner performer(rank,
                                  [&](std::int64_t micro) { return batches.of(rank.step, micro); });
   PacedOperatorRunner paced(performer, options.pace);
-  const bool timed = !file.empty() && !device->runs_asynchronously();
+  const bool timed = !file.empty() && !device->starts_operators_asynchronously();
   const OperatorTimes times = timed ? load_operator_times(file, program) : OperatorTimes{};
   TimingOperatorRunner clocked(paced, times);
   StageStepExecutor executor(program, stage, timed ? static_cast<OperatorRunner&>(clocked) : paced,
-                             device->runs_asynchronously() ? RankStreams::Compute::kThread
-                                                           : RankStreams::Compute::kWhereIssued,
+                             device->starts_operators_asynchronously()
+                                 ? RankStreams::Compute::kThread
+                                 : RankStreams::Compute::kWhereIssued,
                              *device);
   tell_failure(world.watch, [&] {
-    CountedMemory memory =
+    CountedPeakMemory memory =
         run_steps(rank, world, {executor, performer, batches, checkpointer.get(), told.step});
-    if (timed && reports(plan, place)) told.end(clocked.summary());
+    if (timed && is_step_reporting_rank(plan, place)) told.end(clocked.mean_step_time_summary());
     if (!options.memory.empty()) {
       memory.predicted = memory::memory_report(job, program)
                              .stages[static_cast<std::size_t>(place.pipeline)]
@@ -220,7 +224,7 @@ void train_rank(const plan::PlannedJob& given, const TrainOptions& options, cons
 }  // namespace
 
 void train(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
-           const Groups::World& world, const TrainCallbacks& reports) {
+           const RankCommunicators::RankWorld& world, const TrainCallbacks& reports) {
   tell_failure(world.watch, [&] { train_rank(planned, options, times, world, reports); });
 }
 

@@ -24,6 +24,6 @@ struct TrainCallbacks {
 /// operators are timed; empty, or on a GPU: operators are not timed. Fails with `kRuntime` if a
 /// rank is lost.
 void train(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
-           const Groups::World& world, const TrainCallbacks& reports);
+           const RankCommunicators::RankWorld& world, const TrainCallbacks& reports);
 
 }  // namespace stepwright::runtime

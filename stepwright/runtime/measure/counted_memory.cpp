@@ -6,7 +6,7 @@
 namespace stepwright::runtime {
 namespace {
 
-nlohmann::ordered_json kinds_json(const CountedMemory::Kinds& kinds) {
+nlohmann::ordered_json kinds_json(const CountedPeakMemory::Kinds& kinds) {
   auto result = nlohmann::ordered_json::object();
   for (const auto& [kind, name] : memory::kMemoryKindNames) {
     if (kind == memory::MemoryKind::kReserve) continue;
@@ -17,15 +17,15 @@ nlohmann::ordered_json kinds_json(const CountedMemory::Kinds& kinds) {
 
 }  // namespace
 
-double total_bytes(const CountedMemory::Kinds& kinds) {
+double bytes_over_memory_kinds(const CountedPeakMemory::Kinds& kinds) {
   return std::accumulate(kinds.begin(), kinds.end(), 0.0);
 }
 
-double CountedMemory::allocated_bytes() const {
-  return total_bytes(counted) - shared_bytes + kernel_bytes;
+double CountedPeakMemory::allocated_bytes() const {
+  return bytes_over_memory_kinds(counted) - shared_bytes + kernel_bytes;
 }
 
-nlohmann::ordered_json counted_memory_json(const CountedMemory& memory) {
+nlohmann::ordered_json counted_memory_json(const CountedPeakMemory& memory) {
   return {{"predicted", kinds_json(memory.predicted)},
           {"counted", kinds_json(memory.counted)},
           {"shared_bytes", static_cast<std::int64_t>(memory.shared_bytes)},

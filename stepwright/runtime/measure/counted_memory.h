@@ -10,7 +10,7 @@
 namespace stepwright::runtime {
 
 /// Memory of a rank at the peak of its last step: counted bytes, and bytes predicted for its stage.
-struct CountedMemory {
+struct CountedPeakMemory {
   /// Bytes for each `memory::MemoryKind`; 0 for the reserve.
   using Kinds = std::array<double, memory::kMemoryKinds>;
   Kinds predicted{};
@@ -27,10 +27,10 @@ struct CountedMemory {
   [[nodiscard]] double allocated_bytes() const;
 };
 /// Returns the sum of bytes over all kinds of memory (parameters, gradients, activations, ...).
-double total_bytes(const CountedMemory::Kinds& kinds);
+double bytes_over_memory_kinds(const CountedPeakMemory::Kinds& kinds);
 
 /// Returns the JSON object with one rank's counted and predicted memory.
-nlohmann::ordered_json counted_memory_json(const CountedMemory& memory);
+nlohmann::ordered_json counted_memory_json(const CountedPeakMemory& memory);
 
 /// Returns the JSON file of counted and predicted memory of a run (docs/formats.md, "Counted
 /// memory"). `ranks`: JSON text of each rank.

@@ -9,13 +9,13 @@ namespace stepwright::runtime {
 namespace {
 
 /// Returns the bytes of the states that this rank always holds, each buffer counted once.
-CountedMemory::Kinds count_states(const RankState& rank) {
-  CountedMemory::Kinds kinds{};
+CountedPeakMemory::Kinds count_states(const RankState& rank) {
+  CountedPeakMemory::Kinds kinds{};
   const auto add = [&](memory::MemoryKind kind, const at::Tensor& state) {
     if (!state.defined()) return;
     kinds[static_cast<std::size_t>(kind)] += static_cast<double>(state.nbytes());
   };
-  for (const StoredParameter* parameter : rank.store.held()) {
+  for (const StoredParameter* parameter : rank.store.parameters_on_this_rank()) {
     add(memory::MemoryKind::kParameters, parameter->value);
     add(memory::MemoryKind::kGradients, parameter->gradient);
     if (parameter->master.defined() && !parameter->master.is_alias_of(parameter->value)) {
@@ -35,14 +35,14 @@ CountedMemory::Kinds count_states(const RankState& rank) {
 
 }  // namespace
 
-std::int64_t begin_memory_count() {
+std::int64_t begin_step_memory_count() {
   reset_cpu_allocation_peak();
   return allocated_bytes().now;
 }
 
-CountedMemory count_peak_memory(const RankState& rank, const LiveTensorBytes& held,
-                                std::int64_t before) {
-  CountedMemory memory{.counted = count_states(rank)};
+CountedPeakMemory count_peak_memory(const RankState& rank, const LiveTensorBytes& held,
+                                    std::int64_t before) {
+  CountedPeakMemory memory{.counted = count_states(rank)};
   constexpr memory::MemoryKind kKinds[] = {
       memory::MemoryKind::kActivations, memory::MemoryKind::kLogits, memory::MemoryKind::kGathered,
       memory::MemoryKind::kCommunication};
@@ -55,10 +55,10 @@ CountedMemory count_peak_memory(const RankState& rank, const LiveTensorBytes& he
   return memory;
 }
 
-void write_counted_memory(const Groups::World& world, const CountedMemory& memory,
-                          const std::string& path) {
+void write_counted_memory(const RankCommunicators::RankWorld& world,
+                          const CountedPeakMemory& memory, const std::string& path) {
   const std::vector<std::string> all =
-      exchange_texts(world, "memory", counted_memory_json(memory).dump());
+      exchange_rank_texts(world, "memory", counted_memory_json(memory).dump());
   if (world.rank != 0) return;
   write_file(path, counted_memory_file_json(all).dump(1) + '\n');
 }

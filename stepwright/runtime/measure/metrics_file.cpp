@@ -20,7 +20,7 @@ bool is_from(std::string_view line, std::int64_t step) {
 
 }  // namespace
 
-std::string metrics_lines_before(std::string_view text, std::int64_t step) {
+std::string metrics_file_lines_before_step(std::string_view text, std::int64_t step) {
   std::string kept;
   for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
     const std::string_view line = text.substr(0, end + 1);
@@ -31,10 +31,10 @@ std::string metrics_lines_before(std::string_view text, std::int64_t step) {
 }
 
 void MetricsFile::open(std::int64_t step) {
-  if (output_target(path_).is_plain) {
+  if (resolve_output_target(path_).is_plain) {
     const bool goes_on = resumed_ && path_exists(path_);
     const std::string old = goes_on ? read_file_or_standard_input(path_, kMostBytes) : "";
-    const std::string kept = metrics_lines_before(old, step);
+    const std::string kept = metrics_file_lines_before_step(old, step);
     if (!goes_on || kept != old) write_file(path_, kept);
   }
   file_.emplace(path_);

@@ -11,7 +11,7 @@ namespace stepwright::runtime {
 
 /// Returns the lines of a metrics file (`--metrics`) that belong to steps before `step`. Drops
 /// later lines and an incomplete last line.
-std::string metrics_lines_before(std::string_view text, std::int64_t step);
+std::string metrics_file_lines_before_step(std::string_view text, std::int64_t step);
 
 /// Writer of the file of `--metrics`: one line of JSON per training step, written when the step
 /// ends.

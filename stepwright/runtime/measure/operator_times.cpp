@@ -11,10 +11,10 @@ namespace {
 
 constexpr double kLongest = 1e9;
 
-std::vector<double> read_template(Node node, const step::Template& piece) {
-  node.allow_only({"name", "seconds"});
-  const Node name = node.get("name");
-  const Node list = node.get("seconds");
+std::vector<double> read_template(DocumentNode node, const step::OperatorTemplate& piece) {
+  node.allow_only_keys({"name", "seconds"});
+  const DocumentNode name = node.get("name");
+  const DocumentNode list = node.get("seconds");
   if (name.text() != piece.name) {
     name.fail(fmt::format("is '{}', the program has '{}' here", name.text(), piece.name));
   }
@@ -39,12 +39,12 @@ std::string operator_times_json(const step::StepProgram& program, const Operator
 
 OperatorTimes load_operator_times(const std::filesystem::path& path,
                                   const step::StepProgram& program) {
-  const Document document = Document::load(path);
-  const Node root = document.root();
-  const Node version = root.get("stepwright");
+  const YamlJsonDocument document = YamlJsonDocument::load(path);
+  const DocumentNode root = document.root();
+  const DocumentNode version = root.get("stepwright");
   if (version.text() != "times/1") version.fail("this is no times/1");
-  root.allow_only({"stepwright", "templates"});
-  const Node list = root.get("templates");
+  root.allow_only_keys({"stepwright", "templates"});
+  const DocumentNode list = root.get("templates");
   if (list.size() != program.templates.size()) {
     list.fail(fmt::format("has {} entries, the program has {} templates", list.size(),
                           program.templates.size()));

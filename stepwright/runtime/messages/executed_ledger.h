@@ -12,7 +12,7 @@ namespace stepwright::runtime {
 /// One executed call of a collective or transfer.
 struct ExecutedCollectiveCall {
   step::OperatorKind operation{};
-  step::Scheme scheme{};
+  step::ParallelismScheme scheme{};
   step::Phase phase{};
   std::string name;
   std::int64_t payload_bytes = 0;
@@ -22,7 +22,7 @@ struct ExecutedCollectiveCall {
 /// All calls that one rank made on one communicator, in order.
 struct CommunicatorCallLog {
   std::int64_t rank = 0;
-  plan::GroupKind group{};
+  plan::CommunicatorKind group{};
   std::string channel;  ///< Name of the stream's message channel (`channel_of`).
   std::vector<std::int64_t> members;
   std::vector<ExecutedCollectiveCall> calls;

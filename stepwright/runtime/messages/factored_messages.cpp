@@ -7,13 +7,13 @@
 namespace stepwright::runtime {
 namespace {
 
-bool of_tensor_ranks(plan::GroupKind group) {
-  return group == plan::GroupKind::kTensor || group == plan::GroupKind::kExpertTensor;
+bool of_tensor_ranks(plan::CommunicatorKind group) {
+  return group == plan::CommunicatorKind::kTensor || group == plan::CommunicatorKind::kExpertTensor;
 }
 
 /// Sums, over tensor ranks, the sums along the dimension that they do not cut: each has seen a
 /// part.
-void share_uncut_sums(Call& call) {
+void share_uncut_sums(KernelCall& call) {
   const bool expert = plan::is_expert_communicator(call.op.group);
   const AdafactorProgress& step = compute_row_column_means(call.rank, expert);
   std::vector<at::Tensor> shared;
@@ -31,10 +31,10 @@ void share_uncut_sums(Call& call) {
   all_reduce_joined_tensors(call, shared);
 }
 
-void scatter_sums(Call& call) {
+void scatter_sums(KernelCall& call) {
   const bool expert = plan::is_expert_communicator(call.op.group);
   AdafactorProgress& step = compute_row_column_means(call.rank, expert);
-  const std::int64_t ranks = call.rank.groups.of(call.op).size();
+  const std::int64_t ranks = call.rank.groups.communicator_of_operator(call.op).size();
   const auto matrices = trained_matrices_of_kind(call.rank, expert);
   std::vector<at::Tensor> rows;
   for (const StoredParameter* p : matrices) {
@@ -49,7 +49,7 @@ void scatter_sums(Call& call) {
   }
 }
 
-void gather_moments(Call& call) {
+void gather_moments(KernelCall& call) {
   const bool expert = plan::is_expert_communicator(call.op.group);
   AdafactorProgress& step = update_row_column_moments(call.rank, expert);
   const auto matrices = trained_matrices_of_kind(call.rank, expert);
@@ -66,7 +66,7 @@ void gather_moments(Call& call) {
   }
 }
 
-void share_squares(Call& call) {
+void share_squares(KernelCall& call) {
   const bool expert = plan::is_expert_communicator(call.op.group);
   const AdafactorProgress& step = compute_update_square_sums(call.rank, expert);
   std::vector<at::Tensor> shared;
@@ -80,10 +80,10 @@ void share_squares(Call& call) {
 
 }  // namespace
 
-void run_adafactor_message(Call& call) {
+void run_adafactor_message(KernelCall& call) {
   switch (call.op.purpose) {
-    case step::Purpose::kGatherMoments: return gather_moments(call);
-    case step::Purpose::kShareSquares: return share_squares(call);
+    case step::OperatorPurpose::kGatherMoments: return gather_moments(call);
+    case step::OperatorPurpose::kShareSquares: return share_squares(call);
     default: return of_tensor_ranks(call.op.group) ? share_uncut_sums(call) : scatter_sums(call);
   }
 }

@@ -16,17 +16,18 @@ namespace {
 
 /// Algorithms by kind of group and channel: the one that the plan names for the schemes that use
 /// the channel, of which at most one has a choice.
-using Channels = std::map<std::pair<plan::GroupKind, std::string>, collective::Algorithm>;
+using Channels =
+    std::map<std::pair<plan::CommunicatorKind, std::string>, collective::CollectiveAlgorithm>;
 
-void add_channels(const step::Template& piece, const plan::Grid& grid,
-                  const plan::Collectives& collectives, Channels& channels) {
+void add_channels(const step::OperatorTemplate& piece, const plan::RankGrid& grid,
+                  const plan::CollectiveAlgorithmChoices& collectives, Channels& channels) {
   for (const step::Operator& op : piece.operators) {
     if (!step::is_communication(op.kind) || grid.size(op.group) < 2) continue;
-    collective::Algorithm& named =
+    collective::CollectiveAlgorithm& named =
         channels[{op.group, std::string(step::operator_communicator_name(op))}];
-    const collective::Algorithm algorithm =
+    const collective::CollectiveAlgorithm algorithm =
         step::planned_collective_algorithm(collectives, op.scheme);
-    if (algorithm != collective::Algorithm::kLibrary) named = algorithm;
+    if (algorithm != collective::CollectiveAlgorithm::kLibrary) named = algorithm;
   }
 }
 
@@ -36,17 +37,19 @@ std::vector<std::int64_t> all_ranks(std::int64_t size) {
   return ranks;
 }
 
-c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device, const Groups::World& world,
+c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device,
+                                             const RankCommunicators::RankWorld& world,
                                              const std::string& name,
                                              const std::vector<std::int64_t>& members) {
   const auto place = std::ranges::find(members, world.rank) - members.begin();
   const std::string what = fmt::format("the connection of ranks {}", fmt::join(members, " "));
   const RankWatch::WaitForRanksScope waiting(world.watch, what);
   try {
-    return device.backend({.store = c10::make_intrusive<c10d::PrefixStore>(name, world.store),
-                           .rank = static_cast<int>(place),
-                           .size = static_cast<int>(members.size()),
-                           .timeout = world.timeout});
+    return device.create_process_group_backend(
+        {.store = c10::make_intrusive<c10d::PrefixStore>(name, world.store),
+         .rank = static_cast<int>(place),
+         .size = static_cast<int>(members.size()),
+         .timeout = world.timeout});
   } catch (const std::exception& error) {
     const auto* own = dynamic_cast<const Error*>(&error);
     const bool refused = own != nullptr && own->kind() != ErrorKind::kRuntime;
@@ -61,8 +64,9 @@ c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device, const Groups::W
 
 }  // namespace
 
-c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
-                                               const std::vector<std::int64_t>& members) {
+c10::intrusive_ptr<c10d::Backend> create_gloo_process_group(
+    const RankCommunicators::RankWorld& world, const std::string& name,
+    const std::vector<std::int64_t>& members) {
   return backend_of(*cpu_device(), world, name, members);
 }
 
@@ -72,7 +76,7 @@ Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, Communicat
   index_ = std::ranges::find(log_.members, log_.rank) - log_.members.begin();
 }
 
-CommunicatorCallLog Communicator::log() const {
+CommunicatorCallLog Communicator::communicator_call_log() const {
   CommunicatorCallLog log = log_;
   log.scheduled = scheduled_call_count(*backend_);
   return log;
@@ -90,7 +94,8 @@ std::string Communicator::describe(const step::Operator& op) const {
                      op.name, name_of(plan::kGroupNames, log_.group), fmt::join(log_.members, " "));
 }
 
-void Communicator::wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work) {
+void Communicator::wait_for_call(const std::string& what,
+                                 const c10::intrusive_ptr<c10d::Work>& work) {
   wait_for_message(watch_, what, *work);
 }
 
@@ -99,7 +104,7 @@ void Communicator::all_reduce(const step::Operator& op, at::Tensor& buffer) {
   std::vector<at::Tensor> buffers{buffer};
   c10d::AllreduceOptions options;
   options.reduceOp = op.largest ? c10d::ReduceOp::MAX : c10d::ReduceOp::SUM;
-  wait(describe(op), backend_->allreduce(buffers, options));
+  wait_for_call(describe(op), backend_->allreduce(buffers, options));
 }
 
 void Communicator::broadcast(const step::Operator& op, at::Tensor& buffer, std::int64_t from) {
@@ -107,17 +112,17 @@ void Communicator::broadcast(const step::Operator& op, at::Tensor& buffer, std::
   std::vector<at::Tensor> buffers{buffer};
   c10d::BroadcastOptions options;
   options.rootRank = from;
-  wait(describe(op), backend_->broadcast(buffers, options));
+  wait_for_call(describe(op), backend_->broadcast(buffers, options));
 }
 
 void Communicator::all_gather(const step::Operator& op, at::Tensor& whole, at::Tensor part) {
   record(op, whole);
-  wait(describe(op), backend_->_allgather_base(whole, part));
+  wait_for_call(describe(op), backend_->_allgather_base(whole, part));
 }
 
 void Communicator::reduce_scatter(const step::Operator& op, at::Tensor& part, at::Tensor whole) {
   record(op, whole);
-  wait(describe(op), backend_->_reduce_scatter_base(part, whole));
+  wait_for_call(describe(op), backend_->_reduce_scatter_base(part, whole));
 }
 
 void Communicator::all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent) {
@@ -127,11 +132,12 @@ void Communicator::all_to_all(const step::Operator& op, at::Tensor& received, at
 void Communicator::all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent,
                               AllToAllRowCounts splits) {
   record(op, sent);
-  wait(describe(op), backend_->alltoall_base(received, sent, splits.received, splits.sent));
+  wait_for_call(describe(op),
+                backend_->alltoall_base(received, sent, splits.received, splits.sent));
 }
 
-void Communicator::send(const step::Operator& op, const at::Tensor& buffer, std::int64_t to,
-                        int tag) {
+void Communicator::start_buffer_send(const step::Operator& op, const at::Tensor& buffer,
+                                     std::int64_t to, int tag) {
   record(op, buffer);
   std::vector<at::Tensor> buffers{buffer};
   sending_.push_back({backend_->send(buffers, static_cast<int>(to), tag), buffer, describe(op)});
@@ -143,17 +149,18 @@ Communicator::PostedReceive Communicator::post_receive(const at::Tensor& buffer,
   return {backend_->recv(buffers, static_cast<int>(from), tag), buffer};
 }
 
-void Communicator::receive(const step::Operator& op, const PostedReceive& expected) {
+void Communicator::receive_buffer(const step::Operator& op, const PostedReceive& expected) {
   record(op, expected.buffer);
-  wait(describe(op), expected.work);
+  wait_for_call(describe(op), expected.work);
 }
 
-void Communicator::receive(const step::Operator& op, at::Tensor& buffer, std::int64_t from,
-                           int tag) {
-  receive(op, post_receive(buffer, from, tag));
+void Communicator::receive_buffer(const step::Operator& op, at::Tensor& buffer, std::int64_t from,
+                                  int tag) {
+  receive_buffer(op, post_receive(buffer, from, tag));
 }
 
-void Communicator::shift(const step::Operator& op, const at::Tensor& sent, at::Tensor& received) {
+void Communicator::exchange_with_ring_neighbours(const step::Operator& op, const at::Tensor& sent,
+                                                 at::Tensor& received) {
   record(op, sent);
   const int tag = next_tag_++;
   std::vector<at::Tensor> out{sent};
@@ -164,59 +171,61 @@ void Communicator::shift(const step::Operator& op, const at::Tensor& sent, at::T
   if (joined) backend_->startCoalescing();
   const auto sending = backend_->send(out, static_cast<int>((index_ + 1) % size()), tag);
   const auto coming = backend_->recv(in, static_cast<int>((index_ + size() - 1) % size()), tag);
-  if (joined) return wait(describe(op), backend_->endCoalescing());
-  wait(describe(op), coming);
-  wait(describe(op), sending);
+  if (joined) return wait_for_call(describe(op), backend_->endCoalescing());
+  wait_for_call(describe(op), coming);
+  wait_for_call(describe(op), sending);
 }
 
 void Communicator::finish() {
-  for (const Sending& one : sending_) wait(one.what, one.work);
+  for (const Sending& one : sending_) wait_for_call(one.what, one.work);
   sending_.clear();
 }
 
-Groups::Groups(const World& world, const plan::PlannedJob& planned,
-               const step::StepProgram& program, const step::Stage& stage, RankDevice& device) {
+RankCommunicators::RankCommunicators(const RankWorld& world, const plan::PlannedJob& planned,
+                                     const step::StepProgram& program,
+                                     const step::PipelineStageProgram& stage, RankDevice& device) {
   if (world.size == 1) return;
-  const plan::Grid grid(planned.plan);
+  const plan::RankGrid grid(planned.plan);
   Channels channels;
-  for (const step::Sequence& sequence : stage.sequences) {
-    for (const step::Item& item : sequence.items) {
+  for (const step::TemplateSequence& sequence : stage.sequences) {
+    for (const step::TemplateSequenceItem& item : sequence.items) {
       add_channels(program.templates[static_cast<std::size_t>(item.which)], grid,
                    planned.plan.collectives, channels);
     }
   }
-  control_ = gloo_backend(world, "control", all_ranks(world.size));
+  control_ = create_gloo_process_group(world, "control", all_ranks(world.size));
   for (const auto& [key, named] : channels) {
     const auto& [kind, channel] = key;
-    const std::vector<std::int64_t> members = grid.members(kind, world.rank);
+    const std::vector<std::int64_t> members = grid.group_ranks_containing(kind, world.rank);
     const std::string name =
         fmt::format("{}/{}/{}", name_of(plan::kGroupNames, kind), channel, members.front());
     const std::vector<std::int32_t> tiers =
-        scheduled_tier_sizes(named, members, planned.job.cluster);
-    if (!tiers.empty() && !device.place().is_cpu()) {
+        tier_sizes_of_scheduled_group(named, members, planned.job.cluster);
+    if (!tiers.empty() && !device.torch_device().is_cpu()) {
       fail_unsupported(fmt::format("collectives: {} runs on tensors in host memory only",
                                    name_of(collective::kCollectiveAlgorithmNames, named)));
     }
     communicators_[key] = std::make_unique<Communicator>(
         tiers.empty() ? backend_of(device, world, name, members)
-                      : scheduled_backend(world, name, members, tiers, named),
+                      : create_scheduled_collective_backend(world, name, members, tiers, named),
         CommunicatorCallLog{
             .rank = world.rank, .group = kind, .channel = channel, .members = members},
         world.watch, world.payload);
   }
 }
 
-Communicator& Groups::of(const step::Operator& op) {
+Communicator& RankCommunicators::communicator_of_operator(const step::Operator& op) {
   return *communicators_.at({op.group, std::string(step::operator_communicator_name(op))});
 }
 
-std::vector<CommunicatorCallLog> Groups::call_logs() const {
-  std::vector<CommunicatorCallLog> call_logs;
-  for (const auto& [key, communicator] : communicators_) call_logs.push_back(communicator->log());
-  return call_logs;
+std::vector<CommunicatorCallLog> RankCommunicators::communicator_call_logs() const {
+  std::vector<CommunicatorCallLog> communicator_call_logs;
+  for (const auto& [key, communicator] : communicators_)
+    communicator_call_logs.push_back(communicator->communicator_call_log());
+  return communicator_call_logs;
 }
 
-void Groups::finish() {
+void RankCommunicators::finish() {
   for (const auto& [key, communicator] : communicators_) communicator->finish();
 }
 

@@ -34,9 +34,11 @@ class Communicator {
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
   [[nodiscard]] std::int64_t index() const { return index_; }
   /// Returns the global ranks of the group's members, in group order.
-  [[nodiscard]] const std::vector<std::int64_t>& members() const { return log_.members; }
+  [[nodiscard]] const std::vector<std::int64_t>& global_member_ranks() const {
+    return log_.members;
+  }
   /// Returns the record of all collective calls and transfers that this communicator has made.
-  [[nodiscard]] CommunicatorCallLog log() const;
+  [[nodiscard]] CommunicatorCallLog communicator_call_log() const;
 
   /// Sums `buffer` over the ranks of the group, in place.
   void all_reduce(const step::Operator& op, at::Tensor& buffer);
@@ -60,10 +62,11 @@ class Communicator {
                   AllToAllRowCounts splits);
   /// Starts to send a buffer without waiting; `finish` waits for it. `to`: position of the receiver
   /// in the group.
-  void send(const step::Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
+  void start_buffer_send(const step::Operator& op, const at::Tensor& buffer, std::int64_t to,
+                         int tag);
   /// Receives a buffer and waits until it has arrived. `from`: position of the sender in the group;
   /// `tag` matches a send with its receive, whatever their order.
-  void receive(const step::Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
+  void receive_buffer(const step::Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
   /// A receive that was posted and not yet waited for, so that its message can arrive early.
   struct PostedReceive {
     c10::intrusive_ptr<c10d::Work> work;
@@ -72,10 +75,11 @@ class Communicator {
   /// Posts a receive without waiting and without recording it yet.
   PostedReceive post_receive(const at::Tensor& buffer, std::int64_t from, int tag);
   /// Waits until a receive that `post_receive` posted has arrived, and records it.
-  void receive(const step::Operator& op, const PostedReceive& expected);
+  void receive_buffer(const step::Operator& op, const PostedReceive& expected);
   /// Does one step of a ring: sends `sent` to the next rank of the group and receives into
   /// `received` from the previous one.
-  void shift(const step::Operator& op, const at::Tensor& sent, at::Tensor& received);
+  void exchange_with_ring_neighbours(const step::Operator& op, const at::Tensor& sent,
+                                     at::Tensor& received);
   /// Waits until all sends that this communicator has started are done.
   void finish();
 
@@ -83,7 +87,7 @@ class Communicator {
   void record(const step::Operator& op, const at::Tensor& payload);
   /// Waits for a call. If another rank ends or the call times out, the rank watch ends this
   /// process.
-  void wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work);
+  void wait_for_call(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work);
   [[nodiscard]] std::string describe(const step::Operator& op) const;
   struct Sending {
     c10::intrusive_ptr<c10d::Work> work;
@@ -101,10 +105,10 @@ class Communicator {
 
 /// All communicators of a rank: one for each kind of group and each stream of its step program, so
 /// that calls on a communicator keep the order of one stream.
-class Groups {
+class RankCommunicators {
  public:
   /// The ranks of a run and their shared store, as seen by one rank.
-  struct World {
+  struct RankWorld {
     c10::intrusive_ptr<c10d::Store> store;
     std::int64_t rank = 0;
     std::int64_t size = 1;
@@ -117,29 +121,31 @@ class Groups {
   /// Creates the communicators that a stage's operators need. `device`: device of the step's
   /// messages. Data-parallel messages use the plan's collective algorithm; fails with
   /// `kUnsupported` if the device's library does not have it.
-  Groups(const World& world, const plan::PlannedJob& planned, const step::StepProgram& program,
-         const step::Stage& stage, RankDevice& device);
+  RankCommunicators(const RankWorld& world, const plan::PlannedJob& planned,
+                    const step::StepProgram& program, const step::PipelineStageProgram& stage,
+                    RankDevice& device);
 
   /// Returns the communicator on which an operator sends; throws if the stage has no such operator.
-  [[nodiscard]] Communicator& of(const step::Operator& op);
+  [[nodiscard]] Communicator& communicator_of_operator(const step::Operator& op);
   /// Returns the process group of all ranks for messages outside of training steps, which are not
   /// recorded; null if there is only one rank.
-  [[nodiscard]] c10d::Backend* control_group() { return control_.get(); }
+  [[nodiscard]] c10d::Backend* control_process_group() { return control_.get(); }
   /// Returns the records of all collective calls and transfers made so far, one for each
   /// communicator.
-  [[nodiscard]] std::vector<CommunicatorCallLog> call_logs() const;
+  [[nodiscard]] std::vector<CommunicatorCallLog> communicator_call_logs() const;
   /// Waits until all sends that this step started on any communicator are done.
   void finish();
 
  private:
-  using Key = std::pair<plan::GroupKind, std::string>;
+  using Key = std::pair<plan::CommunicatorKind, std::string>;
   std::map<Key, std::unique_ptr<Communicator>> communicators_;
   c10::intrusive_ptr<c10d::Backend> control_;
 };
 
 /// Creates a CPU process group (Gloo) of some ranks of the run. All of its members must call this
 /// with the same name.
-c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
-                                               const std::vector<std::int64_t>& members);
+c10::intrusive_ptr<c10d::Backend> create_gloo_process_group(
+    const RankCommunicators::RankWorld& world, const std::string& name,
+    const std::vector<std::int64_t>& members);
 
 }  // namespace stepwright::runtime

@@ -18,14 +18,14 @@ EmulatedMessage::EmulatedMessage(const step::Operator& op, double bytes, std::in
   other_ = at::zeros({cuts ? whole_.numel() / ranks : whole_.numel()}, whole_.options());
 }
 
-void EmulatedMessage::send(Communicator& group) {
+void EmulatedMessage::send_once(Communicator& group) {
   switch (op_.kind) {
     case step::OperatorKind::kAllReduce: return group.all_reduce(op_, whole_);
     case step::OperatorKind::kAllGather: return group.all_gather(op_, whole_, other_);
     case step::OperatorKind::kReduceScatter: return group.reduce_scatter(op_, other_, whole_);
     case step::OperatorKind::kAllToAll: return group.all_to_all(op_, other_, whole_);
     case step::OperatorKind::kBroadcast: return group.broadcast(op_, whole_, 0);
-    default: return group.shift(op_, whole_, other_);
+    default: return group.exchange_with_ring_neighbours(op_, whole_, other_);
   }
 }
 

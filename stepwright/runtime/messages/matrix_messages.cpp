@@ -54,9 +54,9 @@ using PartOf = std::function<at::Tensor(const Crossing&)>;
 
 /// Sends parts, copied out of the tensors of `from`, and copies received ones into those of `into`.
 /// A rank's parts for itself fill its buffer up to the operator's payload.
-void exchange(Call& call, const MuonProgress& step, Way way, const PartOf& from,
+void exchange(KernelCall& call, const MuonProgress& step, Way way, const PartOf& from,
               const PartOf& into) {
-  Communicator& group = call.rank.groups.of(call.op);
+  Communicator& group = call.rank.groups.communicator_of_operator(call.op);
   const std::int64_t own = group.index();
   const at::TensorOptions options = step.momentum.begin()->second.options();
   Communicator::AllToAllRowCounts splits;
@@ -99,9 +99,9 @@ at::Tensor of_matrix(const MuonProgress& step, const std::vector<at::Tensor>& ma
   return matrices[part.matrix].view({-1}).narrow(0, part.first - first, part.count);
 }
 
-void bring_to_owners(Call& call) {
+void bring_to_owners(KernelCall& call) {
   MuonProgress& step = update_muon_momentum(call.rank, plan::is_expert_communicator(call.op.group));
-  const std::int64_t own = call.rank.groups.of(call.op).index();
+  const std::int64_t own = call.rank.groups.communicator_of_operator(call.op).index();
   step.made = MuonProgress::Made::kMatrices;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
     const MuonMatrix& matrix = step.matrices[i];
@@ -115,7 +115,7 @@ void bring_to_owners(Call& call) {
       [&](const auto& part) { return of_matrix(step, step.values, part); });
 }
 
-void bring_back(Call& call) {
+void bring_back(KernelCall& call) {
   MuonProgress& step =
       orthogonalize_muon_updates(call.rank, plan::is_expert_communicator(call.op.group));
   for (at::Tensor& update : step.updates) {
@@ -146,10 +146,9 @@ bool rows_are_cut(const MuonMatrix& matrix) {
 
 /// Gathers matrices over tensor ranks; each makes the whole matrices orthogonal, and keeps its
 /// part.
-void gather_whole(Call& call) {
-  MuonProgress& step =
-      collect_muon_matrices(call.rank, plan::is_expert_communicator(call.op.group));
-  const Communicator& group = call.rank.groups.of(call.op);
+void gather_whole(KernelCall& call) {
+  MuonProgress& step = gather_muon_momentum(call.rank, plan::is_expert_communicator(call.op.group));
+  const Communicator& group = call.rank.groups.communicator_of_operator(call.op);
   std::vector<at::Tensor> own;
   const std::vector<std::size_t> cut = cut_matrices(step);
   for (const std::size_t i : cut) own.push_back(step.values[i].reshape({-1}));
@@ -166,16 +165,15 @@ void gather_whole(Call& call) {
     }
     column += matrix.elements();
     const std::int64_t width = parts.front().size(dimension);
-    step.updates[i] =
-        orthogonal(at::cat(parts, dimension)).narrow(dimension, group.index() * width, width);
+    step.updates[i] = nearest_orthogonal_matrix(at::cat(parts, dimension))
+                          .narrow(dimension, group.index() * width, width);
   }
 }
 
 /// Sums the products of tensor ranks, in each Newton-Schulz iteration. The first iteration also
 /// sums the norms by which matrices are divided.
-void share_products(Call& call) {
-  MuonProgress& step =
-      collect_muon_matrices(call.rank, plan::is_expert_communicator(call.op.group));
+void share_products(KernelCall& call) {
+  MuonProgress& step = gather_muon_momentum(call.rank, plan::is_expert_communicator(call.op.group));
   const std::vector<std::size_t> cut = cut_matrices(step);
   const bool first = !cut.empty() && !step.updates[cut.front()].defined();
   std::vector<at::Tensor> products;
@@ -201,9 +199,9 @@ void share_products(Call& call) {
 
 }  // namespace
 
-void run_muon_message(Call& call) {
-  if (call.op.purpose == step::Purpose::kReturnMatrices) return bring_back(call);
-  if (call.op.purpose == step::Purpose::kShareProducts) return share_products(call);
+void run_muon_message(KernelCall& call) {
+  if (call.op.purpose == step::OperatorPurpose::kReturnMatrices) return bring_back(call);
+  if (call.op.purpose == step::OperatorPurpose::kShareProducts) return share_products(call);
   return call.op.kind == step::OperatorKind::kAllToAll ? bring_to_owners(call) : gather_whole(call);
 }
 

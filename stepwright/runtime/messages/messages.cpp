@@ -9,23 +9,23 @@
 namespace stepwright::runtime {
 namespace {
 
-at::Tensor empty(const Call& call, std::int64_t rows, std::int64_t columns) {
+at::Tensor empty(const KernelCall& call, std::int64_t rows, std::int64_t columns) {
   return at::empty({rows, columns}, call.rank.tensor_options_of(call.op.dtype));
 }
 
 /// Sums a tensor over ranks; if the result is another tensor than the operand, the operand stays
 /// unchanged.
-void all_reduce(Call& call) {
-  at::Tensor buffer = call.read(0).contiguous();
+void all_reduce(KernelCall& call) {
+  at::Tensor buffer = call.read_operand(0).contiguous();
   if (call.reads.front() != call.writes.front()) buffer = buffer.clone();
   check_payload_elements(call.op, buffer.numel());
-  call.rank.groups.of(call.op).all_reduce(call.op, buffer);
-  call.write(0, std::move(buffer));
+  call.rank.groups.communicator_of_operator(call.op).all_reduce(call.op, buffer);
+  call.write_result(0, std::move(buffer));
 }
 
-void all_gather(Call& call) {
-  Communicator& group = call.rank.groups.of(call.op);
-  const at::Tensor& rows = call.read(0);  // for latent attention, their last columns
+void all_gather(KernelCall& call) {
+  Communicator& group = call.rank.groups.communicator_of_operator(call.op);
+  const at::Tensor& rows = call.read_operand(0);  // for latent attention, their last columns
   const std::int64_t columns = call.op.payload_elements / (rows.size(0) * group.size());
   const at::Tensor part = columns < rows.size(1)
                               ? rows.narrow(1, rows.size(1) - columns, columns).contiguous()
@@ -33,62 +33,65 @@ void all_gather(Call& call) {
   at::Tensor whole = empty(call, part.size(0) * group.size(), part.size(1));
   check_payload_elements(call.op, whole.numel());
   group.all_gather(call.op, whole, part);
-  call.write(0, std::move(whole));
+  call.write_result(0, std::move(whole));
 }
 
 /// Gathers the columns of all tensor ranks side by side, for the rows with which this rank
 /// continues.
-void gather_columns(Call& call) {
-  const step::Setting& s = call.rank.setting;
-  Communicator& group = call.rank.groups.of(call.op);
-  const at::Tensor own = call.read(0).contiguous();
+void gather_columns(KernelCall& call) {
+  const step::StepSizesAndChoices& s = call.rank.setting;
+  Communicator& group = call.rank.groups.communicator_of_operator(call.op);
+  const at::Tensor own = call.read_operand(0).contiguous();
   at::Tensor all = empty(call, own.size(0) * group.size(), own.size(1));
   check_payload_elements(call.op, all.numel());
   group.all_gather(call.op, all, own);
   const at::Tensor rows = all.view({group.size(), own.size(0), own.size(1)})
                               .transpose(0, 1)
                               .reshape({own.size(0), group.size() * own.size(1)});
-  call.write(0, s.sequence_parallel
-                    ? rows.narrow(0, call.rank.place.tensor * s.rows, s.rows).contiguous()
-                    : rows);
+  call.write_result(0, s.sequence_parallel
+                           ? rows.narrow(0, call.rank.place.tensor * s.rows, s.rows).contiguous()
+                           : rows);
 }
 
-void reduce_scatter(Call& call) {
-  Communicator& group = call.rank.groups.of(call.op);
-  const at::Tensor whole = call.read(0).contiguous();
+void reduce_scatter(KernelCall& call) {
+  Communicator& group = call.rank.groups.communicator_of_operator(call.op);
+  const at::Tensor whole = call.read_operand(0).contiguous();
   at::Tensor part = empty(call, whole.size(0) / group.size(), whole.size(1));
   check_payload_elements(call.op, whole.numel());
   group.reduce_scatter(call.op, part, whole);
-  call.write(0, std::move(part));
+  call.write_result(0, std::move(part));
 }
 
 /// Sends rows between the embedding or the head and the positions that have a part of its table.
-void broadcast(Call& call) {
-  const step::Setting& s = call.rank.setting;
-  const schedule::Placement placement = plan::chunk_placement_of(call.rank.plan);
-  const std::int64_t from = call.op.part == step::LayerPart::kHead ? placement.head_position()
-                                                                   : placement.embedding_position();
+void broadcast(KernelCall& call) {
+  const step::StepSizesAndChoices& s = call.rank.setting;
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(call.rank.plan);
+  const std::int64_t from = call.op.part == step::LayerPart::kHead
+                                ? placement.head_position()
+                                : placement.embedding_pipeline_position();
   at::Tensor buffer =
-      call.reads.empty() ? empty(call, s.rows, s.model->hidden) : call.read(0).contiguous();
+      call.reads.empty() ? empty(call, s.rows, s.model->hidden) : call.read_operand(0).contiguous();
   check_payload_elements(call.op, buffer.numel());
-  call.rank.groups.of(call.op).broadcast(call.op, buffer, from);
-  call.write(0, std::move(buffer));
+  call.rank.groups.communicator_of_operator(call.op).broadcast(call.op, buffer, from);
+  call.write_result(0, std::move(buffer));
 }
 
-void send(Call& call) {
-  const at::Tensor buffer = call.read(0).contiguous();
+void send(KernelCall& call) {
+  const at::Tensor buffer = call.read_operand(0).contiguous();
   check_payload_elements(call.op, buffer.numel());
   const PipelineNeighbour to = pipeline_neighbour_of(call, call.rank.plan, call.rank.place);
-  call.rank.groups.of(call.op).send(call.op, buffer, to.position, to.tag);
+  call.rank.groups.communicator_of_operator(call.op).start_buffer_send(call.op, buffer, to.position,
+                                                                       to.tag);
 }
 
-void receive(Call& call) {
-  const step::Setting& s = call.rank.setting;
+void receive(KernelCall& call) {
+  const step::StepSizesAndChoices& s = call.rank.setting;
   at::Tensor buffer = empty(call, s.rows, s.model->hidden);
   check_payload_elements(call.op, buffer.numel());
   const PipelineNeighbour from = pipeline_neighbour_of(call, call.rank.plan, call.rank.place);
-  call.rank.groups.of(call.op).receive(call.op, buffer, from.position, from.tag);
-  call.write(0, std::move(buffer));
+  call.rank.groups.communicator_of_operator(call.op).receive_buffer(call.op, buffer, from.position,
+                                                                    from.tag);
+  call.write_result(0, std::move(buffer));
 }
 
 }  // namespace
@@ -100,14 +103,17 @@ void check_payload_elements(const step::Operator& op, std::int64_t elements) {
                                                elements, op.payload_elements));
 }
 
-void run_communication_operator(Call& call) {
+void run_communication_operator(KernelCall& call) {
   if (step::carries_model_states(call.op.purpose)) return run_data_parallel_message(call);
-  if (call.op.scheme == step::Scheme::kContext) return run_context_message(call);
-  if (call.op.scheme == step::Scheme::kExpert && call.op.routed) return run_expert_message(call);
+  if (call.op.scheme == step::ParallelismScheme::kContext)
+    return run_context_parallel_message(call);
+  if (call.op.scheme == step::ParallelismScheme::kExpert && call.op.routed)
+    return run_expert_message(call);
   switch (call.op.kind) {
     case step::OperatorKind::kAllReduce: return all_reduce(call);
     case step::OperatorKind::kAllGather:
-      return call.op.purpose == step::Purpose::kColumns ? gather_columns(call) : all_gather(call);
+      return call.op.purpose == step::OperatorPurpose::kColumns ? gather_columns(call)
+                                                                : all_gather(call);
     case step::OperatorKind::kReduceScatter: return reduce_scatter(call);
     case step::OperatorKind::kBroadcast: return broadcast(call);
     case step::OperatorKind::kSend: return send(call);

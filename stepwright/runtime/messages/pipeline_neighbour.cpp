@@ -7,12 +7,12 @@ namespace stepwright::runtime {
 
 PipelineNeighbour pipeline_neighbour_of(const OperatorWithOperands& placed, const plan::Plan& plan,
                                         const plan::RankCoordinates& place) {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
-  const schedule::ChunkPlace own{place.pipeline, placed.chunk};
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
+  const schedule::ModelChunkPosition own{place.pipeline, placed.chunk};
   const bool sends = placed.op.kind == step::OperatorKind::kSend;
   const bool onward = (placed.op.phase == step::Phase::kForward) == sends;
-  const std::optional<schedule::ChunkPlace> other =
-      onward ? placement.next(own) : placement.previous_chunk_place(own);
+  const std::optional<schedule::ModelChunkPosition> other =
+      onward ? placement.next_chunk_place(own) : placement.next_chunk_place_of_backward(own);
   if (!other) throw Error(ErrorKind::kRuntime, "a message beyond the ends of the model");
   const std::int64_t sender = placement.model_chunk_index(sends ? own : *other);
   const std::int64_t tag = placed.micro_batch * placement.model_chunk_count() + sender;

@@ -15,15 +15,15 @@
 
 namespace stepwright::runtime {
 
-using process_group::store_get_text;
-using process_group::store_put_text;
+using process_group::get_text_from_c10d_store;
+using process_group::put_text_into_c10d_store;
 
 namespace {
 
 using KeyOf = std::function<std::string(std::int64_t rank)>;
 
 /// Returns the names of the ranks that have not set their key within the world's timeout.
-std::vector<std::string> missing(const Groups::World& world, const KeyOf& key_of) {
+std::vector<std::string> missing(const RankCommunicators::RankWorld& world, const KeyOf& key_of) {
   const auto until = std::chrono::steady_clock::now() + world.timeout;
   std::vector<std::string> names;
   for (std::int64_t r = 0; r < world.size; ++r) {
@@ -42,7 +42,8 @@ double seconds(std::chrono::milliseconds time) {
 }
 
 /// Waits until all ranks have set their key.
-void await(const Groups::World& world, const KeyOf& key_of, const std::string& what) {
+void await(const RankCommunicators::RankWorld& world, const KeyOf& key_of,
+           const std::string& what) {
   const RankWatch::WaitForRanksScope waiting(world.watch, what);
   const std::vector<std::string> late = missing(world, key_of);
   if (late.empty()) return;
@@ -52,10 +53,10 @@ void await(const Groups::World& world, const KeyOf& key_of, const std::string& w
   throw Error(ErrorKind::kRuntime, why);
 }
 
-std::vector<std::string> texts(const Groups::World& world, const KeyOf& key_of) {
+std::vector<std::string> texts(const RankCommunicators::RankWorld& world, const KeyOf& key_of) {
   std::vector<std::string> all;
   for (std::int64_t r = 0; r < world.size; ++r)
-    all.push_back(store_get_text(*world.store, key_of(r)));
+    all.push_back(get_text_from_c10d_store(*world.store, key_of(r)));
   return all;
 }
 
@@ -75,20 +76,20 @@ std::string process_name() {
 
 }  // namespace
 
-void claim_rank_number(const Groups::World& world) {
+void claim_rank_number(const RankCommunicators::RankWorld& world) {
   const std::string own = rank_key(world.rank);
   if (world.store->add(fmt::format("world/number/{}", world.rank), 1) > 1) {
     const std::string holder =
-        world.store->check({own}) ? store_get_text(*world.store, own) : "another process";
+        world.store->check({own}) ? get_text_from_c10d_store(*world.store, own) : "another process";
     fail_input(
         fmt::format("RANK: {} is the number of {}, too; each process has one of its own, "
                     "and each run a MASTER_PORT of its own",
                     world.rank, holder));
   }
-  store_put_text(*world.store, own, process_name());
+  put_text_into_c10d_store(*world.store, own, process_name());
 }
 
-void await_all_ranks(const Groups::World& world) {
+void await_all_ranks(const RankCommunicators::RankWorld& world) {
   const RankWatch::WaitForRanksScope waiting(world.watch, "the start of the run");
   const std::vector<std::string> late = missing(world, rank_key);
   if (late.empty()) return;
@@ -97,26 +98,26 @@ void await_all_ranks(const Groups::World& world) {
                           world.size, seconds(world.timeout)));
 }
 
-std::vector<std::string> exchange_texts(const Groups::World& world, const std::string& key,
-                                        const std::string& own) {
+std::vector<std::string> exchange_rank_texts(const RankCommunicators::RankWorld& world,
+                                             const std::string& key, const std::string& own) {
   const KeyOf key_of = shared_key(key);
-  store_put_text(*world.store, key_of(world.rank), own);
+  put_text_into_c10d_store(*world.store, key_of(world.rank), own);
   await(world, key_of, fmt::format("the exchange of '{}'", key));
   return texts(world, key_of);
 }
 
-std::vector<std::string> collect_texts(const Groups::World& world, const std::string& key,
-                                       const std::string& own) {
+std::vector<std::string> collect_rank_texts(const RankCommunicators::RankWorld& world,
+                                            const std::string& key, const std::string& own) {
   const KeyOf key_of = shared_key(key);
-  store_put_text(*world.store, key_of(world.rank), own);
+  put_text_into_c10d_store(*world.store, key_of(world.rank), own);
   if (world.rank != 0) return {};
   await(world, key_of, fmt::format("the collection of '{}'", key));
   return texts(world, key_of);
 }
 
-void end_rank_watch(const Groups::World& world) {
-  if (world.watch != nullptr) world.watch->stop();
-  store_put_text(*world.store, rank_done_key(world.rank), "");
+void end_rank_watch(const RankCommunicators::RankWorld& world) {
+  if (world.watch != nullptr) world.watch->stop_watching_ranks();
+  put_text_into_c10d_store(*world.store, rank_done_key(world.rank), "");
   if (world.rank == 0) await(world, rank_done_key, "the end of the run");
 }
 

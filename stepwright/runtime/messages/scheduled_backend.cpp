@@ -15,21 +15,21 @@ namespace stepwright::runtime {
 namespace {
 
 /// True if any operation of a communicator runs as a schedule of the algorithm.
-bool runs_any(collective::Algorithm algorithm) {
-  constexpr collective::Collective kRun[] = {
-      collective::Collective::kAllReduce, collective::Collective::kAllGather,
-      collective::Collective::kReduceScatter, collective::Collective::kAllToAll};
-  return std::ranges::any_of(kRun, [=](collective::Collective one) {
-    return collective::is_run_by_own_process_group(algorithm, one);
+bool runs_any(collective::CollectiveAlgorithm algorithm) {
+  constexpr collective::CollectiveOperation kRun[] = {
+      collective::CollectiveOperation::kAllReduce, collective::CollectiveOperation::kAllGather,
+      collective::CollectiveOperation::kReduceScatter, collective::CollectiveOperation::kAllToAll};
+  return std::ranges::any_of(kRun, [=](collective::CollectiveOperation one) {
+    return collective::own_process_group_supports_algorithm(algorithm, one);
   });
 }
 
 }  // namespace
 
-std::vector<std::int32_t> scheduled_tier_sizes(collective::Algorithm algorithm,
-                                               const std::vector<std::int64_t>& members,
-                                               const cluster::Cluster& cluster) {
-  if (algorithm == collective::Algorithm::kLibrary || members.size() < 2) return {};
+std::vector<std::int32_t> tier_sizes_of_scheduled_group(collective::CollectiveAlgorithm algorithm,
+                                                        const std::vector<std::int64_t>& members,
+                                                        const cluster::Cluster& cluster) {
+  if (algorithm == collective::CollectiveAlgorithm::kLibrary || members.size() < 2) return {};
   const auto node = [&](std::size_t i) { return members[i] / cluster.devices_per_node; };
   std::vector<std::int32_t> sizes;  // lengths of runs of ranks on one node
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -41,7 +41,7 @@ std::vector<std::int32_t> scheduled_tier_sizes(collective::Algorithm algorithm,
       .members = std::ranges::max(sizes),
       .nodes = std::ssize(sizes),
       .inside_adds = cluster::node_switches_reduce(cluster::in_network_reduction_support(cluster))};
-  if (!collective::is_suited_to_group(algorithm, form)) return {};
+  if (!collective::algorithm_suits_group(algorithm, form)) return {};
   if (!runs_any(algorithm)) {
     fail_unsupported(fmt::format("collectives: {} has no executor here",
                                  name_of(collective::kCollectiveAlgorithmNames, algorithm)));
@@ -50,11 +50,10 @@ std::vector<std::int32_t> scheduled_tier_sizes(collective::Algorithm algorithm,
   return {sizes.front(), static_cast<std::int32_t>(sizes.size())};
 }
 
-c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
-                                                    const std::string& name,
-                                                    const std::vector<std::int64_t>& members,
-                                                    const std::vector<std::int32_t>& tiers,
-                                                    collective::Algorithm algorithm) {
+c10::intrusive_ptr<c10d::Backend> create_scheduled_collective_backend(
+    const RankCommunicators::RankWorld& world, const std::string& name,
+    const std::vector<std::int64_t>& members, const std::vector<std::int32_t>& tiers,
+    collective::CollectiveAlgorithm algorithm) {
   process_group::ProcessGroupSetup setup;
   setup.store = c10::make_intrusive<c10d::PrefixStore>(name + "/words", world.store);
   setup.rank = static_cast<int>(std::ranges::find(members, world.rank) - members.begin());
@@ -63,17 +62,18 @@ c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
   setup.global_ranks = members;
   setup.tiers = tiers;
   setup.engine.method = algorithm;
-  for (const collective::Collective one :
-       {collective::Collective::kAllReduce, collective::Collective::kAllGather,
-        collective::Collective::kReduceScatter, collective::Collective::kAllToAll}) {
-    const bool runs = collective::is_run_by_own_process_group(algorithm, one);
+  for (const collective::CollectiveOperation one :
+       {collective::CollectiveOperation::kAllReduce, collective::CollectiveOperation::kAllGather,
+        collective::CollectiveOperation::kReduceScatter,
+        collective::CollectiveOperation::kAllToAll}) {
+    const bool runs = collective::own_process_group_supports_algorithm(algorithm, one);
     setup.engine.choices.push_back({.collective = one,
                                     .most_bytes = std::numeric_limits<double>::infinity(),
                                     .method = runs ? std::optional(algorithm) : std::nullopt});
   }
-  setup.wrapped = gloo_backend(world, name + "/wrapped", members);
+  setup.wrapped = create_gloo_process_group(world, name + "/wrapped", members);
   for (const char* lane : {"/rails", "/inside"}) {
-    setup.lanes.push_back(gloo_backend(world, name + lane, members));
+    setup.lanes.push_back(create_gloo_process_group(world, name + lane, members));
   }
   return c10::make_intrusive<process_group::StepwrightBackend>(std::move(setup),
                                                                process_group::SplitGroup{});
@@ -83,7 +83,7 @@ std::int64_t scheduled_call_count(const c10d::Backend& backend) {
   const auto* scheduled = dynamic_cast<const process_group::StepwrightBackend*>(&backend);
   if (scheduled == nullptr) return 0;
   std::int64_t calls = 0;
-  for (const auto& [key, count] : scheduled->call_counts()) {
+  for (const auto& [key, count] : scheduled->collective_call_counts()) {
     if (key.second.empty()) calls += count.calls;
   }
   return calls;

@@ -15,18 +15,17 @@ namespace stepwright::runtime {
 /// out; {ranks, 1} if nodes have different numbers of the group's ranks; empty: the library carries
 /// them out, because `algorithm` is the library's or does not suit the group. Fails with
 /// `kUnsupported` for an algorithm that suits the group but has no schedule that can run.
-std::vector<std::int32_t> scheduled_tier_sizes(collective::Algorithm algorithm,
-                                               const std::vector<std::int64_t>& members,
-                                               const cluster::Cluster& cluster);
+std::vector<std::int32_t> tier_sizes_of_scheduled_group(collective::CollectiveAlgorithm algorithm,
+                                                        const std::vector<std::int64_t>& members,
+                                                        const cluster::Cluster& cluster);
 
 /// Creates a process group for host tensors whose collectives run as schedules of `algorithm`,
 /// whatever their size; Gloo runs collectives that the algorithm does not cover. All members must
 /// call this with the same name.
-c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
-                                                    const std::string& name,
-                                                    const std::vector<std::int64_t>& members,
-                                                    const std::vector<std::int32_t>& tiers,
-                                                    collective::Algorithm algorithm);
+c10::intrusive_ptr<c10d::Backend> create_scheduled_collective_backend(
+    const RankCommunicators::RankWorld& world, const std::string& name,
+    const std::vector<std::int64_t>& members, const std::vector<std::int32_t>& tiers,
+    collective::CollectiveAlgorithm algorithm);
 
 /// Returns how many calls of a process group ran as this project's own schedules; 0 if the group
 /// has none.

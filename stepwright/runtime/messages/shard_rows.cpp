@@ -10,8 +10,9 @@
 namespace stepwright::runtime {
 namespace {
 
-bool of_all_ranks(plan::GroupKind group) {
-  return group == plan::GroupKind::kDataContext || group == plan::GroupKind::kExpertData;
+bool of_all_ranks(plan::CommunicatorKind group) {
+  return group == plan::CommunicatorKind::kDataContext ||
+         group == plan::CommunicatorKind::kExpertData;
 }
 
 /// Returns the columns [begin, begin + width) of a matrix, with zeros beyond its end.
@@ -24,7 +25,7 @@ at::Tensor piece_of(const at::Tensor& matrix, std::int64_t begin, std::int64_t w
 }
 
 /// Fails unless the pieces of a message cover all columns.
-void check_cover(const Call& call, std::int64_t width, std::int64_t columns) {
+void check_cover(const KernelCall& call, std::int64_t width, std::int64_t columns) {
   const std::int64_t covered = width * call.op.repeats;
   if (covered >= columns && covered - columns < call.op.repeats) return;
   throw Error(ErrorKind::kRuntime, fmt::format("{}: {} columns at hand, the program sends {}",
@@ -45,12 +46,12 @@ at::Tensor as_they_lie(const std::vector<at::Tensor>& tensors) {
 }
 
 /// Sums a buffer over the ranks in place, piece by piece.
-void all_reduce_pieces(Call& call, const at::Tensor& joined) {
+void all_reduce_pieces(KernelCall& call, const at::Tensor& joined) {
   const std::int64_t width = call.op.payload_elements;
   check_cover(call, width, joined.numel());
   for (std::int32_t i = 0; i < call.op.repeats; ++i) {
     at::Tensor piece = piece_of(joined.view({1, -1}), i * width, width).view({-1});
-    call.rank.groups.of(call.op).all_reduce(call.op, piece);
+    call.rank.groups.communicator_of_operator(call.op).all_reduce(call.op, piece);
     // only the last piece, with zeros beyond the end, is a copy
     if (piece.is_alias_of(joined)) continue;
     const std::int64_t begin = std::min(i * width, joined.numel());
@@ -61,13 +62,14 @@ void all_reduce_pieces(Call& call, const at::Tensor& joined) {
 
 }  // namespace
 
-at::Tensor shards_as_rows(const Call& call, const StateShardingLayout& layout,
+at::Tensor shards_as_rows(const KernelCall& call, const StateShardingLayout& layout,
                           const at::Tensor& flat, std::int64_t ranks) {
   if (!of_all_ranks(call.op.group)) return flat.view({ranks, -1});
   return flat.view({layout.inner, layout.outer, -1}).transpose(0, 1).reshape({ranks, -1});
 }
 
-std::vector<at::Tensor> shard_of_each_rank(const Call& call, const StateShardingLayout& layout,
+std::vector<at::Tensor> shard_of_each_rank(const KernelCall& call,
+                                           const StateShardingLayout& layout,
                                            const at::Tensor& flat, std::int64_t ranks) {
   if (!layout.owner) return shards_as_rows(call, layout, flat, ranks).unbind(0);
   std::vector<at::Tensor> shares(static_cast<std::size_t>(ranks), flat.narrow(0, 0, 0));
@@ -75,7 +77,7 @@ std::vector<at::Tensor> shard_of_each_rank(const Call& call, const StateSharding
   return shares;
 }
 
-void store_rows_as_shards(const Call& call, const StateShardingLayout& layout,
+void store_rows_as_shards(const KernelCall& call, const StateShardingLayout& layout,
                           const at::Tensor& rows, const at::Tensor& flat) {
   if (!of_all_ranks(call.op.group)) {
     flat.copy_(rows.reshape({-1}));
@@ -85,8 +87,8 @@ void store_rows_as_shards(const Call& call, const StateShardingLayout& layout,
   flat.view(blocks.sizes()).copy_(blocks);
 }
 
-at::Tensor reduce_scatter_columns(Call& call, const at::Tensor& matrix) {
-  Communicator& group = call.rank.groups.of(call.op);
+at::Tensor reduce_scatter_columns(KernelCall& call, const at::Tensor& matrix) {
+  Communicator& group = call.rank.groups.communicator_of_operator(call.op);
   const std::int64_t width = call.op.payload_elements / group.size();
   check_cover(call, width, matrix.size(1));
   at::Tensor own = at::empty({width * call.op.repeats}, matrix.options());
@@ -97,8 +99,8 @@ at::Tensor reduce_scatter_columns(Call& call, const at::Tensor& matrix) {
   return own;
 }
 
-at::Tensor all_gather_columns(Call& call, const at::Tensor& own) {
-  Communicator& group = call.rank.groups.of(call.op);
+at::Tensor all_gather_columns(KernelCall& call, const at::Tensor& own) {
+  Communicator& group = call.rank.groups.communicator_of_operator(call.op);
   const std::int64_t width = call.op.payload_elements / group.size();
   check_cover(call, width, own.numel());
   at::Tensor all = at::empty({call.op.repeats, group.size(), width}, own.options());
@@ -109,7 +111,7 @@ at::Tensor all_gather_columns(Call& call, const at::Tensor& own) {
   return all.transpose(0, 1).reshape({group.size(), -1});
 }
 
-void all_reduce_joined_tensors(Call& call, const std::vector<at::Tensor>& tensors) {
+void all_reduce_joined_tensors(KernelCall& call, const std::vector<at::Tensor>& tensors) {
   const at::Tensor in_place = as_they_lie(tensors);
   if (in_place.defined()) return all_reduce_pieces(call, in_place);
   const at::Tensor joined = at::cat(tensors);

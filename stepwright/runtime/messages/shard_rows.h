@@ -15,26 +15,27 @@ namespace stepwright::runtime {
 /// Arranges a padded flat tensor as [ranks, columns], with one row for each rank's shard. For a
 /// group of all data-parallel ranks, the stored order (by position in a sharding group) becomes
 /// rank order.
-at::Tensor shards_as_rows(const Call& call, const StateShardingLayout& layout,
+at::Tensor shards_as_rows(const KernelCall& call, const StateShardingLayout& layout,
                           const at::Tensor& flat, std::int64_t ranks);
 
 /// Returns, for each rank of a group, the elements of a flat tensor that it holds: its shard, or
 /// everything for the rank that owns the whole tensor.
-std::vector<at::Tensor> shard_of_each_rank(const Call& call, const StateShardingLayout& layout,
+std::vector<at::Tensor> shard_of_each_rank(const KernelCall& call,
+                                           const StateShardingLayout& layout,
                                            const at::Tensor& flat, std::int64_t ranks);
 
 /// Copies [ranks, columns], as a collective returned it, into a flat tensor in stored order: the
 /// reverse of `shards_as_rows`.
-void store_rows_as_shards(const Call& call, const StateShardingLayout& layout,
+void store_rows_as_shards(const KernelCall& call, const StateShardingLayout& layout,
                           const at::Tensor& rows, const at::Tensor& flat);
 
 /// Sums a [ranks, columns] matrix over the ranks, and returns row r of the sum on rank r.
-at::Tensor reduce_scatter_columns(Call& call, const at::Tensor& matrix);
+at::Tensor reduce_scatter_columns(KernelCall& call, const at::Tensor& matrix);
 
 /// Gathers a [columns] vector of each rank into [ranks, columns].
-at::Tensor all_gather_columns(Call& call, const at::Tensor& own);
+at::Tensor all_gather_columns(KernelCall& call, const at::Tensor& own);
 
 /// Sums several flat tensors over the ranks in place, joined into one message.
-void all_reduce_joined_tensors(Call& call, const std::vector<at::Tensor>& tensors);
+void all_reduce_joined_tensors(KernelCall& call, const std::vector<at::Tensor>& tensors);
 
 }  // namespace stepwright::runtime

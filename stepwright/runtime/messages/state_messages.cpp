@@ -11,8 +11,8 @@ namespace {
 
 using Parameters = std::vector<StoredParameter*>;
 
-std::vector<std::int32_t> units(const Call& call) {
-  return call.item.units.empty() ? call.rank.store.order() : call.item.units;
+std::vector<std::int32_t> units(const KernelCall& call) {
+  return call.item.units.empty() ? call.rank.store.block_numbers_in_use_order() : call.item.units;
 }
 
 /// A parameter and its gradient to reduce.
@@ -23,18 +23,18 @@ struct Leaving {
 
 /// Returns the gradients that a reduction sums: those that a backward passed on (`handed_over`), or
 /// those held on this rank.
-std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
+std::vector<Leaving> leaving_gradients(KernelCall& call, bool handed_over) {
   const bool expert = plan::is_expert_communicator(call.op.group);
   std::vector<Leaving> found;
   std::size_t next = 0;
   for (const std::int32_t id : units(call)) {
-    BlockParameters& unit = call.rank.store.unit(id);
+    ModelBlockParameters& unit = call.rank.store.parameters_of_block(id);
     at::Tensor whole;
     // A block without experts passes nothing on where only gradients of experts are reduced.
     if (handed_over && unit.leaving_elements > 0) whole = call.gathered_reads.at(next++)->value;
     for (StoredParameter& parameter : unit.parameters) {
       if (parameter.slice.expert != expert || parameter.frozen) continue;
-      StoredParameter* holder = &parameter.holder();
+      StoredParameter* holder = &parameter.value_owning_parameter();
       if (handed_over) {
         found.push_back({holder, whole.narrow(0, parameter.reduce_offset, parameter.padded)});
       } else if (parameter.owner == nullptr) {
@@ -45,12 +45,12 @@ std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
   return found;
 }
 
-void scatter_gradients(Call& call) {
+void scatter_gradients(KernelCall& call) {
   const plan::Sharding& sharding = call.rank.plan.sharding;
-  const std::int64_t ranks = call.rank.groups.of(call.op).size();
-  const bool outer = call.op.group == plan::GroupKind::kShardOuter ||
-                     call.op.group == plan::GroupKind::kExpertShardOuter;
-  const bool handed_over = sharding.gradients != plan::Spread::kNone && !outer;
+  const std::int64_t ranks = call.rank.groups.communicator_of_operator(call.op).size();
+  const bool outer = call.op.group == plan::CommunicatorKind::kShardOuter ||
+                     call.op.group == plan::CommunicatorKind::kExpertShardOuter;
+  const bool handed_over = sharding.gradients != plan::StateShardingScope::kNone && !outer;
   const std::vector<Leaving> leaving = leaving_gradients(call, handed_over);
   std::vector<std::vector<at::Tensor>> of_rank(static_cast<std::size_t>(ranks));
   for (const Leaving& one : leaving) {
@@ -61,7 +61,8 @@ void scatter_gradients(Call& call) {
   std::vector<at::Tensor> rows;
   for (const std::vector<at::Tensor>& parts : of_rank) rows.push_back(at::cat(parts));
   const at::Tensor own = reduce_scatter_columns(call, at::stack(rows));
-  const auto index = static_cast<std::size_t>(call.rank.groups.of(call.op).index());
+  const auto index =
+      static_cast<std::size_t>(call.rank.groups.communicator_of_operator(call.op).index());
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < leaving.size(); ++i) {
     const at::Tensor sum = own.narrow(0, begin, of_rank[index][i].numel());
@@ -70,30 +71,31 @@ void scatter_gradients(Call& call) {
     if (handed_over) {
       parameter.gradient.add_(sum);
     } else {
-      parameter.optimizer_gradient().copy_(sum);
+      parameter.gradient_for_own_optimizer().copy_(sum);
     }
   }
 }
 
-void reduce_gradients(Call& call) {
+void reduce_gradients(KernelCall& call) {
   if (call.op.kind == step::OperatorKind::kReduceScatter) return scatter_gradients(call);
   std::vector<at::Tensor> parts;
   for (const Leaving& one : leaving_gradients(call, false)) {
-    parts.push_back(one.parameter->optimizer_gradient());
+    parts.push_back(one.parameter->gradient_for_own_optimizer());
   }
   all_reduce_joined_tensors(call, parts);
 }
 
 /// Gathers the parameters of a block, before each use.
-void gather_parameters(Call& call) {
+void gather_parameters(KernelCall& call) {
   const bool expert = plan::is_expert_communicator(call.op.group);
-  BlockParameters& unit = call.rank.store.unit(call.item.units.front());
+  ModelBlockParameters& unit = call.rank.store.parameters_of_block(call.item.units.front());
   at::Tensor& whole = call.gathered_writes.front()->value;
   if (!whole.defined()) {
     whole = at::empty({unit.gathered_elements}, call.rank.tensor_options_of(call.op.dtype));
   }
   std::vector<at::Tensor> own;
-  for (const StoredParameter* parameter : unit.used(expert)) own.push_back(parameter->value);
+  for (const StoredParameter* parameter : unit.value_holding_parameters_of_block(expert))
+    own.push_back(parameter->value);
   const at::Tensor rows = all_gather_columns(call, at::cat(own));
   std::int64_t column = 0;
   for (const StoredParameter& parameter : unit.parameters) {
@@ -106,14 +108,15 @@ void gather_parameters(Call& call) {
 }
 
 /// Gathers parameters after an update, if the updated shards are finer than the resident ones.
-void gather_updated(Call& call) {
+void gather_updated(KernelCall& call) {
   const bool expert = plan::is_expert_communicator(call.op.group);
   Parameters parameters;
   std::vector<at::Tensor> own;
   for (const std::int32_t id : units(call)) {
-    for (StoredParameter* parameter : call.rank.store.unit(id).own(expert)) {
+    for (StoredParameter* parameter :
+         call.rank.store.parameters_of_block(id).trained_parameters_with_own_states(expert)) {
       parameters.push_back(parameter);
-      own.push_back(parameter->optimizer_value());
+      own.push_back(parameter->value_updated_by_own_optimizer());
     }
   }
   const at::Tensor rows = all_gather_columns(call, at::cat(own));
@@ -135,11 +138,12 @@ void gather_updated(Call& call) {
   }
 }
 
-void reduce_small(Call& call, bool tied) {
+void reduce_small(KernelCall& call, bool tied) {
   std::vector<at::Tensor> gradients;
   const bool expert = plan::is_expert_communicator(call.op.group);
-  for (const std::int32_t id : call.rank.store.order()) {
-    for (const StoredParameter* parameter : call.rank.store.unit(id).own(expert)) {
+  for (const std::int32_t id : call.rank.store.block_numbers_in_use_order()) {
+    for (const StoredParameter* parameter :
+         call.rank.store.parameters_of_block(id).trained_parameters_with_own_states(expert)) {
       if (tied ? parameter->slice.name == kEmbeddingTableName : parameter->slice.partial)
         gradients.push_back(parameter->gradient);
     }
@@ -149,32 +153,32 @@ void reduce_small(Call& call, bool tied) {
 
 }  // namespace
 
-void run_data_parallel_message(Call& call) {
+void run_data_parallel_message(KernelCall& call) {
   StepLossAndNormSums& sums = call.rank.sums;
   switch (call.op.purpose) {
-    case step::Purpose::kGatherParameters: return gather_parameters(call);
-    case step::Purpose::kGatherUpdated: return gather_updated(call);
-    case step::Purpose::kReduceGradients: return reduce_gradients(call);
-    case step::Purpose::kReduceReplicated: return reduce_small(call, false);
-    case step::Purpose::kReduceTiedTable: return reduce_small(call, true);
-    case step::Purpose::kShareNorm:
+    case step::OperatorPurpose::kGatherParameters: return gather_parameters(call);
+    case step::OperatorPurpose::kGatherUpdated: return gather_updated(call);
+    case step::OperatorPurpose::kReduceGradients: return reduce_gradients(call);
+    case step::OperatorPurpose::kReduceReplicated: return reduce_small(call, false);
+    case step::OperatorPurpose::kReduceTiedTable: return reduce_small(call, true);
+    case step::OperatorPurpose::kShareNorm:
       return all_reduce_joined_tensors(
           call,
           {plan::is_expert_communicator(call.op.group) ? sums.expert_square : sums.dense_square});
-    case step::Purpose::kShareLoads: {
+    case step::OperatorPurpose::kShareLoads: {
       std::vector<at::Tensor> loads;
       for (const StoredParameter* bias : call.rank.store.buffers()) {
         if (!bias->frozen) loads.push_back(bias->gradient);
       }
       return all_reduce_joined_tensors(call, loads);
     }
-    case step::Purpose::kShareLoss: return all_reduce_joined_tensors(call, {sums.loss});
-    case step::Purpose::kGatherMatrices:
-    case step::Purpose::kShareProducts:
-    case step::Purpose::kReturnMatrices: return run_muon_message(call);
-    case step::Purpose::kShareSums:
-    case step::Purpose::kGatherMoments:
-    case step::Purpose::kShareSquares: return run_adafactor_message(call);
+    case step::OperatorPurpose::kShareLoss: return all_reduce_joined_tensors(call, {sums.loss});
+    case step::OperatorPurpose::kGatherMatrices:
+    case step::OperatorPurpose::kShareProducts:
+    case step::OperatorPurpose::kReturnMatrices: return run_muon_message(call);
+    case step::OperatorPurpose::kShareSums:
+    case step::OperatorPurpose::kGatherMoments:
+    case step::OperatorPurpose::kShareSquares: return run_adafactor_message(call);
     default: break;
   }
   throw Error(ErrorKind::kUnsupported, fmt::format("{}: no message about states", call.op.name));

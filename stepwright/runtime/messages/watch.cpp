@@ -12,8 +12,8 @@
 
 namespace stepwright::runtime {
 
-using process_group::store_get_text;
-using process_group::store_put_text;
+using process_group::get_text_from_c10d_store;
+using process_group::put_text_into_c10d_store;
 
 namespace {
 
@@ -64,7 +64,7 @@ std::string blame(const nlohmann::json& first, const std::vector<std::string>& p
 
 }  // namespace
 
-RankWatch::RankWatch(const World& world, End end)
+RankWatch::RankWatch(const RankWatchSetup& world, End end)
     : world_(world),
       store_(world.store->clone(world.timeout)),
       ending_(world.store->clone(kHear)),
@@ -73,9 +73,9 @@ RankWatch::RankWatch(const World& world, End end)
   thread_ = std::thread([this] { look(); });
 }
 
-RankWatch::~RankWatch() { stop(); }
+RankWatch::~RankWatch() { stop_watching_ranks(); }
 
-void RankWatch::stop() {
+void RankWatch::stop_watching_ranks() {
   {
     const std::scoped_lock lock(mutex_);
     stops_ = true;
@@ -115,7 +115,7 @@ void RankWatch::look() {
     lock.unlock();
     try {
       if (store_->check({kFailed})) return conclude("", false, 1);
-      const std::string silent = i % between == 0 ? send_heartbeat() : "";
+      const std::string silent = i % between == 0 ? post_heartbeat_and_find_silent_rank() : "";
       if (!silent.empty()) return conclude(silent + " gives no sign of life", true, 1);
     } catch (const std::exception&) {
       return conclude("", true, 1);
@@ -124,7 +124,7 @@ void RankWatch::look() {
   }
 }
 
-std::string RankWatch::send_heartbeat() {
+std::string RankWatch::post_heartbeat_and_find_silent_rank() {
   store_->add(beat_key(world_.rank), 1);
   return world_.rank == 0 ? listen() : "";
 }
@@ -149,7 +149,8 @@ std::vector<std::string> RankWatch::positions() {
   wait_for_keys(*ending_, keys);
   std::vector<std::string> places;
   for (std::int64_t r = 0; r < world_.size; ++r) {
-    places.push_back(ending_->check({place_key(r)})       ? store_get_text(*ending_, place_key(r))
+    places.push_back(ending_->check({place_key(r)})
+                         ? get_text_from_c10d_store(*ending_, place_key(r))
                      : ending_->check({rank_done_key(r)}) ? kLeft
                                                           : "");
   }
@@ -171,17 +172,18 @@ void RankWatch::conclude(const std::string& why, bool lost, int code) {
   std::string message;
   try {
     const std::int64_t rank = world_.rank;
-    store_put_text(*ending_, place_key(rank), own);
+    put_text_into_c10d_store(*ending_, place_key(rank), own);
     const std::string first =
         nlohmann::json({{"rank", rank}, {"why", why}, {"lost", lost}, {"code", code}})
             .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    if (!why.empty() && !ending_->check({kFailed})) store_put_text(*ending_, kFailed, first);
-    const auto told = nlohmann::json::parse(store_get_text(*ending_, kFailed));
+    if (!why.empty() && !ending_->check({kFailed}))
+      put_text_into_c10d_store(*ending_, kFailed, first);
+    const auto told = nlohmann::json::parse(get_text_from_c10d_store(*ending_, kFailed));
     const std::vector<std::string> places = positions();
     const bool mine = told["rank"] == rank && !told["lost"].get<bool>();
     if (why.empty()) code = told["code"];
     message = mine ? why : fmt::format("{}; here: {}", blame(told, places), own);
-    store_put_text(*ending_, heard_key(rank), "");
+    put_text_into_c10d_store(*ending_, heard_key(rank), "");
     std::vector<std::string> heard;  // rank 0 serves the store, so it stays until the others know
     for (std::size_t r = 0; r < places.size(); ++r) {
       if (places[r].empty() || places[r] == kLeft) continue;

@@ -23,7 +23,7 @@ namespace stepwright::runtime {
 class RankWatch {
  public:
   /// Rank number of this process, and the store that all ranks of the run share.
-  struct World {
+  struct RankWatchSetup {
     c10::intrusive_ptr<process_group::TimeLimitedStore> store;
     std::int64_t rank = 0;
     std::int64_t size = 1;
@@ -35,7 +35,7 @@ class RankWatch {
   using End = std::function<void(const std::string& message, int code)>;
   /// Starts to watch the other ranks on a thread of its own. `end` is called at most once, from any
   /// thread.
-  RankWatch(const World& world, End end);
+  RankWatch(const RankWatchSetup& world, End end);
   ~RankWatch();
   RankWatch(const RankWatch&) = delete;
   RankWatch& operator=(const RankWatch&) = delete;
@@ -44,7 +44,7 @@ class RankWatch {
   /// ranks print if they must end.
   void begin_step(std::int64_t step) { step_ = step; }
   /// Stops watching: from now on, other ranks can no longer end this one.
-  void stop();
+  void stop_watching_ranks();
 
   /// While an object of this class exists, the watch counts the calling thread as waiting for other
   /// ranks.
@@ -74,13 +74,13 @@ class RankWatch {
   void look();
   /// Posts a sign of life of this rank. On rank 0, returns the name of a rank that gives none any
   /// more; empty: all ranks do, or this is another rank.
-  std::string send_heartbeat();
+  std::string post_heartbeat_and_find_silent_rank();
   std::string listen();
   void conclude(const std::string& why, bool lost, int code);
   [[nodiscard]] std::string position();
   [[nodiscard]] std::vector<std::string> positions();
 
-  World world_;
+  RankWatchSetup world_;
   /// Connection to the store for regular checks; waits up to the timeout.
   c10::intrusive_ptr<c10d::Store> store_;
   /// Connection to the store for last messages; waits for a few seconds only.

@@ -11,22 +11,22 @@
 namespace stepwright::runtime {
 
 /// An operator with its operands, ready to run on a rank: the argument of every kernel.
-struct Call : OperatorWithOperands {
+struct KernelCall : OperatorWithOperands {
   RankState& rank;
   const MicroBatch* batch = nullptr;  ///< Tokens of the micro-batch; null in an optimizer update.
 
   /// Returns operand number `i` of the operator. If the operator works on some rows only
   /// (`Operator::rows`), returns these rows. Throws if there is no such operand.
-  [[nodiscard]] at::Tensor read(std::size_t i) const {
-    return rows_of_operator(reads.at(i)->value);
+  [[nodiscard]] at::Tensor read_operand(std::size_t i) const {
+    return rows_used_by_operator(reads.at(i)->value);
   }
   /// True if the operator has an operand number `i`.
-  [[nodiscard]] bool has(std::size_t i) const { return i < reads.size(); }
+  [[nodiscard]] bool has_operand(std::size_t i) const { return i < reads.size(); }
   /// Stores result number `i` of the operator. If the operator works on some rows only
   /// (`Operator::rows`), `value` replaces these rows of the result.
-  void write(std::size_t i, at::Tensor value);
+  void write_result(std::size_t i, at::Tensor value);
   /// Returns the rows of a tensor on which the operator works: those in `Operator::rows`, or all.
-  [[nodiscard]] at::Tensor rows_of_operator(const at::Tensor& all) const;
+  [[nodiscard]] at::Tensor rows_used_by_operator(const at::Tensor& all) const;
 
   /// Returns the layer class (window, experts, ...) of the operator's layer; outside of layers, the
   /// model's default class.
@@ -36,16 +36,18 @@ struct Call : OperatorWithOperands {
   [[nodiscard]] std::int64_t multi_token_depth() const;
 
   /// Returns the type of statistics and norms: FP32, or FP64 in FP64 jobs.
-  [[nodiscard]] at::ScalarType statistics_type() const { return scalar_type(rank.setting.exact); }
+  [[nodiscard]] at::ScalarType data_type_of_statistics() const {
+    return scalar_type(rank.setting.exact);
+  }
 
   /// Returns the description of the parameter that the operator uses: its name and local sizes.
-  [[nodiscard]] const step::LocalParameter& parameter() const;
+  [[nodiscard]] const step::RankLocalParameter& operator_parameter() const;
   /// Returns the weight that the operator uses, on this rank: a matrix, a vector or a stack of
   /// expert matrices.
-  [[nodiscard]] at::Tensor weight() const;
+  [[nodiscard]] at::Tensor operator_weight() const;
   /// Returns a parameter of the operator's block by name; undefined if the block has none of this
   /// name.
-  [[nodiscard]] at::Tensor weight(std::string_view name) const;
+  [[nodiscard]] at::Tensor operator_weight(std::string_view name) const;
   /// Returns the bias of the operator's weight; undefined if it has none.
   [[nodiscard]] at::Tensor bias() const;
   /// Return the tensors to which the gradients of the operator's weight (`gradient`) and bias
@@ -58,11 +60,11 @@ struct Call : OperatorWithOperands {
   /// Returns the positions of tokens in their sequences. `rows`: number of all tokens of the
   /// micro-batch, or of this rank's share of them under sequence parallelism; decides which of the
   /// two is returned.
-  [[nodiscard]] at::Tensor positions(std::int64_t rows) const;
+  [[nodiscard]] at::Tensor token_positions_in_sequences(std::int64_t rows) const;
   /// Returns the indices of tokens in the global batch. `rows`: number of all tokens of the
   /// micro-batch, or of this rank's share of them under sequence parallelism; decides which of the
   /// two is returned.
-  [[nodiscard]] at::Tensor places(std::int64_t rows) const;
+  [[nodiscard]] at::Tensor token_indices_in_global_batch(std::int64_t rows) const;
 };
 
 /// Adds `value` to the gradient tensor `into`, converted to its type.

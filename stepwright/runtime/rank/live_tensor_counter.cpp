@@ -67,7 +67,7 @@ CpuAllocatedBytes allocated_bytes() { return {allocated_now, allocated_peak}; }
 
 void reset_cpu_allocation_peak() { allocated_peak = allocated_now.load(); }
 
-void LiveTensorCounter::add(const at::Tensor& value, step::TensorKind kind) {
+void LiveTensorCounter::add(const at::Tensor& value, step::TensorPurpose kind) {
   const std::scoped_lock lock(mutex_);
   now_.kinds[static_cast<std::size_t>(kind)] += static_cast<double>(value.nbytes());
   const auto& buffer = value.storage();
@@ -76,7 +76,7 @@ void LiveTensorCounter::add(const at::Tensor& value, step::TensorKind kind) {
   }
 }
 
-void LiveTensorCounter::remove(const at::Tensor& value, step::TensorKind kind) {
+void LiveTensorCounter::remove(const at::Tensor& value, step::TensorPurpose kind) {
   const std::scoped_lock lock(mutex_);
   now_.kinds[static_cast<std::size_t>(kind)] -= static_cast<double>(value.nbytes());
   const auto& buffer = value.storage();
@@ -86,7 +86,7 @@ void LiveTensorCounter::remove(const at::Tensor& value, step::TensorKind kind) {
   holders_.erase(holder);
 }
 
-void LiveTensorCounter::update_peak_bytes() {
+void LiveTensorCounter::raise_peak_to_held_bytes() {
   const std::scoped_lock lock(mutex_);
   if (memory::total_bytes(now_.kinds) > memory::total_bytes(peak_.kinds)) peak_ = now_;
 }
@@ -96,7 +96,7 @@ void LiveTensorCounter::begin_step() {
   peak_ = now_;
 }
 
-LiveTensorBytes LiveTensorCounter::at_peak() const {
+LiveTensorBytes LiveTensorCounter::live_bytes_at_peak() const {
   const std::scoped_lock lock(mutex_);
   return peak_;
 }

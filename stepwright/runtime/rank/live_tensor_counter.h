@@ -24,14 +24,14 @@ struct LiveTensorBytes {
 class LiveTensorCounter {
  public:
   /// `add` counts a tensor from now on; `remove` no longer counts it.
-  void add(const at::Tensor& value, step::TensorKind kind);
-  void remove(const at::Tensor& value, step::TensorKind kind);
+  void add(const at::Tensor& value, step::TensorPurpose kind);
+  void remove(const at::Tensor& value, step::TensorPurpose kind);
   /// Sets the peak to the bytes held now, if these are more than the peak so far.
-  void update_peak_bytes();
+  void raise_peak_to_held_bytes();
   /// Resets the peak to the bytes held now, at the start of a step.
   void begin_step();
   /// Returns the bytes held at the memory peak since the start of the step.
-  [[nodiscard]] LiveTensorBytes at_peak() const;
+  [[nodiscard]] LiveTensorBytes live_bytes_at_peak() const;
 
  private:
   mutable std::mutex mutex_;

@@ -6,7 +6,7 @@ TensorWithReadyMoment::~TensorWithReadyMoment() {
   if (held_ != nullptr) held_->remove(counted_, kind_);
 }
 
-void TensorWithReadyMoment::count(LiveTensorCounter& held, step::TensorKind kind) {
+void TensorWithReadyMoment::count(LiveTensorCounter& held, step::TensorPurpose kind) {
   if (held_ != nullptr || !value.defined()) return;
   held_ = &held;
   counted_ = value;

@@ -20,7 +20,7 @@ struct TensorWithReadyMoment {
   TensorWithReadyMoment& operator=(const TensorWithReadyMoment&) = delete;
 
   /// Counts the tensor's bytes as held from now until this object is destroyed. Call it once.
-  void count(LiveTensorCounter& held, step::TensorKind kind);
+  void count(LiveTensorCounter& held, step::TensorPurpose kind);
 
   at::Tensor value;
   StreamTicket written;
@@ -30,7 +30,7 @@ struct TensorWithReadyMoment {
  private:
   LiveTensorCounter* held_ = nullptr;
   at::Tensor counted_;
-  step::TensorKind kind_{};
+  step::TensorPurpose kind_{};
 };
 using PlacedTensorPtr = std::shared_ptr<TensorWithReadyMoment>;
 
@@ -38,8 +38,8 @@ using PlacedTensorPtr = std::shared_ptr<TensorWithReadyMoment>;
 /// lists of their own, so that the other operands have the same indices with and without sharding.
 struct OperatorWithOperands {
   const step::Operator& op;
-  const step::Template& piece;
-  const step::Item& item;
+  const step::OperatorTemplate& piece;
+  const step::TemplateSequenceItem& item;
   std::int32_t layer = -1;  ///< Layer of the model, from 0; -1: outside of the layers.
   /// Number of the block whose parameters the operator uses: a layer's number, or a negative one
   /// for the embedding and the head (`step::kEmbeddingBlockNumber`).

@@ -19,15 +19,15 @@ std::shared_ptr<gloo::transport::Device> gloo_device() {
 
 class Cpu final : public RankDevice {
  public:
-  [[nodiscard]] at::Device place() const override { return at::kCPU; }
-  [[nodiscard]] bool runs_asynchronously() const override { return false; }
-  void use_own_device_queue() override {}
-  [[nodiscard]] DeviceMark mark() override { return nullptr; }
-  void wait(const DeviceMark& /*mark*/) override {}
-  void use(const at::Tensor& /*tensor*/) override {}
+  [[nodiscard]] at::Device torch_device() const override { return at::kCPU; }
+  [[nodiscard]] bool starts_operators_asynchronously() const override { return false; }
+  void create_device_queue_for_thread() override {}
+  [[nodiscard]] DeviceMark record_device_event() override { return nullptr; }
+  void wait_for_device_event(const DeviceMark& /*record_device_event*/) override {}
+  void keep_tensor_for_current_queue(const at::Tensor& /*tensor*/) override {}
   void finish() override {}
 
-  [[nodiscard]] c10::intrusive_ptr<c10d::Backend> backend(
+  [[nodiscard]] c10::intrusive_ptr<c10d::Backend> create_process_group_backend(
       const ProcessGroupArguments& place) override {
     const auto options = c10d::ProcessGroupGloo::Options::create(place.timeout);
     options->devices.push_back(gloo_device());

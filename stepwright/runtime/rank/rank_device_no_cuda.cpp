@@ -6,7 +6,7 @@ namespace stepwright::runtime {
 
 bool has_cuda_device() { return false; }
 
-std::unique_ptr<RankDevice> cuda_device(std::int64_t /*local_rank*/) {
+std::unique_ptr<RankDevice> cuda_device(std::int64_t /*rank_on_this_machine*/) {
   fail_unsupported(
       "--device: cuda, but this build's PyTorch has no CUDA; install one that has and build again");
 }

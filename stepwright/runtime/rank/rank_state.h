@@ -13,7 +13,7 @@
 
 namespace stepwright::runtime {
 
-class Groups;
+class RankCommunicators;
 
 /// Loss and squared gradient norms of a step, which the update needs from all ranks; in the type of
 /// statistics (FP32 or FP64).
@@ -77,10 +77,10 @@ struct RankState {
   const plan::Job& job;
   const plan::Plan& plan;
   const TrainOptions& options;
-  step::Setting setting;
+  step::StepSizesAndChoices setting;
   plan::RankCoordinates place;
   ParameterStore& store;
-  Groups& groups;
+  RankCommunicators& groups;
   RankDevice& device;
   StepLossAndNormSums sums{};
   /// Progress of the optimizer updates of this step; index 0: dense parameters, 1: expert
@@ -94,12 +94,12 @@ struct RankState {
 
   /// Returns options that create a tensor of a number format on the rank's device.
   [[nodiscard]] at::TensorOptions tensor_options_of(DType type) const {
-    return at::TensorOptions(scalar_type(type)).device(device.place());
+    return at::TensorOptions(scalar_type(type)).device(device.torch_device());
   }
   /// Returns options that create a tensor of integer indices (rows, positions, ...) on the rank's
   /// device.
   [[nodiscard]] at::TensorOptions index_tensor_options() const {
-    return at::TensorOptions(at::kLong).device(device.place());
+    return at::TensorOptions(at::kLong).device(device.torch_device());
   }
 };
 

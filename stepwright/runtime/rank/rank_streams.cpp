@@ -27,7 +27,7 @@ struct RankStreams::Lane {
   std::thread thread;
 
   void work(RankDevice& device) {
-    device.use_own_device_queue();
+    device.create_device_queue_for_thread();
     std::unique_lock lock(mutex);
     while (true) {
       changed.wait(lock, [&] { return ends || !queue.empty(); });
@@ -42,7 +42,7 @@ struct RankStreams::Lane {
         thrown = std::current_exception();
       }
       next = nullptr;
-      DeviceMark mark = device.mark();
+      DeviceMark mark = device.record_device_event();
       lock.lock();
       if (thrown) failure = thrown;
       ended.push_back({std::chrono::steady_clock::now(), std::move(mark)});
@@ -54,8 +54,8 @@ struct RankStreams::Lane {
 
 RankStreams::RankStreams(Compute compute, RankDevice& device) : device_(device) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const bool thread =
-        static_cast<step::Stream>(i) != step::Stream::kCompute || compute == Compute::kThread;
+    const bool thread = static_cast<step::DeviceStream>(i) != step::DeviceStream::kCompute ||
+                        compute == Compute::kThread;
     if (thread) lanes_[i] = std::make_unique<Lane>();
   }
 }
@@ -72,11 +72,12 @@ RankStreams::~RankStreams() {
   }
 }
 
-bool RankStreams::has_queue(step::Stream stream) const {
+bool RankStreams::stream_has_own_thread(step::DeviceStream stream) const {
   return lanes_.at(static_cast<std::size_t>(stream)) != nullptr;
 }
 
-StreamTicket RankStreams::submit(step::Stream stream, std::function<void()> work) {
+StreamTicket RankStreams::queue_work_on_stream(step::DeviceStream stream,
+                                               std::function<void()> work) {
   Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
   const std::scoped_lock lock(lane.mutex);
   if (!lane.thread.joinable()) lane.thread = std::thread([&lane, this] { lane.work(device_); });
@@ -85,14 +86,14 @@ StreamTicket RankStreams::submit(step::Stream stream, std::function<void()> work
   return {stream, ++lane.submitted};
 }
 
-StreamTicket RankStreams::last(step::Stream stream) const {
-  if (!has_queue(stream)) return {};
+StreamTicket RankStreams::last_queued_work_ticket(step::DeviceStream stream) const {
+  if (!stream_has_own_thread(stream)) return {};
   Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
   const std::scoped_lock lock(lane.mutex);
   return {stream, lane.submitted};
 }
 
-Moment RankStreams::wait(StreamTicket ticket) {
+Moment RankStreams::wait_for_ticket(StreamTicket ticket) {
   if (ticket.number == 0) return Moment::min();
   Lane& lane = *lanes_.at(static_cast<std::size_t>(ticket.stream));
   std::unique_lock lock(lane.mutex);
@@ -100,14 +101,14 @@ Moment RankStreams::wait(StreamTicket ticket) {
   if (lane.failure) std::rethrow_exception(lane.failure);
   if (ticket.number <= lane.forgotten) return Moment::min();
   const Lane::End& end = lane.ended[static_cast<std::size_t>(ticket.number - lane.forgotten - 1)];
-  device_.wait(end.mark);
+  device_.wait_for_device_event(end.mark);
   return end.when;
 }
 
 void RankStreams::wait_for_all_streams() {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (!lanes_[i]) continue;
-    wait(last(static_cast<step::Stream>(i)));
+    wait_for_ticket(last_queued_work_ticket(static_cast<step::DeviceStream>(i)));
     const std::scoped_lock lock(lanes_[i]->mutex);
     lanes_[i]->ended.clear();
     lanes_[i]->forgotten = lanes_[i]->done;

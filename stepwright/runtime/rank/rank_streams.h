@@ -15,7 +15,7 @@ using Moment = std::chrono::steady_clock::time_point;
 
 /// A moment in a stream's queue: when its first `number` pieces of work are done; 0: immediately.
 struct StreamTicket {
-  step::Stream stream = step::Stream::kCompute;
+  step::DeviceStream stream = step::DeviceStream::kCompute;
   std::int64_t number = 0;
 };
 
@@ -32,17 +32,17 @@ class RankStreams {
   RankStreams& operator=(const RankStreams&) = delete;
 
   /// True if a stream has a thread and a queue; false: its work runs on the issuing thread.
-  [[nodiscard]] bool has_queue(step::Stream stream) const;
+  [[nodiscard]] bool stream_has_own_thread(step::DeviceStream stream) const;
   /// Queues work on a stream that has a thread. Returns the moment at which this work is done.
-  StreamTicket submit(step::Stream stream, std::function<void()> work);
+  StreamTicket queue_work_on_stream(step::DeviceStream stream, std::function<void()> work);
   /// Returns the moment at which all work queued on a stream so far is done; immediately if the
   /// stream has no thread.
-  [[nodiscard]] StreamTicket last(step::Stream stream) const;
+  [[nodiscard]] StreamTicket last_queued_work_ticket(step::DeviceStream stream) const;
   /// Waits until a moment in a stream's queue, and returns its time. On a GPU, waits only until the
   /// work is issued, and orders later work of this thread after it on the device. Returns the
   /// beginning of time for a moment before the last `wait_for_all_streams` or for "immediately".
   /// Rethrows exceptions of the stream's work.
-  Moment wait(StreamTicket ticket);
+  Moment wait_for_ticket(StreamTicket ticket);
   /// Waits until all streams are idle.
   void wait_for_all_streams();
 

@@ -42,40 +42,41 @@ const at::Tensor& eight_bit_codebook(MomentSigns signs) {
   return signs == MomentSigns::kBoth ? kBoth : kPlus;
 }
 
-EightBitMoments EightBitMoments::zeros(std::int64_t elements, std::int64_t blocks,
-                                       MomentSigns signs, const at::TensorOptions& scales) {
-  const std::int64_t each = ceil_divide(elements / blocks, plan::kEightBitMomentsPerScale);
-  EightBitMoments bits{.bytes = at::empty({elements}, scales.dtype(at::kByte)),
-                       .scales = at::zeros({blocks * each}, scales),
-                       .blocks = blocks,
-                       .signs = signs};
+EightBitOptimizerMoments EightBitOptimizerMoments::make_zero_moments(
+    std::int64_t elements, std::int64_t blocks, MomentSigns signs,
+    const at::TensorOptions& scales) {
+  const std::int64_t each = ceil_divide(elements / blocks, plan::kEightBitAdamMomentsPerScale);
+  EightBitOptimizerMoments bits{.bytes = at::empty({elements}, scales.dtype(at::kByte)),
+                                .scales = at::zeros({blocks * each}, scales),
+                                .blocks = blocks,
+                                .signs = signs};
   bits.encode(at::zeros({elements}, scales));
   return bits;
 }
 
-at::Tensor EightBitMoments::in_blocks(const at::Tensor& flat) const {
+at::Tensor EightBitOptimizerMoments::in_blocks(const at::Tensor& flat) const {
   const at::Tensor runs = flat.view({blocks, -1});
   const std::int64_t missing =
-      scales.numel() / blocks * plan::kEightBitMomentsPerScale - runs.size(1);
-  return at::constant_pad_nd(runs, {0, missing}).view({-1, plan::kEightBitMomentsPerScale});
+      scales.numel() / blocks * plan::kEightBitAdamMomentsPerScale - runs.size(1);
+  return at::constant_pad_nd(runs, {0, missing}).view({-1, plan::kEightBitAdamMomentsPerScale});
 }
 
-at::Tensor EightBitMoments::scale_of_each_element() const {
+at::Tensor EightBitOptimizerMoments::scales_by_element() const {
   return scales.view({blocks, -1, 1})
-      .expand({blocks, scales.numel() / blocks, plan::kEightBitMomentsPerScale})
+      .expand({blocks, scales.numel() / blocks, plan::kEightBitAdamMomentsPerScale})
       .reshape({blocks, -1})
       .narrow(1, 0, bytes.numel() / blocks)
       .reshape({-1})
       .contiguous();
 }
 
-at::Tensor EightBitMoments::values() const {
+at::Tensor EightBitOptimizerMoments::decode_moments() const {
   const at::Tensor numbers = eight_bit_codebook(signs).to(scales.options());
-  return numbers.index_select(0, bytes.to(at::kLong)) * scale_of_each_element();
+  return numbers.index_select(0, bytes.to(at::kLong)) * scales_by_element();
 }
 
-void EightBitMoments::encode(const at::Tensor& values) {
-  const at::Tensor all = scale_of_each_element();
+void EightBitOptimizerMoments::encode(const at::Tensor& values) {
+  const at::Tensor all = scales_by_element();
   const at::Tensor parts = values / at::where(all > 0, all, at::ones_like(all));
   at::Tensor nearest = at::bucketize(parts, middles(signs).to(scales.options()));
   if (signs == MomentSigns::kBoth) {
@@ -86,12 +87,13 @@ void EightBitMoments::encode(const at::Tensor& values) {
   bytes.copy_(nearest);
 }
 
-void EightBitMoments::store(const at::Tensor& values) {
+void EightBitOptimizerMoments::encode_with_new_scales(const at::Tensor& values) {
   scales.copy_(in_blocks(values.abs()).amax(1));
   encode(values);
 }
 
-void EightBitMoments::restore(const at::Tensor& values, const at::Tensor& of_each) {
+void EightBitOptimizerMoments::encode_with_given_scales(const at::Tensor& values,
+                                                        const at::Tensor& of_each) {
   scales.copy_(in_blocks(of_each).amax(1));
   encode(values);
 }

@@ -20,7 +20,7 @@ const at::Tensor& eight_bit_codebook(MomentSigns signs);
 /// `kEightBitMomentsPerScale` elements: the largest absolute value among them (bitsandbytes
 /// csrc/kernels.cu, kOptimizerStatic8bit2StateBlockwise). The elements form `blocks` equal runs,
 /// and scales do not span two runs.
-struct EightBitMoments {
+struct EightBitOptimizerMoments {
   /// Encoded elements, one byte each, flattened from [blocks, elements of a block].
   at::Tensor bytes;
   /// Scales, flattened from [blocks, ceil_divide(elements of a block, kScaleBlock)].
@@ -29,20 +29,21 @@ struct EightBitMoments {
   MomentSigns signs = MomentSigns::kBoth;
 
   /// Returns eight-bit moments that are all zero.
-  static EightBitMoments zeros(std::int64_t elements, std::int64_t blocks, MomentSigns signs,
-                               const at::TensorOptions& scales);
+  static EightBitOptimizerMoments make_zero_moments(std::int64_t elements, std::int64_t blocks,
+                                                    MomentSigns signs,
+                                                    const at::TensorOptions& scales);
 
   /// Decodes all elements, into the type of the scales.
-  [[nodiscard]] at::Tensor values() const;
+  [[nodiscard]] at::Tensor decode_moments() const;
   /// Returns the scale of each element.
-  [[nodiscard]] at::Tensor scale_of_each_element() const;
-  /// Encodes `values`: computes new scales and stores the nearest number for each element. No
-  /// number but 0 changes its sign: a negative number whose nearest is 0 becomes the next one below
-  /// 0.
-  void store(const at::Tensor& values);
+  [[nodiscard]] at::Tensor scales_by_element() const;
+  /// Encodes `values`: computes new scales and stores the nearest number for each element.
+  /// No number but 0 changes its sign: a negative number whose nearest is 0 becomes the next one
+  /// below 0.
+  void encode_with_new_scales(const at::Tensor& values);
   /// Encodes values that come with a scale for each element, as checkpoints store them. Exact if
   /// the scales are those that this object would compute.
-  void restore(const at::Tensor& values, const at::Tensor& scales);
+  void encode_with_given_scales(const at::Tensor& values, const at::Tensor& scales);
 
  private:
   [[nodiscard]] at::Tensor in_blocks(const at::Tensor& flat) const;

@@ -12,7 +12,7 @@ namespace stepwright::runtime {
 namespace {
 
 /// Returns the rows that one of several ranks has of each matrix of a parameter.
-std::vector<std::int64_t> cut_rows(const model::Parameter& whole, std::int64_t ranks,
+std::vector<std::int64_t> cut_rows(const model::ModelParameter& whole, std::int64_t ranks,
                                    std::int64_t rank) {
   std::array<std::int64_t, 6> parts = whole.fused;
   if (parts[0] == 0) parts[0] = whole.rows;
@@ -39,9 +39,9 @@ bool is_vocabulary_table(std::string_view name) {
   return name == kEmbeddingTableName || name == "head.weight";
 }
 
-model::Parameter find_parameter(const model::Architecture& model, std::int32_t unit,
-                                std::string_view name) {
-  std::vector<model::Parameter> list;
+model::ModelParameter find_parameter(const model::ModelArchitecture& model, std::int32_t unit,
+                                     std::string_view name) {
+  std::vector<model::ModelParameter> list;
   if (is_vocabulary_table(name)) {
     const bool of_embedding = name == kEmbeddingTableName || model.tied;
     list = of_embedding ? model::embedding_parameters(model) : model::head_parameters(model);
@@ -54,13 +54,13 @@ model::Parameter find_parameter(const model::Architecture& model, std::int32_t u
     list = unit < model.layers ? model::layer_parameters(model, model.layer_class(unit))
                                : model::multi_token_module_parameters(model);
   }
-  for (const model::Parameter& parameter : list) {
+  for (const model::ModelParameter& parameter : list) {
     if (parameter.name == name) return parameter;
   }
   throw Error(ErrorKind::kRuntime, fmt::format("no parameter {} in unit {}", name, unit));
 }
 
-std::string whole_name(std::int32_t unit, const model::Parameter& whole) {
+std::string whole_name(std::int32_t unit, const model::ModelParameter& whole) {
   if (unit >= 0 && whole.split != model::TensorParallelSplit::kVocabulary)
     return fmt::format("layers.{}.{}", unit, whole.name);
   return std::string(whole.name);
@@ -77,12 +77,12 @@ std::int64_t ParameterSlice::whole_parameter_index(std::int64_t local) const {
   return ((first_copy + copy) * rows + row) * columns + column;
 }
 
-std::vector<ParameterSlice> parameter_slices(const step::Setting& s,
+std::vector<ParameterSlice> parameter_slices(const step::StepSizesAndChoices& s,
                                              const plan::RankCoordinates& place, std::int32_t unit,
-                                             const std::vector<step::LocalParameter>& local) {
+                                             const std::vector<step::RankLocalParameter>& local) {
   std::vector<ParameterSlice> slices;
-  for (const step::LocalParameter& own : local) {
-    const model::Parameter whole = find_parameter(*s.model, unit, own.name);
+  for (const step::RankLocalParameter& own : local) {
+    const model::ModelParameter whole = find_parameter(*s.model, unit, own.name);
     const std::int64_t ranks = own.expert ? s.expert_tensor : s.tensor;
     const std::int64_t rank = own.expert ? place.expert_tensor : place.tensor;
     ParameterSlice slice{.name = whole_name(unit, whole),
@@ -100,7 +100,7 @@ std::vector<ParameterSlice> parameter_slices(const step::Setting& s,
     if (ranks > 1) slice.cut = whole.split;
     if (own.expert) slice.first_copy = place.expert * own.copies;
     if (whole.split == model::TensorParallelSplit::kVocabulary) {
-      slice.row_of = vocabulary_rows(whole.rows, own.rows, step::vocabulary_part_index(s, place));
+      slice.row_of = vocabulary_rows(whole.rows, own.rows, step::vocabulary_shard_index(s, place));
     } else {
       const bool cut = whole.split == model::TensorParallelSplit::kColumn;
       slice.row_of = cut_rows(whole, cut ? ranks : 1, cut ? rank : 0);
@@ -116,7 +116,7 @@ std::vector<ParameterSlice> parameter_slices(const step::Setting& s,
   return slices;
 }
 
-ParameterSlice row_column_moment_slice(const ParameterSlice& parameter) {
+ParameterSlice adafactor_moment_slice(const ParameterSlice& parameter) {
   const auto matrices = std::ssize(parameter.matrices);
   ParameterSlice edges = parameter;
   edges.name += ".sums";
@@ -132,8 +132,8 @@ ParameterSlice row_column_moment_slice(const ParameterSlice& parameter) {
   return edges;
 }
 
-ParameterSlice written_row_column_slice(const ParameterSlice& parameter) {
-  ParameterSlice edges = row_column_moment_slice(parameter);
+ParameterSlice adafactor_moment_slice_to_write(const ParameterSlice& parameter) {
+  ParameterSlice edges = adafactor_moment_slice(parameter);
   const auto columns = edges.row_of.begin() + parameter.local_rows;
   if (parameter.cut == model::TensorParallelSplit::kRow) {
     if (parameter.first_column > 0) std::fill(edges.row_of.begin(), columns, -1);

@@ -43,9 +43,9 @@ struct ParameterSlice {
   /// position, so that gradient norms and checkpoints leave this copy out.
   bool duplicate = false;
 
-  /// `local_elements`: number of elements on this rank; `elements`: number of elements of the whole
-  /// parameter.
-  [[nodiscard]] std::int64_t local_elements() const {
+  /// `elements_on_this_rank`: number of elements on this rank; `elements`: number of elements of
+  /// the whole parameter.
+  [[nodiscard]] std::int64_t elements_on_this_rank() const {
     return local_rows * local_columns * local_copies;
   }
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
@@ -58,19 +58,19 @@ struct ParameterSlice {
 };
 
 /// Returns this rank's parts of the parameters of a block, in the order of `local`. `unit`: number
-/// of the block (`Item::units`).
-std::vector<ParameterSlice> parameter_slices(const step::Setting& setting,
+/// of the block (`TemplateSequenceItem::units`).
+std::vector<ParameterSlice> parameter_slices(const step::StepSizesAndChoices& setting,
                                              const plan::RankCoordinates& place, std::int32_t unit,
-                                             const std::vector<step::LocalParameter>& local);
+                                             const std::vector<step::RankLocalParameter>& local);
 
 /// Returns the slice of a parameter's row and column second moments (Adafactor) on this rank,
 /// described as a vector parameter "NAME.sums": the sums of all rows, then of each matrix's
 /// columns, for each expert.
-ParameterSlice row_column_moment_slice(const ParameterSlice& parameter);
+ParameterSlice adafactor_moment_slice(const ParameterSlice& parameter);
 
 /// Returns the row and column second moments (Adafactor) that this rank writes to checkpoints.
 /// Moments along a dimension that tensor ranks do not divide are equal on all of them, and only the
 /// first tensor rank writes them.
-ParameterSlice written_row_column_slice(const ParameterSlice& parameter);
+ParameterSlice adafactor_moment_slice_to_write(const ParameterSlice& parameter);
 
 }  // namespace stepwright::runtime

@@ -19,7 +19,7 @@ void fill(StoredParameter& parameter, std::uint64_t seed, std::int64_t layers) {
   const std::int64_t first = parameter.first_held_element(parameter.layout->sharding.parameters);
   const at::Tensor exact = at::zeros({parameter.value.numel()}, at::kDouble);
   auto* out = exact.data_ptr<double>();
-  const std::int64_t elements = parameter.slice.local_elements();
+  const std::int64_t elements = parameter.slice.elements_on_this_rank();
   for (std::int64_t i = 0; i < exact.numel(); ++i) {
     if (first + i < elements) out[i] = values.at(parameter.slice.whole_parameter_index(first + i));
   }
@@ -44,25 +44,28 @@ at::ScalarType scalar_type(DType type) {
 }
 
 at::Tensor StoredParameter::reshaped_to_parameter(const at::Tensor& flat) const {
-  at::Tensor used = flat.narrow(0, 0, slice.local_elements());
+  at::Tensor used = flat.narrow(0, 0, slice.elements_on_this_rank());
   if (slice.expert) return used.view({slice.local_copies, slice.local_rows, slice.local_columns});
   if (slice.local_columns == 1) return used;
   return used.view({slice.local_rows, slice.local_columns});
 }
 
-at::Tensor StoredParameter::part(const at::Tensor& held, plan::Spread from, plan::Spread to) const {
+at::Tensor StoredParameter::part_under_finer_sharding(const at::Tensor& held,
+                                                      plan::StateShardingScope from,
+                                                      plan::StateShardingScope to) const {
   return held.narrow(0, first_held_element(to) - first_held_element(from), held_elements(to));
 }
 
-at::Tensor StoredParameter::optimizer_value() const {
-  return part(value, layout->sharding.parameters, layout->sharding.optimizer);
+at::Tensor StoredParameter::value_updated_by_own_optimizer() const {
+  return part_under_finer_sharding(value, layout->sharding.parameters, layout->sharding.optimizer);
 }
 
-at::Tensor StoredParameter::optimizer_gradient() const {
-  return part(gradient, layout->sharding.gradients, layout->sharding.optimizer);
+at::Tensor StoredParameter::gradient_for_own_optimizer() const {
+  return part_under_finer_sharding(gradient, layout->sharding.gradients,
+                                   layout->sharding.optimizer);
 }
 
-StoredParameter* BlockParameters::find(std::string_view local_name) {
+StoredParameter* ModelBlockParameters::find(std::string_view local_name) {
   for (std::vector<StoredParameter>* list : {&parameters, &buffers}) {
     for (StoredParameter& parameter : *list) {
       if (parameter.local_name == local_name) return &parameter;
@@ -71,7 +74,8 @@ StoredParameter* BlockParameters::find(std::string_view local_name) {
   return nullptr;
 }
 
-std::vector<StoredParameter*> BlockParameters::own(bool expert) {
+std::vector<StoredParameter*> ModelBlockParameters::trained_parameters_with_own_states(
+    bool expert) {
   std::vector<StoredParameter*> found;
   for (StoredParameter& parameter : parameters) {
     const bool own = parameter.owner == nullptr && !parameter.frozen;
@@ -80,35 +84,38 @@ std::vector<StoredParameter*> BlockParameters::own(bool expert) {
   return found;
 }
 
-std::vector<StoredParameter*> BlockParameters::used(bool expert) {
+std::vector<StoredParameter*> ModelBlockParameters::value_holding_parameters_of_block(bool expert) {
   std::vector<StoredParameter*> found;
   for (StoredParameter& parameter : parameters) {
     if (parameter.slice.expert != expert) continue;
-    found.push_back(&parameter.holder());
+    found.push_back(&parameter.value_owning_parameter());
   }
   return found;
 }
 
 ParameterStore::ParameterStore(const ParameterStoreRank& place, const step::StepProgram& program,
-                               const step::Stage& stage, std::uint64_t seed)
+                               const step::PipelineStageProgram& stage, std::uint64_t seed)
     : setting_(place.setting),
       optimizer_(place.optimizer),
       device_(place.device),
       coordinates_(place.grid.coordinates(place.rank)) {
-  const plan::Grid& grid = place.grid;
-  const auto lay = [&](plan::GroupKind world, plan::GroupKind inner) {
-    return state_sharding_layout(place.plan.sharding, grid.size(inner), grid.size(world),
-                                 index_in(grid.members(world, place.rank), place.rank));
+  const plan::RankGrid& grid = place.grid;
+  const auto lay = [&](plan::CommunicatorKind world, plan::CommunicatorKind inner) {
+    return state_sharding_layout(
+        place.plan.sharding, grid.size(inner), grid.size(world),
+        index_in(grid.group_ranks_containing(world, place.rank), place.rank));
   };
-  dense_layout_ = lay(plan::GroupKind::kDataContext, plan::GroupKind::kShardInner);
-  expert_layout_ = lay(plan::GroupKind::kExpertData, plan::GroupKind::kExpertShardInner);
+  dense_layout_ = lay(plan::CommunicatorKind::kDataContext, plan::CommunicatorKind::kShardInner);
+  expert_layout_ =
+      lay(plan::CommunicatorKind::kExpertData, plan::CommunicatorKind::kExpertShardInner);
   whole_layout_ = state_sharding_layout(
-      {}, 1, grid.size(plan::GroupKind::kDataContext),
-      index_in(grid.members(plan::GroupKind::kDataContext, place.rank), place.rank));
-  std::map<std::int32_t, const std::vector<step::LocalParameter>*> met;
-  for (const step::Sequence& sequence : stage.sequences) {
-    for (const step::Item& item : sequence.items) {
-      const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+      {}, 1, grid.size(plan::CommunicatorKind::kDataContext),
+      index_in(grid.group_ranks_containing(plan::CommunicatorKind::kDataContext, place.rank),
+               place.rank));
+  std::map<std::int32_t, const std::vector<step::RankLocalParameter>*> met;
+  for (const step::TemplateSequence& sequence : stage.sequences) {
+    for (const step::TemplateSequenceItem& item : sequence.items) {
+      const step::OperatorTemplate& piece = program.templates[static_cast<std::size_t>(item.which)];
       if (item.units.size() != 1 || piece.parameters.empty()) continue;
       const std::int32_t id = item.units.front();
       if (met.try_emplace(id, &piece.parameters).second) order_.push_back(id);
@@ -125,28 +132,29 @@ ParameterStore::ParameterStore(const ParameterStoreRank& place, const step::Step
 /// Returns the layout of a parameter. If the optimizer needs whole matrices and gradients are not
 /// sharded, states of whole parameters go to owners: the next matrix of a shape has the next owner.
 const StateShardingLayout* ParameterStore::layout_of(const ParameterSlice& slice,
-                                                     const step::LocalParameter& local) {
+                                                     const step::RankLocalParameter& local) {
   const StateShardingLayout& usual = local.expert ? expert_layout_ : dense_layout_;
   const plan::Sharding& sharding = usual.sharding;
   const bool owned = optimizer_ == plan::Optimizer::kMuon &&
-                     sharding.optimizer != plan::Spread::kNone &&
-                     sharding.gradients == plan::Spread::kNone && !slice.matrices.empty() &&
-                     step::is_layer_parameter(local.name) && !local.frozen;
+                     sharding.optimizer != plan::StateShardingScope::kNone &&
+                     sharding.gradients == plan::StateShardingScope::kNone &&
+                     !slice.matrices.empty() && step::is_layer_parameter(local.name) &&
+                     !local.frozen;
   if (!owned) return &usual;
   std::int64_t& dealt =
       dealt_[{slice.local_copies, slice.local_rows, slice.local_columns, slice.cut, slice.expert}];
   StateShardingLayout& layout = owned_layouts_.emplace_back(usual);
-  layout.owner = dealt++ % usual.shares(sharding.optimizer);
+  layout.owner = dealt++ % usual.shard_count_of_spread(sharding.optimizer);
   return &layout;
 }
 
 void ParameterStore::check_owners() const {
   for (const auto& [shape, count] : dealt_) {
     const auto [copies, rows, columns, cut, expert] = shape;
-    const StateShardingLayout& usual = layout(expert);
-    const std::int64_t ranks = usual.shares(usual.sharding.optimizer);
+    const StateShardingLayout& usual = state_sharding_layout_of_kind(expert);
+    const std::int64_t ranks = usual.shard_count_of_spread(usual.sharding.optimizer);
     const std::int64_t elements = copies * rows * columns;
-    if (count % ranks == 0 && usual.padded(elements) == elements) continue;
+    if (count % ranks == 0 && usual.padded_element_count(elements) == elements) continue;
     fail_unsupported(
         fmt::format("optimizer: muon by owner is executed where {} ranks have equal parts of all "
                     "matrices: there are {} of {} x {} elements",
@@ -163,11 +171,11 @@ StoredParameter* ParameterStore::owner_of(std::string_view name) {
   throw Error(ErrorKind::kRuntime, fmt::format("no block of this rank has {} to lend", name));
 }
 
-void ParameterStore::add_buffers(BlockParameters& unit, std::int32_t id) const {
-  const model::Architecture& model = *setting_.model;
+void ParameterStore::add_buffers(ModelBlockParameters& unit, std::int32_t id) const {
+  const model::ModelArchitecture& model = *setting_.model;
   if (id < 0 || !model.experts || !model.experts->correction_bias) return;
   if (!model.layer_class(id).has_experts()) return;
-  const step::LocalParameter local{
+  const step::RankLocalParameter local{
       .name = kRouterBiasName, .rows = model.experts->count, .tensor_replicated = true};
   StoredParameter buffer{.slice = parameter_slices(setting_, coordinates_, id, {local}).front(),
                          .local_name = local.name,
@@ -182,16 +190,16 @@ void ParameterStore::add_buffers(BlockParameters& unit, std::int32_t id) const {
   unit.buffers.push_back(std::move(buffer));
 }
 
-void ParameterStore::add_unit(std::int32_t id, const std::vector<step::LocalParameter>& local,
+void ParameterStore::add_unit(std::int32_t id, const std::vector<step::RankLocalParameter>& local,
                               std::uint64_t seed) {
   if (units_.contains(id)) return;
-  BlockParameters& unit = units_[id];
+  ModelBlockParameters& unit = units_[id];
   add_buffers(unit, id);
   std::vector<ParameterSlice> slices = parameter_slices(setting_, coordinates_, id, local);
   for (std::size_t i = 0; i < local.size(); ++i) {
     StoredParameter parameter{.slice = std::move(slices[i]), .local_name = local[i].name};
     parameter.layout = layout_of(parameter.slice, local[i]);
-    parameter.padded = parameter.layout->padded(local[i].elements());
+    parameter.padded = parameter.layout->padded_element_count(local[i].elements());
     parameter.frozen = local[i].frozen;
     if (local[i].borrowed) {
       parameter.owner = owner_of(parameter.slice.name);
@@ -223,14 +231,14 @@ void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) co
   fill(parameter, seed, setting_.model->layers);
   if (parameter.frozen) return;
   const bool narrow = setting_.storage != setting_.exact;
-  parameter.master = parameter.optimizer_value();
+  parameter.master = parameter.value_updated_by_own_optimizer();
   if (narrow) parameter.master = parameter.master.to(scalar_type(setting_.exact));
   allocate_moments(parameter);
 }
 
 void ParameterStore::allocate_moments(StoredParameter& parameter) const {
   if (optimizer_ == plan::Optimizer::kSgd) return;
-  const plan::Spread spread = parameter.layout->sharding.optimizer;
+  const plan::StateShardingScope spread = parameter.layout->sharding.optimizer;
   const std::int64_t moments = parameter.held_elements(spread);
   const DType kept = optimizer_ == plan::Optimizer::kAdamNarrow ? DType::kBf16 : setting_.exact;
   if (optimizer_ == plan::Optimizer::kAdafactor) {
@@ -241,9 +249,11 @@ void ParameterStore::allocate_moments(StoredParameter& parameter) const {
   }
   if (optimizer_ == plan::Optimizer::kAdam8bit) {
     const at::TensorOptions scales = zeros(0, setting_.exact).options();
-    const std::int64_t blocks = parameter.layout->held(spread).count;
-    parameter.first_bytes = EightBitMoments::zeros(moments, blocks, MomentSigns::kBoth, scales);
-    parameter.second_bytes = EightBitMoments::zeros(moments, blocks, MomentSigns::kPlus, scales);
+    const std::int64_t blocks = parameter.layout->shard_blocks_on_this_rank(spread).count;
+    parameter.first_bytes =
+        EightBitOptimizerMoments::make_zero_moments(moments, blocks, MomentSigns::kBoth, scales);
+    parameter.second_bytes =
+        EightBitOptimizerMoments::make_zero_moments(moments, blocks, MomentSigns::kPlus, scales);
     return;
   }
   const bool orthogonal = optimizer_ == plan::Optimizer::kMuon && parameter.is_layer_matrix();
@@ -252,9 +262,10 @@ void ParameterStore::allocate_moments(StoredParameter& parameter) const {
 }
 
 RowColumnMoments ParameterStore::edge_sums(const StoredParameter& parameter) const {
-  const ShardBlockRun held = parameter.layout->held(parameter.layout->sharding.optimizer);
-  RowColumnMoments sums{.slice = row_column_moment_slice(parameter.slice)};
-  sums.padded = parameter.layout->padded(sums.slice.local_elements());
+  const ShardBlockRun held =
+      parameter.layout->shard_blocks_on_this_rank(parameter.layout->sharding.optimizer);
+  RowColumnMoments sums{.slice = adafactor_moment_slice(parameter.slice)};
+  sums.padded = parameter.layout->padded_element_count(sums.slice.elements_on_this_rank());
   const std::int64_t block = sums.padded / parameter.layout->blocks();
   sums.first = held.first * block;
   sums.held = zeros(held.count * block, setting_.exact);
@@ -262,9 +273,10 @@ RowColumnMoments ParameterStore::edge_sums(const StoredParameter& parameter) con
 }
 
 /// Allocates gradients side by side, so that a message can send those of a block without a copy.
-void ParameterStore::allocate_gradients(BlockParameters& unit) const {
+void ParameterStore::allocate_gradients(ModelBlockParameters& unit) const {
   for (const bool expert : {false, true}) {
-    const std::vector<StoredParameter*> parameters = unit.own(expert);
+    const std::vector<StoredParameter*> parameters =
+        unit.trained_parameters_with_own_states(expert);
     const auto held = [](const StoredParameter& p) {
       return p.held_elements(p.layout->sharding.gradients);
     };
@@ -287,7 +299,7 @@ void ParameterStore::zero_gradients() {
   for (StoredParameter* parameter : kept()) parameter->gradient.zero_();
 }
 
-std::vector<StoredParameter*> ParameterStore::held() {
+std::vector<StoredParameter*> ParameterStore::parameters_on_this_rank() {
   std::vector<StoredParameter*> found;
   for (const std::int32_t id : order_) {
     for (StoredParameter& parameter : units_.at(id).parameters) {
@@ -306,13 +318,13 @@ std::vector<StoredParameter*> ParameterStore::buffers() {
 }
 
 std::vector<StoredParameter*> ParameterStore::kept() {
-  std::vector<StoredParameter*> all = own();
+  std::vector<StoredParameter*> all = trained_parameters_with_own_states();
   for (StoredParameter* buffer : buffers()) all.push_back(buffer);
   return all;
 }
 
-std::vector<StoredParameter*> ParameterStore::own() {
-  std::vector<StoredParameter*> found = held();
+std::vector<StoredParameter*> ParameterStore::trained_parameters_with_own_states() {
+  std::vector<StoredParameter*> found = parameters_on_this_rank();
   std::erase_if(found, [](const StoredParameter* parameter) { return parameter->frozen; });
   return found;
 }

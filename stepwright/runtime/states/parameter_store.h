@@ -29,7 +29,7 @@ at::ScalarType scalar_type(DType type);
 /// optimizer states.
 struct RowColumnMoments {
   ParameterSlice
-      slice;  ///< The moments as a slice of a vector parameter (`row_column_moment_slice`).
+      slice;  ///< The moments as a slice of a vector parameter (`adafactor_moment_slice`).
   std::int64_t padded = 0;
   /// Index, among the padded moments, of the first one that this rank holds.
   std::int64_t first = 0;
@@ -65,8 +65,8 @@ struct StoredParameter {
   at::Tensor second_moment;
   /// First and second moments of an eight-bit optimizer, which replace `first_moment` and
   /// `second_moment`.
-  std::optional<EightBitMoments> first_bytes;
-  std::optional<EightBitMoments> second_bytes;
+  std::optional<EightBitOptimizerMoments> first_bytes;
+  std::optional<EightBitOptimizerMoments> second_bytes;
   /// Second moments of rows and columns (Adafactor), which replace `second_moment` for matrices.
   std::optional<RowColumnMoments> sums;
 
@@ -75,32 +75,36 @@ struct StoredParameter {
   [[nodiscard]] at::Tensor reshaped_to_parameter(const at::Tensor& flat) const;
   /// Returns the part of a sharded state that this rank holds under the finer sharding `to`, out of
   /// `held`, its blocks under the sharding `from`.
-  [[nodiscard]] at::Tensor part(const at::Tensor& held, plan::Spread from, plan::Spread to) const;
+  [[nodiscard]] at::Tensor part_under_finer_sharding(const at::Tensor& held,
+                                                     plan::StateShardingScope from,
+                                                     plan::StateShardingScope to) const;
   /// Returns the parameter that holds values and states: this one, or `owner` if there is one.
-  [[nodiscard]] StoredParameter& holder() { return owner != nullptr ? *owner : *this; }
+  [[nodiscard]] StoredParameter& value_owning_parameter() {
+    return owner != nullptr ? *owner : *this;
+  }
   /// Returns the number of elements of one block of this parameter.
   [[nodiscard]] std::int64_t block() const { return padded / layout->blocks(); }
   /// `first_held_element` returns the index, in the padded local slice, of the first element that
   /// this rank holds of a state with this sharding; `held_elements` the number of elements.
-  [[nodiscard]] std::int64_t first_held_element(plan::Spread spread) const {
-    return layout->held(spread).first * block();
+  [[nodiscard]] std::int64_t first_held_element(plan::StateShardingScope spread) const {
+    return layout->shard_blocks_on_this_rank(spread).first * block();
   }
-  [[nodiscard]] std::int64_t held_elements(plan::Spread spread) const {
-    return layout->held(spread).count * block();
+  [[nodiscard]] std::int64_t held_elements(plan::StateShardingScope spread) const {
+    return layout->shard_blocks_on_this_rank(spread).count * block();
   }
   /// True if Muon or Adafactor treats the parameter as a matrix of a layer.
   [[nodiscard]] bool is_layer_matrix() const {
     return !slice.matrices.empty() && step::is_layer_parameter(local_name);
   }
-  /// Return the part of the value (`optimizer_value`) or of the gradient (`optimizer_gradient`)
-  /// that this rank's optimizer updates.
-  [[nodiscard]] at::Tensor optimizer_value() const;
-  [[nodiscard]] at::Tensor optimizer_gradient() const;
+  /// Return the part of the value (`value_updated_by_own_optimizer`) or of the gradient
+  /// (`gradient_for_own_optimizer`) that this rank's optimizer updates.
+  [[nodiscard]] at::Tensor value_updated_by_own_optimizer() const;
+  [[nodiscard]] at::Tensor gradient_for_own_optimizer() const;
 };
 
 /// Parameters of one block (a layer, the embedding or the head) on a rank, in the order in which
 /// its templates list them.
-struct BlockParameters {
+struct ModelBlockParameters {
   std::vector<StoredParameter> parameters;
   /// Router biases of the block, which are adjusted by expert loads instead of gradients. Their
   /// `gradient` holds the number of rows that each expert got.
@@ -113,10 +117,10 @@ struct BlockParameters {
   [[nodiscard]] StoredParameter* find(std::string_view local_name);
   /// Returns the trained parameters of the block (dense or expert ones) that have states of their
   /// own on this rank.
-  [[nodiscard]] std::vector<StoredParameter*> own(bool expert);
+  [[nodiscard]] std::vector<StoredParameter*> trained_parameters_with_own_states(bool expert);
   /// Returns all parameters of the block, dense or expert ones; for a borrowed one, the parameter
   /// that holds its values.
-  [[nodiscard]] std::vector<StoredParameter*> used(bool expert);
+  [[nodiscard]] std::vector<StoredParameter*> value_holding_parameters_of_block(bool expert);
 };
 
 /// All parameters of a rank with their gradients and optimizer states.
@@ -125,10 +129,10 @@ class ParameterStore {
   /// The rank whose parameters are stored, with the plan and settings that say how they are
   /// sharded.
   struct ParameterStoreRank {
-    const step::Setting& setting;
+    const step::StepSizesAndChoices& setting;
     const plan::Plan& plan;
     plan::Optimizer optimizer;
-    const plan::Grid& grid;
+    const plan::RankGrid& grid;
     std::int64_t rank = 0;
     at::Device device = at::kCPU;
   };
@@ -136,46 +140,48 @@ class ParameterStore {
   /// templates of a block must list the same parameters. Fails with `kUnsupported` for a type that
   /// PyTorch lacks, and if Muon's owners would have unequal parts of the matrices.
   ParameterStore(const ParameterStoreRank& place, const step::StepProgram& program,
-                 const step::Stage& stage, std::uint64_t seed);
+                 const step::PipelineStageProgram& stage, std::uint64_t seed);
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
 
-  /// Returns the parameters of the block with number `id` (`Item::units`); throws if the stage has
-  /// no such block.
-  [[nodiscard]] BlockParameters& unit(std::int32_t id) { return units_.at(id); }
+  /// Returns the parameters of the block with number `id` (`TemplateSequenceItem::units`); throws
+  /// if the stage has no such block.
+  [[nodiscard]] ModelBlockParameters& parameters_of_block(std::int32_t id) { return units_.at(id); }
   /// Returns the numbers of this rank's blocks, in the order in which its stage first uses them.
-  [[nodiscard]] const std::vector<std::int32_t>& order() const { return order_; }
+  [[nodiscard]] const std::vector<std::int32_t>& block_numbers_in_use_order() const {
+    return order_;
+  }
   /// Returns all trained parameters that have states on this rank, block by block.
-  [[nodiscard]] std::vector<StoredParameter*> own();
+  [[nodiscard]] std::vector<StoredParameter*> trained_parameters_with_own_states();
   /// Returns all parameters, trained or frozen, whose values are on this rank, block by block.
-  [[nodiscard]] std::vector<StoredParameter*> held();
+  [[nodiscard]] std::vector<StoredParameter*> parameters_on_this_rank();
   /// `buffers` returns the router biases that loads adjust, block by block; `kept` returns the
   /// trained parameters, then these biases.
   [[nodiscard]] std::vector<StoredParameter*> buffers();
   [[nodiscard]] std::vector<StoredParameter*> kept();
   /// Returns how states of dense parameters (or of expert parameters) are sharded over
   /// data-parallel ranks.
-  [[nodiscard]] const StateShardingLayout& layout(bool expert) const {
+  [[nodiscard]] const StateShardingLayout& state_sharding_layout_of_kind(bool expert) const {
     return expert ? expert_layout_ : dense_layout_;
   }
   /// Sets all gradients to zero, before the first forward of a step.
   void zero_gradients();
 
  private:
-  void add_unit(std::int32_t id, const std::vector<step::LocalParameter>& local,
+  void add_unit(std::int32_t id, const std::vector<step::RankLocalParameter>& local,
                 std::uint64_t seed);
-  void add_buffers(BlockParameters& unit, std::int32_t id) const;
+  void add_buffers(ModelBlockParameters& unit, std::int32_t id) const;
   [[nodiscard]] StoredParameter* owner_of(std::string_view name);
   void allocate(StoredParameter& parameter, std::uint64_t seed) const;
   void allocate_moments(StoredParameter& parameter) const;
   [[nodiscard]] const StateShardingLayout* layout_of(const ParameterSlice& slice,
-                                                     const step::LocalParameter& local);
+                                                     const step::RankLocalParameter& local);
   void check_owners() const;
   [[nodiscard]] RowColumnMoments edge_sums(const StoredParameter& parameter) const;
-  void allocate_gradients(BlockParameters& unit) const;
+  void allocate_gradients(ModelBlockParameters& unit) const;
   [[nodiscard]] at::Tensor zeros(std::int64_t elements, DType type) const;
 
-  step::Setting setting_;
+  step::StepSizesAndChoices setting_;
   plan::Optimizer optimizer_;
   at::Device device_;
   plan::RankCoordinates coordinates_;
@@ -189,7 +195,7 @@ class ParameterStore {
   using Shape =
       std::tuple<std::int64_t, std::int64_t, std::int64_t, model::TensorParallelSplit, bool>;
   std::map<Shape, std::int64_t> dealt_;
-  std::map<std::int32_t, BlockParameters> units_;
+  std::map<std::int32_t, ModelBlockParameters> units_;
   std::vector<std::int32_t> order_;
 };
 

@@ -35,17 +35,17 @@ struct StateShardingLayout {
   [[nodiscard]] std::int64_t blocks() const;
   /// Returns the index of this rank among the ranks over which a state with this sharding is
   /// divided.
-  [[nodiscard]] std::int64_t place(plan::Spread spread) const;
+  [[nodiscard]] std::int64_t shard_index_of_rank(plan::StateShardingScope spread) const;
   /// Returns the number of elements of a tensor after padding to equal blocks.
-  [[nodiscard]] std::int64_t padded(std::int64_t elements) const;
+  [[nodiscard]] std::int64_t padded_element_count(std::int64_t elements) const;
   /// Returns the blocks that this rank holds of a state with this sharding.
-  [[nodiscard]] ShardBlockRun held(plan::Spread spread) const;
+  [[nodiscard]] ShardBlockRun shard_blocks_on_this_rank(plan::StateShardingScope spread) const;
   /// `shares` returns the number of ranks over which a state with this sharding is divided;
   /// `held_by` returns the blocks that the rank at `index` among them holds.
-  [[nodiscard]] std::int64_t shares(plan::Spread spread) const;
-  [[nodiscard]] ShardBlockRun held_by(std::int64_t index, plan::Spread spread) const;
+  [[nodiscard]] std::int64_t shard_count_of_spread(plan::StateShardingScope spread) const;
+  [[nodiscard]] ShardBlockRun held_by(std::int64_t index, plan::StateShardingScope spread) const;
   /// True if this rank is the first of the ranks that hold the same blocks of a state.
-  [[nodiscard]] bool is_first_holder(plan::Spread spread) const;
+  [[nodiscard]] bool is_first_rank_holding_shard(plan::StateShardingScope spread) const;
 };
 
 /// Returns the layout of the rank at `index` (i * inner + j) of a data-parallel group of `world`

@@ -10,7 +10,7 @@ namespace stepwright::schedule {
 /// Returns the turns (entries of the schedule) of each of `positions` pipeline positions. Throws
 /// `Error{kInput}` if the schedule is `auto` and no order has been chosen for these numbers of
 /// positions and micro-batches (`resolve_schedule_order` chooses one).
-std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
-                             std::int64_t micro_batches);
+std::vector<Turns> schedule_turns_of_positions(const PipelineSchedule& schedule,
+                                               std::int64_t positions, std::int64_t micro_batches);
 
 }  // namespace stepwright::schedule

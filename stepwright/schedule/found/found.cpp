@@ -25,33 +25,35 @@ constexpr double kShortEnough = 1e-3;
 /// Returns an order with every backward split.
 Order cut(const Order& order) {
   Order parts;
-  for (const Part& part : order) {
+  for (const PipelineWorkPart& part : order) {
     if (part.direction != Direction::kBackward) {
       parts.push_back(part);
       continue;
     }
-    parts.push_back(make_turn_part(Direction::kDataGradient, part.chunk, part.micro_batch));
-    parts.push_back(make_turn_part(Direction::kWeightGradient, part.chunk, part.micro_batch));
+    parts.push_back(
+        make_schedule_work_item(Direction::kDataGradient, part.chunk, part.micro_batch));
+    parts.push_back(
+        make_schedule_work_item(Direction::kWeightGradient, part.chunk, part.micro_batch));
   }
   return parts;
 }
 
 /// Returns the step by which caps are changed: the memory that one forward keeps, as a mean over
 /// chunks.
-double mean_forward(const std::vector<KeptChunkMemory>& chunks) {
+double mean_forward(const std::vector<ModelChunkKeptMemory>& chunks) {
   double sum = 0;
-  for (const KeptChunkMemory& chunk : chunks) sum += chunk.forward;
+  for (const ModelChunkKeptMemory& chunk : chunks) sum += chunk.forward;
   return sum / static_cast<double>(chunks.size());
 }
 
 class Finder {
  public:
   explicit Finder(const UnevenPipeline& pipeline)
-      : pipeline_(pipeline), least_s_(least_makespan_s(pipeline)), search_(pipeline) {
+      : pipeline_(pipeline), least_s_(makespan_lower_bound_s(pipeline)), search_(pipeline) {
     for (std::size_t i = 0; i < pipeline.room.size(); ++i) {
       const auto chunks = static_cast<double>(pipeline.kept[i].size());
       const double needed = mean_forward(pipeline.kept[i]) * chunks;
-      if (KeptMemoryTracker(pipeline, i).has_memory_room(needed)) continue;
+      if (KeptMemoryTracker(pipeline, i).has_free_activation_memory(needed)) continue;
       fail_input(fmt::format("position {} has room for {:g}, and one micro-batch keeps {:g}", i,
                              pipeline.room[i], needed));
     }
@@ -82,12 +84,12 @@ class Finder {
     Order order;
     for (std::int64_t i = 0; i < pipeline_.micro_batches; ++i) {
       for (std::int64_t c = 0; c < chunks; ++c)
-        order.push_back(make_turn_part(Direction::kForward, c, i));
+        order.push_back(make_schedule_work_item(Direction::kForward, c, i));
       for (std::int64_t c = chunks; c-- > 0;)
-        order.push_back(make_turn_part(Direction::kBackward, c, i));
+        order.push_back(make_schedule_work_item(Direction::kBackward, c, i));
     }
     std::vector<Order> orders(pipeline_.seconds.parts.size(), order);
-    const double seconds = search_.start(orders);
+    const double seconds = search_.restart_from_orders(orders);
     offer(std::move(orders), seconds);
   }
 
@@ -96,31 +98,31 @@ class Finder {
   void named() {
     const std::int64_t chunks = pipeline_.placement.chunks();
     for (const auto& [kind, name] : kScheduleKindNames) {
-      const ScheduleTraits& traits = traits_of(kind);
-      const Schedule schedule{.kind = kind, .chunks = chunks};
+      const PipelineScheduleTraits& traits = traits_of(kind);
+      const PipelineSchedule schedule{.kind = kind, .chunks = chunks};
       if (!is_fixed_order_kind(kind)) continue;
       if (chunks < traits.least_chunks || chunks > traits.most_chunks) continue;
-      if (chunks > 1 && chunk_placement_of(schedule, stages()) != pipeline_.placement) continue;
+      if (chunks > 1 && model_chunk_placement(schedule, stages()) != pipeline_.placement) continue;
       if (pipeline_.micro_batches < traits.least_rounds * stages()) continue;
       if (traits.groups && pipeline_.micro_batches < stages()) continue;
       std::vector<Order> whole;
       std::vector<Order> parts;
       for (const Turns& list :
-           turns_of_named_schedule(schedule, stages(), pipeline_.micro_batches)) {
-        whole.push_back(parts_in_issue_order(list));
+           schedule_turns_of_named_kind(schedule, stages(), pipeline_.micro_batches)) {
+        whole.push_back(work_items_in_issue_order(list));
         parts.push_back(cut(whole.back()));
       }
       for (std::vector<Order>* orders : {&whole, &parts}) {
-        if (!has_memory_room(*orders)) continue;
-        const double seconds = search_.start(*orders);
+        if (!has_free_activation_memory(*orders)) continue;
+        const double seconds = search_.restart_from_orders(*orders);
         offer(std::move(*orders), seconds);
       }
     }
   }
 
-  [[nodiscard]] bool has_memory_room(const std::vector<Order>& orders) const {
+  [[nodiscard]] bool has_free_activation_memory(const std::vector<Order>& orders) const {
     for (std::size_t i = 0; i < orders.size(); ++i) {
-      if (!stepwright::schedule::has_memory_room(pipeline_, i, orders[i])) return false;
+      if (!stepwright::schedule::has_free_activation_memory(pipeline_, i, orders[i])) return false;
     }
     return true;
   }
@@ -184,15 +186,15 @@ class Finder {
 
   void try_policy(const ListSchedulerPolicy& policy) {
     if (done()) return;
-    ListedOrders list = list_scheduled_orders(pipeline_, policy, best_s_);
+    ListedOrders list = schedule_greedily_by_time(pipeline_, policy, best_s_);
     if (list.complete) offer(std::move(list.orders), list.seconds);
   }
 
   void search() {
-    search_.start(best_);
+    search_.restart_from_orders(best_);
     search_.join_split_backwards();
-    search_.try_random_changes(search_.simulated_part_count() + kWalked,
-                               least_s_ * (1 + kShortEnough));
+    search_.improve_order_by_random_changes(search_.simulated_work_item_count() + kWalked,
+                                            least_s_ * (1 + kShortEnough));
     search_.join_split_backwards();
     offer(search_.orders(), search_.seconds());
   }
@@ -206,46 +208,50 @@ class Finder {
 
 }  // namespace
 
-std::vector<Turns> find_shortest_turns(const UnevenPipeline& pipeline, double useful_s) {
+std::vector<Turns> find_shortest_schedule_turns(const UnevenPipeline& pipeline, double useful_s) {
   std::vector<Turns> turns;
   for (const Order& order : Finder(pipeline).run(useful_s)) {
     Turns& list = turns.emplace_back();
-    for (const Part& part : order) list.push_back({.part = part, .beside = std::nullopt});
+    for (const PipelineWorkPart& part : order)
+      list.push_back({.part = part, .beside = std::nullopt});
   }
   return turns;
 }
 
-bool cache_found_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
-                       double useful_s) {
-  FoundTurns found{
+bool cache_auto_schedule_turns(PipelineSchedule& schedule, std::int64_t positions,
+                               std::int64_t micro_batches, double useful_s) {
+  AutoScheduleTurns found{
       micro_batches,
-      find_shortest_turns(
-          uneven_pipeline(schedule.basis, chunk_placement_of(schedule, positions), micro_batches),
+      find_shortest_schedule_turns(
+          pipeline_for_order_search(schedule.basis, model_chunk_placement(schedule, positions),
+                                    micro_batches),
           useful_s)};
   const bool useful = !found.turns.empty();
-  schedule.known.found = useful ? std::make_shared<const FoundTurns>(std::move(found)) : nullptr;
+  schedule.known.found =
+      useful ? std::make_shared<const AutoScheduleTurns>(std::move(found)) : nullptr;
   return useful;
 }
 
-double found_order_seconds(const Schedule& schedule, std::span<const Turns> turns) {
-  const UnevenPipeline pipeline =
-      uneven_pipeline(schedule.basis, chunk_placement_of(schedule, std::ssize(turns)), 1);
-  TurnSimulator player;
-  return makespan_s(player.play(turns, pipeline.placement, pipeline.seconds));
+double auto_schedule_step_seconds(const PipelineSchedule& schedule, std::span<const Turns> turns) {
+  const UnevenPipeline pipeline = pipeline_for_order_search(
+      schedule.basis, model_chunk_placement(schedule, std::ssize(turns)), 1);
+  ScheduleTurnSimulator player;
+  return makespan_s(player.turn_end_seconds(turns, pipeline.placement, pipeline.seconds));
 }
 
-double least_seconds_of_any_order(const Schedule& schedule, std::int64_t positions,
-                                  std::int64_t micro_batches) {
-  return least_makespan_s(
-      uneven_pipeline(schedule.basis, chunk_placement_of(schedule, positions), micro_batches));
+double lower_bound_s_over_all_orders(const PipelineSchedule& schedule, std::int64_t positions,
+                                     std::int64_t micro_batches) {
+  return makespan_lower_bound_s(pipeline_for_order_search(
+      schedule.basis, model_chunk_placement(schedule, positions), micro_batches));
 }
 
-std::vector<double> peak_held_activations(std::span<const Turns> turns, double parts) {
+std::vector<double> peak_kept_micro_batches_by_position(std::span<const Turns> turns,
+                                                        double parts) {
   std::vector<double> held;
   for (const Turns& list : turns) {
     double now = 0;
     double most = 0;
-    for (const Part& part : parts_in_issue_order(list)) {
+    for (const PipelineWorkPart& part : work_items_in_issue_order(list)) {
       if (part.direction == Direction::kForward) most = std::max(most, ++now);
       if (part.direction == Direction::kBackward) --now;
       if (part.direction == Direction::kWeightGradient) --now;

@@ -30,8 +30,8 @@ struct ChunkProgress {
   Row forward, backward;              ///< Next forward, and next backward or data gradient.
   std::vector<std::int32_t> weights;  ///< Micro-batches whose backward was split.
   std::size_t weights_done = 0;
-  ChunkWorkSeconds seconds;
-  KeptChunkMemory kept;
+  ModelChunkWorkSeconds seconds;
+  ModelChunkKeptMemory kept;
   /// Room needed for a forward and for the later forwards of its micro-batch on this position.
   double awaited_room = 0;
   SplitBackwardCounts cut;
@@ -110,14 +110,14 @@ class ListScheduler {
   }
 
   void add_rows(const UnevenPipeline& pipeline) {
-    const std::vector<ChunkRemainingTime> routes = chunk_remaining_times(pipeline);
+    const std::vector<ModelChunkRemainingTime> routes = model_chunk_remaining_times(pipeline);
     const std::int64_t chunks = std::ssize(routes);
     const auto ends = [&](std::int64_t row) { return ends_s_.data() + row * count_; };
     const auto position = [&](std::int64_t chunk) {
       return static_cast<int>(routes[static_cast<std::size_t>(chunk)].holder.position);
     };
     for (std::int64_t i = 0; i < chunks; ++i) {
-      const ChunkRemainingTime& route = routes[static_cast<std::size_t>(i)];
+      const ModelChunkRemainingTime& route = routes[static_cast<std::size_t>(i)];
       ChunkProgress& own = at_[static_cast<std::size_t>(route.holder.position)]
                                .chunks[static_cast<std::size_t>(route.holder.chunk)];
       const bool last = i + 1 == chunks;
@@ -134,7 +134,7 @@ class ListScheduler {
     }
   }
 
-  static double least_backward_s(const ChunkWorkSeconds& part) {
+  static double least_backward_s(const ModelChunkWorkSeconds& part) {
     return std::min(part.backward, part.data + part.weight);
   }
 
@@ -145,14 +145,14 @@ class ListScheduler {
   }
 
   [[nodiscard]] bool can_go_forward(const Progress& at, const ChunkProgress& chunk) const {
-    return chunk.forward.next < count_ && at.keeping.has_memory_room(chunk.awaited_room);
+    return chunk.forward.next < count_ && at.keeping.has_free_activation_memory(chunk.awaited_room);
   }
 
   /// True if the next backward of a chunk is not split.
   [[nodiscard]] bool is_whole(const Progress& at, const ChunkProgress& chunk) const {
     const std::int64_t next = chunk.backward.next;
     return (next >= chunk.cut.first && next < count_ - chunk.cut.last) ||
-           !at.keeping.has_memory_room(chunk.kept.weight - chunk.kept.forward);
+           !at.keeping.has_free_activation_memory(chunk.kept.weight - chunk.kept.forward);
   }
 
   /// True if the policy prefers `a` to `b` when both are ready.
@@ -218,7 +218,7 @@ class ListScheduler {
       chunk.weights.push_back(static_cast<std::int32_t>(micro_batch));
       at.left_s += chunk.seconds.weight;
     }
-    at.order.push_back(make_turn_part(choice.direction, choice.chunk, micro_batch));
+    at.order.push_back(make_schedule_work_item(choice.direction, choice.chunk, micro_batch));
     at.keeping.run(at.order.back());
     choose(position);
     if (receiver >= 0 && receiver != static_cast<int>(position)) {
@@ -238,8 +238,8 @@ class ListScheduler {
 
 }  // namespace
 
-ListedOrders list_scheduled_orders(const UnevenPipeline& pipeline,
-                                   const ListSchedulerPolicy& policy, double limit_s) {
+ListedOrders schedule_greedily_by_time(const UnevenPipeline& pipeline,
+                                       const ListSchedulerPolicy& policy, double limit_s) {
   return ListScheduler(pipeline, policy).run(limit_s);
 }
 

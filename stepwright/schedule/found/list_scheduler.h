@@ -20,7 +20,7 @@ struct ListSchedulerPolicy {
   /// Which backwards are split into data and weight gradients: [position][chunk].
   std::vector<std::vector<SplitBackwardCounts>> cuts;
   /// For each position, the most memory that it may keep after a forward, in the unit of
-  /// `KeptChunkMemory`.
+  /// `ModelChunkKeptMemory`.
   std::vector<double> caps;
   /// Share of its own time by which a weight gradient may delay the work that comes next.
   double patience = 0;
@@ -40,7 +40,7 @@ struct ListedOrders {
 
 /// Schedules the work of all positions greedily in order of time: the position that can start first
 /// starts the work that the policy prefers. Stops if the total time would exceed `limit_s` seconds.
-ListedOrders list_scheduled_orders(const UnevenPipeline& pipeline,
-                                   const ListSchedulerPolicy& policy, double limit_s);
+ListedOrders schedule_greedily_by_time(const UnevenPipeline& pipeline,
+                                       const ListSchedulerPolicy& policy, double limit_s);
 
 }  // namespace stepwright::schedule

@@ -29,7 +29,7 @@ class Passage {
   }
 
   /// Least seconds until a chunk can pass its gradients on.
-  static double gradient_s(const ChunkWorkSeconds& part) {
+  static double gradient_s(const ModelChunkWorkSeconds& part) {
     return std::min(part.data, part.backward);
   }
 
@@ -46,14 +46,15 @@ class Passage {
   }
 
  private:
-  [[nodiscard]] const ChunkWorkSeconds& part(std::int64_t chunk) const {
-    const auto [position, own] = pipeline_.placement.holder(chunk);
+  [[nodiscard]] const ModelChunkWorkSeconds& part(std::int64_t chunk) const {
+    const auto [position, own] = pipeline_.placement.place_of_model_chunk(chunk);
     return pipeline_.seconds
         .parts[static_cast<std::size_t>(position)][static_cast<std::size_t>(own)];
   }
   [[nodiscard]] double hop_s(std::int64_t a, std::int64_t b) const {
-    const Placement& placement = pipeline_.placement;
-    const bool same = placement.holder(a).position == placement.holder(b).position;
+    const ModelChunkPlacement& placement = pipeline_.placement;
+    const bool same =
+        placement.place_of_model_chunk(a).position == placement.place_of_model_chunk(b).position;
     return same ? 0 : pipeline_.seconds.hop_s;
   }
 
@@ -79,7 +80,7 @@ double position_time_lower_bound_s(const UnevenPipeline& pipeline, const Passage
   double turn_s = begin_s;
   double drain_s = begin_s;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const ChunkWorkSeconds& part = parts[i];
+    const ModelChunkWorkSeconds& part = parts[i];
     const double both_s = part.data + part.weight;
     const double least_s = std::min(part.backward, both_s);
     work_s += part.forward + least_s;
@@ -107,7 +108,7 @@ double position_time_lower_bound_s(const UnevenPipeline& pipeline, const Passage
 
 }  // namespace
 
-double least_makespan_s(const UnevenPipeline& pipeline) {
+double makespan_lower_bound_s(const UnevenPipeline& pipeline) {
   const Passage passage(pipeline);
   double least_s = 0;
   for (std::int64_t i = 0; i < pipeline.placement.positions(); ++i) {

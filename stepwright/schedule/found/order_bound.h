@@ -9,6 +9,6 @@ namespace stepwright::schedule {
 /// positions before it. Before its first backward can arrive, it can do only as many forwards as it
 /// may keep. After its last backward, those of the positions before it follow, which can overlap
 /// only its own postponed weight gradients.
-double least_makespan_s(const UnevenPipeline& pipeline);
+double makespan_lower_bound_s(const UnevenPipeline& pipeline);
 
 }  // namespace stepwright::schedule

@@ -29,8 +29,9 @@ WorkOrderSimulator::WorkOrderSimulator(const UnevenPipeline& pipeline) : pipelin
   make_nodes();
 }
 
-WorkOrderSimulator::Node WorkOrderSimulator::node(std::size_t position, const Part& part) const {
-  const Placement& placement = pipeline_.placement;
+WorkOrderSimulator::Node WorkOrderSimulator::node(std::size_t position,
+                                                  const PipelineWorkPart& part) const {
+  const ModelChunkPlacement& placement = pipeline_.placement;
   const std::int64_t chunk =
       placement.model_chunk_index({static_cast<std::int64_t>(position), part.chunk});
   const std::int64_t row = kind_of(part.direction) * placement.model_chunk_count() + chunk;
@@ -38,7 +39,7 @@ WorkOrderSimulator::Node WorkOrderSimulator::node(std::size_t position, const Pa
 }
 
 void WorkOrderSimulator::make_nodes() {
-  const std::vector<ChunkRemainingTime> routes = chunk_remaining_times(pipeline_);
+  const std::vector<ModelChunkRemainingTime> routes = model_chunk_remaining_times(pipeline_);
   const std::int64_t chunks = std::ssize(routes);
   const std::int64_t count = pipeline_.micro_batches;
   const auto nodes = static_cast<std::size_t>(kKinds * chunks * count);
@@ -57,9 +58,9 @@ void WorkOrderSimulator::make_nodes() {
   until_s_.assign(lanes, 0);
   for (const Direction direction :
        {Direction::kForward, Direction::kBackward, Direction::kWeightGradient}) {
-    for (const ChunkRemainingTime& route : routes) {
+    for (const ModelChunkRemainingTime& route : routes) {
       for (std::int64_t i = 0; i < count; ++i) {
-        parts_.push_back(make_turn_part(direction, route.holder.chunk, i));
+        parts_.push_back(make_schedule_work_item(direction, route.holder.chunk, i));
         positions_.push_back(static_cast<std::size_t>(route.holder.position));
       }
     }
@@ -83,12 +84,12 @@ void WorkOrderSimulator::make_nodes() {
 
 /// Links `parts` between two neighbours in the order of a position.
 void WorkOrderSimulator::link(std::size_t position, Node before, Node after,
-                              std::span<const Part> parts) {
+                              std::span<const PipelineWorkPart> parts) {
   const auto join = [&](Node a, Node b) {
     (a == kNone ? ends_[0][position] : lane_[1][at(a)]) = b;
     (b == kNone ? ends_[1][position] : lane_[0][at(b)]) = a;
   };
-  for (const Part& part : parts) {
+  for (const PipelineWorkPart& part : parts) {
     const Node own = node(position, part);
     parts_[at(own)] = part;
     turns_[at(own)] = true;
@@ -143,7 +144,7 @@ double WorkOrderSimulator::last_s() const {
   return last_s;
 }
 
-double WorkOrderSimulator::start(std::span<const Order> orders) {
+double WorkOrderSimulator::simulate_given_orders(std::span<const Order> orders) {
   turns_.assign(turns_.size(), false);
   for (std::size_t i = 0; i < orders.size(); ++i) link(i, kNone, kNone, orders[i]);
   rests_known_ = false;
@@ -203,7 +204,7 @@ bool WorkOrderSimulator::step(Node node, double limit_s) {
 /// if the limit is exceeded.
 template <int kWay>
 bool WorkOrderSimulator::sweep(double limit_s) {
-  for (std::int64_t steps = 0; steps < kMostRounds * nodes(); ++steps) {
+  for (std::int64_t steps = 0; steps < kMostRounds * possible_part_count(); ++steps) {
     Node first = kNone;
     for (const Node front : front_) {
       if (front == kNone) continue;
@@ -215,8 +216,9 @@ bool WorkOrderSimulator::sweep(double limit_s) {
   return false;
 }
 
-double WorkOrderSimulator::change_parts(Node first, Node last, std::span<const Part> parts,
-                                        double limit_s) {
+double WorkOrderSimulator::try_replace_parts(Node first, Node last,
+                                             std::span<const PipelineWorkPart> parts,
+                                             double limit_s) {
   if (!rests_known_) {
     fill<1>();
     rests_known_ = true;
@@ -238,7 +240,7 @@ double WorkOrderSimulator::change_parts(Node first, Node last, std::span<const P
     return kNever;
   }
   for (const auto& [each, ended_s] : changed_) keys_s_[at(each)] = reach_s<0>(each);
-  for (const Part& part : parts) {
+  for (const PipelineWorkPart& part : parts) {
     const Node each = node(position_, part);
     keys_s_[at(each)] = reach_s<0>(each);
     value_s_[1][at(each)] = kUnknown;
@@ -258,7 +260,7 @@ void WorkOrderSimulator::look_at(Node node, double until_s) {
 
 /// Marks the new parts, with the start times of the parts that they replace. A lower bound of the
 /// time after each new part is known from the parts that follow.
-void WorkOrderSimulator::prepare(Node after, std::span<const Part> parts) {
+void WorkOrderSimulator::prepare(Node after, std::span<const PipelineWorkPart> parts) {
   since_s_ = replaced_.back().key_s;
   changed_.clear();
   Node next = after;
@@ -276,12 +278,12 @@ void WorkOrderSimulator::prepare(Node after, std::span<const Part> parts) {
   look_at(next, after == kNone ? since_s_ : keys_s_[at(after)]);
 }
 
-void WorkOrderSimulator::undo(Node before, Node after, std::span<const Part> parts) {
+void WorkOrderSimulator::undo(Node before, Node after, std::span<const PipelineWorkPart> parts) {
   for (auto each = changed_.rbegin(); each != changed_.rend(); ++each) {
     value_s_[0][at(each->first)] = each->second;
   }
-  std::vector<Part> old;
-  for (const Part& part : parts) turns_[at(node(position_, part))] = false;
+  std::vector<PipelineWorkPart> old;
+  for (const PipelineWorkPart& part : parts) turns_[at(node(position_, part))] = false;
   for (const Replaced& each : replaced_) old.push_back(each.part);
   link(position_, before, after, old);
   for (const Replaced& each : replaced_) {

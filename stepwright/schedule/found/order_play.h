@@ -14,7 +14,7 @@ namespace stepwright::schedule {
 /// Simulates orders of work in an uneven pipeline again and again under small changes. Work begins
 /// after the previous work of its position and after the work that it waits for, so a change is
 /// followed only as far as it moves other work, and abandoned if something would end too late.
-/// Gives the seconds of `TurnSimulator` for turns without overlap.
+/// Gives the seconds of `ScheduleTurnSimulator` for turns without overlap.
 class WorkOrderSimulator {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -29,10 +29,11 @@ class WorkOrderSimulator {
   /// Simulates the given orders of work, one for each pipeline position, in place of earlier ones.
   /// Returns the seconds of the whole schedule (its makespan), or `kNever` if parts wait for each
   /// other in a circle.
-  double start(std::span<const Order> orders);
+  double simulate_given_orders(std::span<const Order> orders);
   /// Replaces the parts from `first` to `last` of a position by `parts`, and returns the total
   /// seconds. If these would exceed `limit_s`, changes nothing and returns `kNever`.
-  double change_parts(Node first, Node last, std::span<const Part> parts, double limit_s);
+  double try_replace_parts(Node first, Node last, std::span<const PipelineWorkPart> parts,
+                           double limit_s);
 
   [[nodiscard]] std::vector<Order> orders() const;
   [[nodiscard]] double seconds() const { return seconds_; }
@@ -40,22 +41,22 @@ class WorkOrderSimulator {
   /// time allows. The total time shrinks only if one of these parts changes.
   [[nodiscard]] std::vector<Node> critical_path() const;
   /// Returns the number of parts simulated so far.
-  [[nodiscard]] std::int64_t simulated_part_count() const { return played_; }
+  [[nodiscard]] std::int64_t simulated_work_item_count() const { return played_; }
 
   /// Returns the number of all possible parts, which are numbered from 0.
-  [[nodiscard]] std::int64_t nodes() const { return std::ssize(parts_); }
-  [[nodiscard]] Node node(std::size_t position, const Part& part) const;
-  [[nodiscard]] const Part& part(Node node) const { return parts_[at(node)]; }
+  [[nodiscard]] std::int64_t possible_part_count() const { return std::ssize(parts_); }
+  [[nodiscard]] Node node(std::size_t position, const PipelineWorkPart& part) const;
+  [[nodiscard]] const PipelineWorkPart& part(Node node) const { return parts_[at(node)]; }
   [[nodiscard]] std::size_t position(Node node) const { return positions_[at(node)]; }
   /// True if a part is in the order. Only weight gradients may be absent: those of whole backwards.
-  [[nodiscard]] bool is_part_in_order(Node node) const { return turns_[at(node)]; }
+  [[nodiscard]] bool is_part_in_schedule_order(Node node) const { return turns_[at(node)]; }
   /// Returns the part before (or after) a part in the order of its position; `kNone` if there is
   /// none.
   [[nodiscard]] Node before(Node node) const { return lane_[0][at(node)]; }
   [[nodiscard]] Node after(Node node) const { return lane_[1][at(node)]; }
   [[nodiscard]] Node last(std::size_t position) const { return ends_[1][position]; }
   /// True if one of two parts waits for the other to end.
-  [[nodiscard]] bool waits(Node a, Node b) const {
+  [[nodiscard]] bool parts_depend_on_each_other(Node a, Node b) const {
     return awaited_[0][at(a)] == b || awaited_[1][at(a)] == b;
   }
   [[nodiscard]] double start_s(Node node) const;
@@ -64,7 +65,7 @@ class WorkOrderSimulator {
  private:
   static std::size_t at(Node node) { return static_cast<std::size_t>(node); }
   void make_nodes();
-  void link(std::size_t position, Node before, Node after, std::span<const Part> parts);
+  void link(std::size_t position, Node before, Node after, std::span<const PipelineWorkPart> parts);
   template <int kWay>
   bool fill();
   template <int kWay>
@@ -77,13 +78,13 @@ class WorkOrderSimulator {
   bool sweep(double limit_s);
   [[nodiscard]] double last_s() const;
   void look_at(Node node, double until_s);
-  void prepare(Node after, std::span<const Part> parts);
-  void undo(Node before, Node after, std::span<const Part> parts);
+  void prepare(Node after, std::span<const PipelineWorkPart> parts);
+  void undo(Node before, Node after, std::span<const PipelineWorkPart> parts);
 
   const UnevenPipeline& pipeline_;
   // Vectors indexed by node. In arrays of two, the first entry is for the way from the beginning to
   // the end, the second for the way back.
-  std::vector<Part> parts_;
+  std::vector<PipelineWorkPart> parts_;
   std::vector<std::size_t> positions_;
   std::vector<double> own_s_;
   std::vector<bool> turns_;
@@ -106,7 +107,7 @@ class WorkOrderSimulator {
   std::vector<double> until_s_;
 
   struct Replaced {
-    Part part;
+    PipelineWorkPart part;
     double key_s = 0;
     double rest_s = 0;
   };

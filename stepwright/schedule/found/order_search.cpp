@@ -19,28 +19,28 @@ constexpr std::int64_t kTry = 8;
 
 }  // namespace
 
-double WorkOrderSearch::start(std::span<const Order> orders) {
+double WorkOrderSearch::restart_from_orders(std::span<const Order> orders) {
   for (std::size_t i = 0; i < orders.size(); ++i) {
     KeptMemoryTracker keeping(pipeline_, i);
-    for (const Part& part : orders[i]) {
+    for (const PipelineWorkPart& part : orders[i]) {
       keeping.run(part);
       kept_[static_cast<std::size_t>(play_.node(i, part))] = keeping.now();
     }
   }
   chain_s_ = WorkOrderSimulator::kNever;
-  return play_.start(orders);
+  return play_.simulate_given_orders(orders);
 }
 
-bool WorkOrderSearch::take(Node first, Node last, std::span<const Part> parts) {
+bool WorkOrderSearch::take(Node first, Node last, std::span<const PipelineWorkPart> parts) {
   const std::size_t position = play_.position(first);
   const Node before = play_.before(first);
   const double kept =
       before == WorkOrderSimulator::kNone ? 0 : kept_[static_cast<std::size_t>(before)];
-  if (!has_memory_room(pipeline_, position, parts, kept)) return false;
-  if (play_.change_parts(first, last, parts, play_.seconds()) == WorkOrderSimulator::kNever)
+  if (!has_free_activation_memory(pipeline_, position, parts, kept)) return false;
+  if (play_.try_replace_parts(first, last, parts, play_.seconds()) == WorkOrderSimulator::kNever)
     return false;
   KeptMemoryTracker keeping(pipeline_, position, kept);
-  for (const Part& part : parts) {
+  for (const PipelineWorkPart& part : parts) {
     keeping.run(part);
     kept_[static_cast<std::size_t>(play_.node(position, part))] = keeping.now();
   }
@@ -48,7 +48,7 @@ bool WorkOrderSearch::take(Node first, Node last, std::span<const Part> parts) {
 }
 
 bool WorkOrderSearch::costs_to_cut(Node node) const {
-  const ChunkWorkSeconds& seconds =
+  const ModelChunkWorkSeconds& seconds =
       pipeline_.seconds
           .parts[play_.position(node)][static_cast<std::size_t>(play_.part(node).chunk)];
   return seconds.data + seconds.weight > seconds.backward * (1 + kCutRounding);
@@ -56,13 +56,14 @@ bool WorkOrderSearch::costs_to_cut(Node node) const {
 
 bool WorkOrderSearch::move(Node node) {
   const std::int64_t far = below(2 * kFarthest + 1) - kFarthest;
-  const Part& own = play_.part(node);
+  const PipelineWorkPart& own = play_.part(node);
   parts_.assign(1, own);
   Node end = node;
   for (std::int64_t i = 0; i < std::abs(far); ++i) {
     end = far < 0 ? play_.before(end) : play_.after(end);
-    if (end == WorkOrderSimulator::kNone || play_.waits(node, end)) return false;
-    const Part& passed = play_.part(end);
+    if (end == WorkOrderSimulator::kNone || play_.parts_depend_on_each_other(node, end))
+      return false;
+    const PipelineWorkPart& passed = play_.part(end);
     if (passed.chunk == own.chunk && passed.micro_batch == own.micro_batch) return false;
     parts_.push_back(passed);
   }
@@ -91,7 +92,7 @@ bool WorkOrderSearch::cut(Node node) {
 
 bool WorkOrderSearch::join_split_backwards(Node node) {
   parts_.assign(1, play_.part(node));
-  Part weight = parts_.front();
+  PipelineWorkPart weight = parts_.front();
   weight.direction = Direction::kWeightGradient;
   const Node last = play_.node(play_.position(node), weight);
   for (Node each = play_.after(node); each != last; each = play_.after(each)) {
@@ -114,7 +115,7 @@ void WorkOrderSearch::join_split_backwards() {
 /// Picks a part to change: three of four picks are from a critical path, which no change elsewhere
 /// can shorten.
 WorkOrderSimulator::Node WorkOrderSearch::pick() {
-  Node node = static_cast<Node>(below(play_.nodes()));
+  Node node = static_cast<Node>(below(play_.possible_part_count()));
   if (below(4) > 0) {
     if (picked_ == kPicks || play_.seconds() < chain_s_) {
       chain_ = play_.critical_path();
@@ -124,22 +125,22 @@ WorkOrderSimulator::Node WorkOrderSearch::pick() {
     ++picked_;
     node = chain_[static_cast<std::size_t>(below(std::ssize(chain_)))];
   }
-  if (play_.is_part_in_order(node)) return node;
-  Part backward = play_.part(node);
+  if (play_.is_part_in_schedule_order(node)) return node;
+  PipelineWorkPart backward = play_.part(node);
   backward.direction = Direction::kBackward;
   return play_.node(play_.position(node), backward);
 }
 
-void WorkOrderSearch::try_random_changes(std::int64_t most_played, double least_s) {
-  while (simulated_part_count() < most_played && play_.seconds() > least_s) {
+void WorkOrderSearch::improve_order_by_random_changes(std::int64_t most_played, double least_s) {
+  while (simulated_work_item_count() < most_played && play_.seconds() > least_s) {
     tried_ += kTry;
     const Node node = pick();
     const Direction direction = play_.part(node).direction;
-    const bool change_parts =
+    const bool try_replace_parts =
         direction != Direction::kForward && costs_to_cut(node) && below(2) == 0;
-    if (change_parts && direction == Direction::kBackward) {
+    if (try_replace_parts && direction == Direction::kBackward) {
       cut(node);
-    } else if (change_parts && direction == Direction::kDataGradient) {
+    } else if (try_replace_parts && direction == Direction::kDataGradient) {
       join_split_backwards(node);
     } else {
       move(node);

@@ -14,24 +14,26 @@ namespace stepwright::schedule {
 class WorkOrderSearch {
  public:
   explicit WorkOrderSearch(const UnevenPipeline& pipeline)
-      : pipeline_(pipeline), play_(pipeline), kept_(static_cast<std::size_t>(play_.nodes())) {}
+      : pipeline_(pipeline),
+        play_(pipeline),
+        kept_(static_cast<std::size_t>(play_.possible_part_count())) {}
 
   /// Restarts the search from the given orders of work, one for each pipeline position, and returns
   /// the seconds of the whole schedule (its makespan).
-  double start(std::span<const Order> orders);
+  double restart_from_orders(std::span<const Order> orders);
   /// Joins split backwards one by one (data and weight gradients become one part), if this does not
   /// lengthen the total time.
   void join_split_backwards();
   /// Tries random changes of single parts, from a fixed seed, until `most_played` parts are
   /// simulated or the orders take at most `least_s` seconds: moves a part, or splits or joins a
   /// backward.
-  void try_random_changes(std::int64_t most_played, double least_s);
+  void improve_order_by_random_changes(std::int64_t most_played, double least_s);
 
   [[nodiscard]] double seconds() const { return play_.seconds(); }
   [[nodiscard]] std::vector<Order> orders() const { return play_.orders(); }
   /// Returns the number of parts simulated so far; choosing a change counts as some of them.
-  [[nodiscard]] std::int64_t simulated_part_count() const {
-    return play_.simulated_part_count() + tried_;
+  [[nodiscard]] std::int64_t simulated_work_item_count() const {
+    return play_.simulated_work_item_count() + tried_;
   }
 
  private:
@@ -45,14 +47,14 @@ class WorkOrderSearch {
   bool cut(Node node);
   bool join_split_backwards(Node node);
   [[nodiscard]] bool costs_to_cut(Node node) const;
-  bool take(Node first, Node last, std::span<const Part> parts);
+  bool take(Node first, Node last, std::span<const PipelineWorkPart> parts);
 
   const UnevenPipeline& pipeline_;
   WorkOrderSimulator play_;
   /// Memory that a pipeline position keeps after each of its parts (one forward or backward of one
-  /// micro-batch), in the unit of `KeptChunkMemory`.
+  /// micro-batch), in the unit of `ModelChunkKeptMemory`.
   std::vector<double> kept_;
-  std::vector<Part> parts_;  ///< Parts of the change that is being tried.
+  std::vector<PipelineWorkPart> parts_;  ///< Parts of the change that is being tried.
   std::vector<Node> chain_;
   double chain_s_ = WorkOrderSimulator::kNever;
   int picked_ = 0;  ///< Number of parts picked from the critical path so far.

@@ -15,10 +15,10 @@ namespace stepwright::schedule {
 inline constexpr double kSumRoundingTolerance = 1e-9;
 
 /// The parts (work of one chunk in one direction for one micro-batch) of one position, in order.
-using Order = std::vector<Part>;
+using Order = std::vector<PipelineWorkPart>;
 
 /// Memory that a chunk keeps for one micro-batch; any unit, if all sizes use it.
-struct KeptChunkMemory {
+struct ModelChunkKeptMemory {
   /// Size kept from the forward to the backward or, if that is split, to the data gradients.
   double forward = 1;
   /// Size kept from the data gradients to the weight gradients of a split backward.
@@ -27,31 +27,34 @@ struct KeptChunkMemory {
 
 /// A pipeline with different times of positions and chunks, for which an order of work is searched.
 struct UnevenPipeline {
-  Placement placement;
+  ModelChunkPlacement placement;
   std::int64_t micro_batches = 1;
   /// Seconds of parts, of whole backwards and of messages between positions; no overlapped pairs.
   PipelineScheduleSeconds seconds;
   /// Memory that a chunk keeps for one micro-batch: [position][chunk].
-  std::vector<std::vector<KeptChunkMemory>> kept;
-  /// For each position, the most memory that its chunks may keep, in the unit of `KeptChunkMemory`.
+  std::vector<std::vector<ModelChunkKeptMemory>> kept;
+  /// For each position, the most memory that its chunks may keep, in the unit of
+  /// `ModelChunkKeptMemory`.
   std::vector<double> room;
 };
 
 /// Returns a pipeline in which no position may keep more than `activations`, in units of one
 /// micro-batch's activations on all chunks of a position; each is kept until its weight gradient is
 /// done.
-UnevenPipeline pipeline_with_activation_cap(const Placement& placement, std::int64_t micro_batches,
-                                            PipelineScheduleSeconds seconds, double activations);
+UnevenPipeline activation_limited_pipeline(const ModelChunkPlacement& placement,
+                                           std::int64_t micro_batches,
+                                           PipelineScheduleSeconds seconds, double activations);
 
 /// Returns the pipeline for which an `auto` schedule searches an order of work. `basis`: times and
 /// memory of the forward and backward of each chunk, which differ between chunks.
-UnevenPipeline uneven_pipeline(const OrderSearchBasis& basis, const Placement& placement,
-                               std::int64_t micro_batches);
+UnevenPipeline pipeline_for_order_search(const OrderSearchBasis& basis,
+                                         const ModelChunkPlacement& placement,
+                                         std::int64_t micro_batches);
 
 /// Where a chunk of the model is, and the least time that a micro-batch needs from there to the end
 /// of the step.
-struct ChunkRemainingTime {
-  ChunkPlace holder;
+struct ModelChunkRemainingTime {
+  ModelChunkPosition holder;
   /// Seconds of the message from the previous chunk of the model; 0 if it is on the same position.
   double hop_s = 0;
   /// Least seconds from the end of the chunk's forward to the end of the step.
@@ -60,7 +63,7 @@ struct ChunkRemainingTime {
   double behind_backward_s = 0;
 };
 /// Returns position and least remaining time of all chunks, in model order.
-std::vector<ChunkRemainingTime> chunk_remaining_times(const UnevenPipeline& pipeline);
+std::vector<ModelChunkRemainingTime> model_chunk_remaining_times(const UnevenPipeline& pipeline);
 
 /// Tracks the memory that a pipeline position keeps while its schedule runs.
 class KeptMemoryTracker {
@@ -70,20 +73,20 @@ class KeptMemoryTracker {
 
   /// Returns the size that a part of the schedule adds to the kept memory; negative if it frees
   /// more.
-  [[nodiscard]] double added_memory(const Part& part) const;
+  [[nodiscard]] double kept_memory_change_of_part(const PipelineWorkPart& part) const;
   /// True if the position may keep `more` in addition to what it keeps now.
-  [[nodiscard]] bool has_memory_room(double more) const;
-  void run(const Part& part) { now_ += added_memory(part); }
+  [[nodiscard]] bool has_free_activation_memory(double more) const;
+  void run(const PipelineWorkPart& part) { now_ += kept_memory_change_of_part(part); }
   [[nodiscard]] double now() const { return now_; }
 
  private:
-  const std::vector<KeptChunkMemory>& kept_;
+  const std::vector<ModelChunkKeptMemory>& kept_;
   double room_;
   double now_;
 };
 
 /// True if a position that already keeps `kept` has memory for all parts of `order`.
-bool has_memory_room(const UnevenPipeline& pipeline, std::size_t position,
-                     std::span<const Part> order, double kept = 0);
+bool has_free_activation_memory(const UnevenPipeline& pipeline, std::size_t position,
+                                std::span<const PipelineWorkPart> order, double kept = 0);
 
 }  // namespace stepwright::schedule

@@ -14,10 +14,10 @@ class PartsInOrder {
     begin_group(0);
   }
 
-  Part next() {
+  PipelineWorkPart next() {
     const bool forward = direction_ == Direction::kForward;
-    const Part part =
-        make_turn_part(direction_, forward ? chunk_ : size_.chunks - 1 - chunk_, first_ + within_);
+    const PipelineWorkPart part = make_schedule_work_item(
+        direction_, forward ? chunk_ : size_.chunks - 1 - chunk_, first_ + within_);
     if (++within_ < held_) return part;
     within_ = 0;
     if (++chunk_ == size_.chunks) begin_group(first_ + held_);
@@ -53,7 +53,7 @@ Turns one_forward_one_backward(const PipelinePositionSizes& size, std::int64_t w
   turns.reserve(static_cast<std::size_t>(2 * total));
   for (std::int64_t k = 0; k < first; ++k) turns.push_back({forwards.next(), {}});
   for (std::int64_t k = first; k < total; ++k) {
-    ScheduleTurn& forward = turns.emplace_back(ScheduleTurn{forwards.next(), {}});
+    PipelineScheduleTurn& forward = turns.emplace_back(PipelineScheduleTurn{forwards.next(), {}});
     if (side_by_side) {
       forward.beside = backwards.next();
     } else {

@@ -14,7 +14,8 @@ Turns one_forward_one_backward(const PipelinePositionSizes& size, std::int64_t w
 /// Returns the number of forwards of an interleaved position before its steady state of one forward
 /// and one backward begins.
 inline std::int64_t interleaved_warm_up_forwards(const PipelinePositionSizes& size) {
-  return 2 * size.positions_behind() + (size.chunks - 1) * size.micro_batch_group_size();
+  return 2 * size.pipeline_positions_after_this() +
+         (size.chunks - 1) * size.micro_batch_group_size();
 }
 
 }  // namespace stepwright::schedule

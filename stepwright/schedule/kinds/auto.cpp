@@ -3,10 +3,10 @@
 namespace stepwright::schedule {
 
 /// `schedule/found/found.h` describes how the orders of `auto` are found.
-const ScheduleDefinition kinds::kAuto = {
+const PipelineScheduleDefinition kinds::kAuto = {
     .text =
         "the best of the others and of orders found for the pipeline's own durations and memory",
     .traits = {
-        .placement = ChunkPlacementKind::kV, .most_chunks = 2, .alone = false, .found = true}};
+        .placement = ModelChunkPlacementKind::kV, .most_chunks = 2, .alone = false, .found = true}};
 
 }  // namespace stepwright::schedule

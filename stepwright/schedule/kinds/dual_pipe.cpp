@@ -7,12 +7,12 @@ namespace {
 /// positions.
 Turns dual_pipe_of(const PipelinePositionSizes& size) {
   const bool second_half = size.position >= size.stages / 2;
-  const std::int64_t rank = second_half ? size.positions_behind() : size.position;
+  const std::int64_t rank = second_half ? size.pipeline_positions_after_this() : size.position;
   const auto part = [second_half](Direction direction, std::size_t route, std::int64_t i) {
     const auto chunk = static_cast<std::int64_t>(second_half ? 1 - route : route);
-    return make_turn_part(direction, chunk, 2 * i + chunk);
+    return make_schedule_work_item(direction, chunk, 2 * i + chunk);
   };
-  return dual_pipe_turns(size.stages / 2, rank, size.micro_batches / 2, part);
+  return dual_pipe_schedule_turns(size.stages / 2, rank, size.micro_batches / 2, part);
 }
 
 std::optional<double> dual_pipe_uniform_s(const UniformPipeline& pipeline) {
@@ -21,16 +21,16 @@ std::optional<double> dual_pipe_uniform_s(const UniformPipeline& pipeline) {
   const double b = pipeline.backward_s;
   const double w = pipeline.weight_s;
   const double c = pipeline.forward_backward_pair_s();
-  if (!pipeline.even() || m < 2 * p) return std::nullopt;
+  if (!pipeline.has_even_passes() || m < 2 * p) return std::nullopt;
   return m * pipeline.both_s() - (m - p - 1) * (pipeline.both_s() - c) +
          (p / 2 - 1) * (c + b - 3 * w);
 }
 
 }  // namespace
 
-const ScheduleDefinition kinds::kDualPipe = {
+const PipelineScheduleDefinition kinds::kDualPipe = {
     .text = "micro-batches from both ends, every chunk on two ranks",
-    .traits = {.placement = ChunkPlacementKind::kMirrored,
+    .traits = {.placement = ModelChunkPlacementKind::kMirrored,
                .least_chunks = 2,
                .most_chunks = 2,
                .alone = false,

@@ -6,7 +6,8 @@ namespace {
 /// DualPipeV (2412.19437 and its authors' code): DualPipe on half as many positions, where each
 /// micro-batch goes down the pipeline and up again.
 Turns dual_pipe_v_of(const PipelinePositionSizes& size) {
-  return dual_pipe_turns(size.stages, size.position, size.micro_batches, part_of_route);
+  return dual_pipe_schedule_turns(size.stages, size.position, size.micro_batches,
+                                  work_item_of_v_route);
 }
 
 std::optional<double> dual_pipe_v_uniform_s(const UniformPipeline& pipeline) {
@@ -15,16 +16,16 @@ std::optional<double> dual_pipe_v_uniform_s(const UniformPipeline& pipeline) {
   const double b = pipeline.backward_s;
   const double w = pipeline.weight_s;
   const double c = pipeline.forward_backward_pair_s();
-  if (!pipeline.even() || m < 2 * p) return std::nullopt;
+  if (!pipeline.has_even_passes() || m < 2 * p) return std::nullopt;
   return m * pipeline.both_s() - (2 * m - 2 * p - 1) * (pipeline.both_s() - c) / 2 +
          (p - 1) * (c + b - 3 * w) / 2;
 }
 
 }  // namespace
 
-const ScheduleDefinition kinds::kDualPipeV = {
+const PipelineScheduleDefinition kinds::kDualPipeV = {
     .text = "dualpipe on half the ranks, each with two chunks",
-    .traits = {.placement = ChunkPlacementKind::kV,
+    .traits = {.placement = ModelChunkPlacementKind::kV,
                .least_chunks = 2,
                .most_chunks = 2,
                .alone = false,

@@ -7,10 +7,10 @@ namespace {
 
 /// Writes the turns of a position in the phases of DualPipe. Route 0 is the route whose
 /// micro-batches enter at the nearer end.
-class DualPipeWriter : TwoRouteTurnWriter {
+class DualPipeWriter : TwoRouteScheduleWriter {
  public:
   DualPipeWriter(std::int64_t ranks, std::int64_t rank, std::int64_t count, PartOf part)
-      : TwoRouteTurnWriter(std::move(part)), ranks_(ranks), rank_(rank), count_(count) {}
+      : TwoRouteScheduleWriter(std::move(part)), ranks_(ranks), rank_(rank), count_(count) {}
 
   Turns write() {
     const std::int64_t behind = ranks_ - rank_ - 1;
@@ -72,8 +72,8 @@ class DualPipeWriter : TwoRouteTurnWriter {
 
 }  // namespace
 
-Turns dual_pipe_turns(std::int64_t ranks, std::int64_t rank, std::int64_t count,
-                      TwoRouteTurnWriter::PartOf part) {
+Turns dual_pipe_schedule_turns(std::int64_t ranks, std::int64_t rank, std::int64_t count,
+                               TwoRouteScheduleWriter::PartOf part) {
   return DualPipeWriter(ranks, rank, count, std::move(part)).write();
 }
 

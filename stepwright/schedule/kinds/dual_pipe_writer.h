@@ -8,7 +8,7 @@ namespace stepwright::schedule {
 /// route whose micro-batches enter at the nearer end of the pipeline. `ranks`: number of positions
 /// in half of a route; `rank`: index of this position from the nearer end; `count`: micro-batches
 /// of each route; `part`: returns the i-th micro-batch of a route as a part.
-Turns dual_pipe_turns(std::int64_t ranks, std::int64_t rank, std::int64_t count,
-                      TwoRouteTurnWriter::PartOf part);
+Turns dual_pipe_schedule_turns(std::int64_t ranks, std::int64_t rank, std::int64_t count,
+                               TwoRouteScheduleWriter::PartOf part);
 
 }  // namespace stepwright::schedule

@@ -13,7 +13,8 @@ void add_trip(Turns& turns, const PipelinePositionSizes& size, std::int64_t slot
               std::int64_t chunk) {
   const bool forward = slot < size.micro_batches;
   const bool backward = slot >= size.stages;
-  const Part back = make_turn_part(Direction::kBackward, 1 - chunk, slot - size.stages);
+  const PipelineWorkPart back =
+      make_schedule_work_item(Direction::kBackward, 1 - chunk, slot - size.stages);
   if (forward) turns.push_back(make_single_part_turn(Direction::kForward, chunk, slot));
   if (forward && backward) turns.back().beside = back;
   if (!forward && backward) turns.push_back({.part = back, .beside = std::nullopt});
@@ -44,7 +45,7 @@ Turns without_meeting(const PipelinePositionSizes& size) {
 Turns folded_turns(const PipelinePositionSizes& size) {
   if (size.micro_batches < size.stages) return without_meeting(size);
   const std::int64_t slots = size.micro_batches + size.stages;
-  const std::int64_t first = size.positions_behind();
+  const std::int64_t first = size.pipeline_positions_after_this();
   Turns turns;
   for (std::int64_t slot = 0; slot < first; ++slot) add_trip(turns, size, slot, 0);
   for (std::int64_t slot = 0; slot < slots - first; ++slot) {
@@ -66,9 +67,9 @@ std::optional<double> folded_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition kinds::kFolded = {
+const PipelineScheduleDefinition kinds::kFolded = {
     .text = "a rank holds chunks from both ends of the model, a forward beside a backward (DHelix)",
-    .traits = {.placement = ChunkPlacementKind::kV,
+    .traits = {.placement = ModelChunkPlacementKind::kV,
                .least_chunks = 2,
                .most_chunks = 2,
                .pairs = true},

@@ -26,8 +26,9 @@ std::int64_t gpipe_waiting(const PipelinePositionSizes& at, std::int64_t /*chunk
 
 }  // namespace
 
-const ScheduleDefinition kinds::kGpipe = {.text = "all micro-batches forward, then all backward",
-                                          .turns = gpipe_turns,
-                                          .form = {.seconds = gpipe_s, .waiting = gpipe_waiting}};
+const PipelineScheduleDefinition kinds::kGpipe = {
+    .text = "all micro-batches forward, then all backward",
+    .turns = gpipe_turns,
+    .form = {.seconds = gpipe_s, .waiting = gpipe_waiting}};
 
 }  // namespace stepwright::schedule

@@ -39,7 +39,7 @@ std::int64_t interleaved_waiting(const PipelinePositionSizes& at, std::int64_t c
 
 }  // namespace
 
-const ScheduleDefinition kinds::kInterleaved = {
+const PipelineScheduleDefinition kinds::kInterleaved = {
     .text = "1f1b with several model chunks per rank: a smaller bubble, more messages",
     .traits = {.least_chunks = 2, .most_chunks = kUnlimitedChunks, .alone = false, .groups = true},
     .turns = interleaved_turns,

@@ -7,7 +7,7 @@ namespace {
 Turns alternating_turns(const PipelinePositionSizes& size) {
   PipelinePositionSizes alone = size;
   alone.chunks = 1;
-  return one_forward_one_backward(alone, size.positions_behind(), false);
+  return one_forward_one_backward(alone, size.pipeline_positions_after_this(), false);
 }
 
 /// Seconds of the steady state, set by the slowest stretch of neighbouring positions: during a
@@ -43,12 +43,12 @@ double alternating_s(std::int64_t micro_batches, const PipelinePositionSeconds& 
 }
 
 std::int64_t alternating_waiting(const PipelinePositionSizes& at, std::int64_t /*chunk*/) {
-  return std::min(at.micro_batches, at.positions_behind() + 1);
+  return std::min(at.micro_batches, at.pipeline_positions_after_this() + 1);
 }
 
 }  // namespace
 
-const ScheduleDefinition kinds::kOneForwardOneBackward = {
+const PipelineScheduleDefinition kinds::kOneForwardOneBackward = {
     .text = "one forward, one backward in turn: few micro-batches in flight",
     .turns = alternating_turns,
     .form = {.seconds = alternating_s, .waiting = alternating_waiting}};

@@ -12,7 +12,7 @@ Turns paired_turns(const PipelinePositionSizes& size) {
 
 }  // namespace
 
-const ScheduleDefinition kinds::kPaired = {
+const PipelineScheduleDefinition kinds::kPaired = {
     .text = "interleaved 1f1b with every forward beside another micro-batch's backward",
     .traits = {.most_chunks = kUnlimitedChunks,
                .several_apart = true,

@@ -52,7 +52,7 @@ Turns spread_vocabulary_turns(const PipelinePositionSizes& size) { return Rounds
 
 }  // namespace
 
-const ScheduleDefinition kinds::kSpreadVocabulary = {
+const PipelineScheduleDefinition kinds::kSpreadVocabulary = {
     .text = "1F1B in rounds, embedding and head spread over all positions, which meet for them",
     .traits = {.alone = false, .spreads_vocabulary = true},
     .turns = spread_vocabulary_turns};

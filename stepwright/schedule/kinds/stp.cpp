@@ -4,13 +4,13 @@ namespace stepwright::schedule {
 namespace {
 
 /// Writes the turns of a position in the phases of STP. Route 0 goes down, route 1 up again.
-class StpWriter : TwoRouteTurnWriter {
+class StpWriter : TwoRouteScheduleWriter {
  public:
   explicit StpWriter(const PipelinePositionSizes& size)
-      : TwoRouteTurnWriter(part_of_route),
+      : TwoRouteScheduleWriter(work_item_of_v_route),
         ranks_(size.stages),
         rank_(size.position),
-        behind_(size.positions_behind()),
+        behind_(size.pipeline_positions_after_this()),
         count_(size.micro_batches) {}
 
   Turns write() {
@@ -83,17 +83,17 @@ std::optional<double> stp_uniform_s(const UniformPipeline& pipeline) {
   const double b = pipeline.backward_s;
   const double w = pipeline.weight_s;
   const double c = pipeline.forward_backward_pair_s();
-  if (!pipeline.even() || c < b || 2 * w < f || m < 3 * p) return std::nullopt;
+  if (!pipeline.has_even_passes() || c < b || 2 * w < f || m < 3 * p) return std::nullopt;
   return m * (f + b) - (m - 1.5 * p) * (f + b - c) +
          (p - 1) * ((f + b - 2 * w) / 2 + std::max(0.0, c - b - w)) - (f - w) / 2;
 }
 
 }  // namespace
 
-const ScheduleDefinition kinds::kStp = {
+const PipelineScheduleDefinition kinds::kStp = {
     .text =
         "forward and backward braided around tensor-parallel messages, more in flight than zb-v",
-    .traits = {.placement = ChunkPlacementKind::kV,
+    .traits = {.placement = ModelChunkPlacementKind::kV,
                .least_chunks = 2,
                .most_chunks = 2,
                .alone = false,

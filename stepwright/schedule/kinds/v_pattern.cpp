@@ -51,9 +51,9 @@ Times times_of(const VSchedulePattern& pattern, const PipelinePositionSizes& siz
   const std::int64_t back = up + step[1] * last + 1 + wait[1];
   const std::int64_t end = back + step[2] * last + 1 + wait[2];
   Times times{step[0] * size.position,
-              up + step[1] * size.positions_behind(),
+              up + step[1] * size.pipeline_positions_after_this(),
               back + step[2] * size.position,
-              end + step[3] * size.positions_behind(),
+              end + step[3] * size.pipeline_positions_after_this(),
               0,
               0};
   place_weights(times);
@@ -62,9 +62,10 @@ Times times_of(const VSchedulePattern& pattern, const PipelinePositionSizes& siz
 
 }  // namespace
 
-Turns turns_by_v_pattern(const VSchedulePattern& pattern, const PipelinePositionSizes& size) {
+Turns schedule_turns_by_v_pattern(const VSchedulePattern& pattern,
+                                  const PipelinePositionSizes& size) {
   const Times times = times_of(pattern, size);
-  std::vector<std::pair<std::int64_t, ScheduleTurn>> timed;
+  std::vector<std::pair<std::int64_t, PipelineScheduleTurn>> timed;
   timed.reserve(static_cast<std::size_t>(kParts * size.micro_batches));
   for (std::int64_t i = 0; i < size.micro_batches; ++i) {
     for (std::size_t part = 0; part < kParts; ++part) {
@@ -72,7 +73,7 @@ Turns turns_by_v_pattern(const VSchedulePattern& pattern, const PipelinePosition
       timed.emplace_back(times[part] + kParts * i, make_single_part_turn(direction, chunk, i));
     }
   }
-  std::ranges::sort(timed, {}, &std::pair<std::int64_t, ScheduleTurn>::first);
+  std::ranges::sort(timed, {}, &std::pair<std::int64_t, PipelineScheduleTurn>::first);
   Turns turns;
   turns.reserve(timed.size());
   for (const auto& [time, turn] : timed) turns.push_back(turn);

@@ -20,10 +20,11 @@ struct VSchedulePattern {
 /// Returns the turns of a position by a V pattern: all parts of all micro-batches, sorted by their
 /// time in the pattern. The pattern fixes only the order; bubbles close when the turns are
 /// simulated.
-Turns turns_by_v_pattern(const VSchedulePattern& pattern, const PipelinePositionSizes& size);
+Turns schedule_turns_by_v_pattern(const VSchedulePattern& pattern,
+                                  const PipelinePositionSizes& size);
 
 /// Properties of all schedules that follow a V pattern: two chunks per position, several positions.
-inline constexpr ScheduleTraits kVScheduleTraits = {
-    .placement = ChunkPlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .alone = false};
+inline constexpr PipelineScheduleTraits kVShapedScheduleTraits = {
+    .placement = ModelChunkPlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .alone = false};
 
 }  // namespace stepwright::schedule

@@ -29,10 +29,10 @@ class Passes {
 
   Turns write() {
     const std::int64_t p = size_.stages;
-    for (std::int64_t i = 0; i < kBarriers; ++i) add(Direction::kLookUp, i);
+    for (std::int64_t i = 0; i < kBarriers; ++i) add(Direction::kEmbeddingLookUp, i);
     for (std::int64_t i = 0; i < p; ++i) {
       add(Direction::kTakeRows, i);
-      add(Direction::kLookUp, i + kBarriers);
+      add(Direction::kEmbeddingLookUp, i + kBarriers);
       add(Direction::kForward, i - size_.position);
     }
     const std::int64_t last = size_.micro_batches + kBarriers + rounds_ahead(p - 1);
@@ -41,29 +41,33 @@ class Passes {
   }
 
  private:
-  /// Number of rounds that a position with `positions_behind` positions after it does before its
-  /// first backward, minus those of the last position: one for each position after it, except where
-  /// the order in a round changes.
-  static std::int64_t rounds_ahead(std::int64_t positions_behind) {
-    return positions_behind == 0 ? 0 : positions_behind - (positions_behind - 1) / 3;
+  /// Number of rounds that a position with `pipeline_positions_after_this` positions after it does
+  /// before its first backward, minus those of the last position: one for each position after it,
+  /// except where the order in a round changes.
+  static std::int64_t rounds_ahead(std::int64_t pipeline_positions_after_this) {
+    return pipeline_positions_after_this == 0
+               ? 0
+               : pipeline_positions_after_this - (pipeline_positions_after_this - 1) / 3;
   }
 
   /// True if a position's forward is between its backward and the passes of a round.
   [[nodiscard]] bool forward_first() const {
-    return size_.positions_behind() > 0 && size_.positions_behind() % 3 == 0;
+    return size_.pipeline_positions_after_this() > 0 &&
+           size_.pipeline_positions_after_this() % 3 == 0;
   }
 
   void write(std::int64_t round) {
-    const std::int64_t ahead = rounds_ahead(size_.positions_behind());
+    const std::int64_t ahead = rounds_ahead(size_.pipeline_positions_after_this());
     const std::int64_t backward = round - kBarriers - ahead;
     if (backward < 0) {  // the pipeline still fills
       post(round);
       take_rows(round);
       passes(round);
-      if (round < kBarriers) add(Direction::kForward, size_.positions_behind() + 1 + round);
+      if (round < kBarriers)
+        add(Direction::kForward, size_.pipeline_positions_after_this() + 1 + round);
       return;
     }
-    const std::int64_t forward = size_.positions_behind() + 1 + kBarriers + backward;
+    const std::int64_t forward = size_.pipeline_positions_after_this() + 1 + kBarriers + backward;
     if (!forward_first()) {
       post(round);
       add(Direction::kBackward, backward);
@@ -98,7 +102,7 @@ class Passes {
     add(Direction::kLogitGradient, round - 1);
     add(Direction::kLogits, round);
     if (kBarriers > 1) add(Direction::kSumGradient, round - 1);
-    add(Direction::kLookUp, looked_up(round));
+    add(Direction::kEmbeddingLookUp, looked_up(round));
   }
 
   /// Micro-batch whose tokens a round looks up: the one that the first position forwards one round
@@ -129,12 +133,12 @@ Turns passes_turns(const PipelinePositionSizes& size) {
 
 }  // namespace
 
-const ScheduleDefinition kinds::kVocabularyOne = {
+const PipelineScheduleDefinition kinds::kVocabularyOne = {
     .text = "1F1B, embedding and head spread over all positions, which do not meet; two barriers",
     .traits = {.alone = false, .spreads_vocabulary = true, .barriers = 2},
     .turns = passes_turns<2>};
 
-const ScheduleDefinition kinds::kVocabularyTwo = {
+const PipelineScheduleDefinition kinds::kVocabularyTwo = {
     .text = "1F1B, embedding and head spread over all positions, which do not meet; one barrier",
     .traits = {.alone = false, .spreads_vocabulary = true, .barriers = 1},
     .turns = passes_turns<1>};

@@ -21,7 +21,7 @@ std::optional<double> h1_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition kinds::kZeroBubbleH1 = {
+const PipelineScheduleDefinition kinds::kZeroBubbleH1 = {
     .text = "1f1b with weight gradients in turns of their own, which fill the bubble",
     .traits = {.alone = false},
     .turns = h1_turns,

@@ -12,7 +12,7 @@ Turns h2_turns(const PipelinePositionSizes& size) {
 
 }  // namespace
 
-const ScheduleDefinition kinds::kZeroBubbleH2 = {
+const PipelineScheduleDefinition kinds::kZeroBubbleH2 = {
     .text = "zb-h1 with more micro-batches in flight: a smaller bubble",
     .traits = {.alone = false},
     .turns = h2_turns};

@@ -16,10 +16,11 @@ namespace {
 
 /// Returns the setting of a plan's blocks without sharding: data-parallel messages are laid over
 /// the blocks later.
-step::Setting block_setting(const plan::Job& job, const plan::Plan& plan) {
+step::StepSizesAndChoices block_setting(const plan::Job& job, const plan::Plan& plan) {
   plan::Plan unsharded = plan;
   unsharded.sharding = plan::Sharding{};
-  step::Setting setting = step::make_setting(job, unsharded, step::RepresentativeMicroBatch::kMean);
+  step::StepSizesAndChoices setting =
+      step::make_setting(job, unsharded, step::RepresentativeMicroBatch::kMean);
   setting.copies_gradients = false;
   setting.gather_dense = setting.gather_expert = false;
   setting.reduce_dense = setting.reduce_expert = false;
@@ -39,7 +40,7 @@ double sum(const memory::KindBytes& bytes) {
 
 }  // namespace
 
-void BlockCost::add(const BlockCost& other, double count) {
+void ModelBlockPassCost::add(const ModelBlockPassCost& other, double count) {
   seconds += count * other.seconds;
   floor_s += count * other.floor_s;
   compute_s += count * other.compute_s;
@@ -54,51 +55,56 @@ void BlockCost::add(const BlockCost& other, double count) {
   }
   retained_bytes += count * other.retained_bytes;
   on_host_bytes += count * other.on_host_bytes;
-  peak.keep(other.peak, 0);
+  peak.raise_peak_bytes(other.peak, 0);
 }
 
-void BlockCost::lower_to_minimum_cost(const BlockCost& other) {
-  for (double BlockCost::* part :
-       {&BlockCost::seconds, &BlockCost::floor_s, &BlockCost::compute_s, &BlockCost::kernels_s,
-        &BlockCost::stream_s, &BlockCost::waiting_s, &BlockCost::serial_s,
-        &BlockCost::retained_bytes, &BlockCost::on_host_bytes}) {
+void ModelBlockPassCost::take_member_wise_minimum_cost(const ModelBlockPassCost& other) {
+  for (double ModelBlockPassCost::* part :
+       {&ModelBlockPassCost::seconds, &ModelBlockPassCost::floor_s, &ModelBlockPassCost::compute_s,
+        &ModelBlockPassCost::kernels_s, &ModelBlockPassCost::stream_s,
+        &ModelBlockPassCost::waiting_s, &ModelBlockPassCost::serial_s,
+        &ModelBlockPassCost::retained_bytes, &ModelBlockPassCost::on_host_bytes}) {
     this->*part = std::min(this->*part, other.*part);
   }
   for (std::size_t i = 0; i < busy_s.size(); ++i) busy_s[i] = std::min(busy_s[i], other.busy_s[i]);
 }
 
-void BlockCost::lower_bounds_for_shared_stream() {
+void ModelBlockPassCost::lower_bounds_for_shared_stream() {
   floor_s = stream_s = compute_s = kernels_s;
   waiting_s = 0;
 }
 
-const SplitBackwardCost& BlockCosts::RecomputedLayerCost::split() const {
+const SplitBackwardCost& ModelBlockCosts::RecomputedLayerCost::split_backward_costs() const {
   static const SplitBackwardCost none;
   return cut ? *cut : none;
 }
 
-const BlockCosts::RecomputedLayerCost& BlockCosts::Layer::of(std::size_t place) const {
+const ModelBlockCosts::RecomputedLayerCost& ModelBlockCosts::Layer::cost_at_place(
+    std::size_t place) const {
   static const RecomputedLayerCost none;
   return with[place] ? *with[place] : none;
 }
 
-const BlockCost& BlockCosts::RecomputedLayerCost::gradients(schedule::Direction direction) const {
+const ModelBlockPassCost& ModelBlockCosts::RecomputedLayerCost::backward_cost_of_direction(
+    schedule::Direction direction) const {
   switch (direction) {
-    case schedule::Direction::kDataGradient: return split().data;
-    case schedule::Direction::kWeightGradient: return split().weight;
+    case schedule::Direction::kDataGradient: return split_backward_costs().data;
+    case schedule::Direction::kWeightGradient: return split_backward_costs().weight;
     default: return cost.backward;
   }
 }
 
-BlockCost BlockCosts::RecomputedLayerCost::backward(schedule::BackwardForm form) const {
-  if (form == schedule::BackwardForm::kWhole) return cost.backward;
-  BlockCost both = split().data;
-  both.add(split().weight, 1);
-  if (form == schedule::BackwardForm::kBoth) both.lower_to_minimum_cost(cost.backward);
+ModelBlockPassCost ModelBlockCosts::RecomputedLayerCost::backward(
+    schedule::BackwardSplitting form) const {
+  if (form == schedule::BackwardSplitting::kWhole) return cost.backward;
+  ModelBlockPassCost both = split_backward_costs().data;
+  both.add(split_backward_costs().weight, 1);
+  if (form == schedule::BackwardSplitting::kBoth) both.take_member_wise_minimum_cost(cost.backward);
   return both;
 }
 
-std::size_t BlockCosts::place(const plan::LayerRecompute& recompute) const {
+std::size_t ModelBlockCosts::cost_index_of_recomputation(
+    const plan::LayerRecompute& recompute) const {
   for (std::size_t i = 0; i < std::size(kUsualRecomputes); ++i) {
     if (recompute == kUsualRecomputes[i]) return i;
   }
@@ -106,10 +112,11 @@ std::size_t BlockCosts::place(const plan::LayerRecompute& recompute) const {
   return std::size(kUsualRecomputes) + static_cast<std::size_t>(found - listed.begin());
 }
 
-std::vector<plan::RecomputeModuleSet> recomputed_module_sets(const plan::Recompute& recompute) {
+std::vector<plan::RecomputeModuleSet> recomputed_module_sets(
+    const plan::ActivationRecomputation& recompute) {
   std::vector<plan::RecomputeModuleSet> listed;
-  plan::each_setting(recompute, [&](const plan::Recompute& setting) {
-    const plan::LayerRecompute own = plan::recomputed_layer_part(setting);
+  plan::each_setting(recompute, [&](const plan::ActivationRecomputation& setting) {
+    const plan::LayerRecompute own = plan::parts_recomputed_in_layers(setting);
     const bool usual =
         std::ranges::find(kUsualRecomputes, own) != std::ranges::end(kUsualRecomputes);
     if (!usual) listed.push_back(own.modules);
@@ -119,92 +126,96 @@ std::vector<plan::RecomputeModuleSet> recomputed_module_sets(const plan::Recompu
   return listed;
 }
 
-BlockPricer::BlockPricingContext BlockPricer::where_of(const plan::Plan& plan,
-                                                       const Layouts& layouts) const {
+ModelBlockPricer::ModelBlockPricingContext ModelBlockPricer::where_of(
+    const plan::Plan& plan, const Layouts& layouts) const {
   const double busiest = plan::busiest_expert_rank_load(job_, plan.parallel.expert);
   const double held = plan.parallel.expert > 1 ? std::max(busiest, held_load_) : busiest;
   return {layouts, plan.collectives, busiest, held};
 }
 
-void BlockPricer::take_times(const step::Template& piece, const BlockPricingContext& where) {
+void ModelBlockPricer::take_times(const step::OperatorTemplate& piece,
+                                  const ModelBlockPricingContext& where) {
   times_.clear();
   for (const step::Operator& op : piece.operators) {
     if (step::is_communication(op.kind)) {
-      times_.push_back(cost_.price(op, where.layouts, where.collectives));
+      times_.push_back(cost_.price_template_operators(op, where.layouts, where.collectives));
     } else {
-      times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
+      times_.push_back({.seconds = op.repeats * prices_.cached_operator_seconds(op)});
     }
   }
 }
 
-double BlockPricer::template_growth_s(const step::Template& larger,
-                                      const BlockPricingContext& where, double own_s) {
+double ModelBlockPricer::template_growth_seconds_per_token_growth(
+    const step::OperatorTemplate& larger, const ModelBlockPricingContext& where, double own_s) {
   take_times(larger, where);
   cost_.add_host_launch_waits(larger, where.layouts, times_);
-  const double duration_s = runner_.run(larger, times_, cost_.contention()).duration_s;
+  const double duration_s = runner_.simulate_alone(larger, times_, cost_.contention()).duration_s;
   return std::max(0.0, duration_s - own_s) / (step::kMicroBatchGrowthFactor - 1);
 }
 
-BlockCost BlockPricer::price(const step::Template& piece, const BlockPricingContext& where) {
-  BlockCost cost;
+ModelBlockPassCost ModelBlockPricer::price(const step::OperatorTemplate& piece,
+                                           const ModelBlockPricingContext& where) {
+  ModelBlockPassCost cost;
   take_times(piece, where);
   for (std::size_t i = 0; i < times_.size(); ++i) {
     const step::Operator& op = piece.operators[i];
-    if (step::is_communication(op.kind) || step::involves_host(op.kind)) continue;
+    if (step::is_communication(op.kind) || step::operator_involves_host(op.kind)) continue;
     cost.kernels_s += times_[i].seconds;
   }
   cost_.add_host_launch_waits(piece, where.layouts, times_);
   for (std::size_t i = 0; i < times_.size(); ++i) {
     cost.serial_s += times_[i].seconds;
-    if (piece.operators[i].stream == step::Stream::kCompute) cost.stream_s += times_[i].seconds;
+    if (piece.operators[i].stream == step::DeviceStream::kCompute)
+      cost.stream_s += times_[i].seconds;
   }
-  const IsolatedStageSeconds alone = runner_.run(piece, times_, cost_.contention());
+  const IsolatedStageSeconds alone = runner_.simulate_alone(piece, times_, cost_.contention());
   cost.seconds = alone.duration_s;
   cost.compute_s = alone.compute_s;
   cost.busy_s = alone.link_busy_s;
-  const BlockTimeLowerBound floor = bounds_.of(piece, times_, cost_.contention());
+  const ModelBlockTimeLowerBound floor = bounds_.of(piece, times_, cost_.contention());
   cost.floor_s = floor.seconds;
   cost.waiting_s = floor.waiting_s;
-  const memory::TemplateMemoryFootprint memory =
+  const memory::OperatorTemplateMemory memory =
       memory::template_memory_footprint(piece, where.held);
   cost.retained_bytes = sum(memory.retained);
   for (const step::TensorId id : piece.saved) {
-    const step::Tensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
+    const step::TemplateTensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
     cost.on_host_bytes +=
-        memory::tensor_bytes_on_busiest_rank(tensor, where.busiest, memory::MemoryPlace::kHost);
+        memory::max_tensor_bytes_over_ranks(tensor, where.busiest, memory::MemoryPlace::kHost);
   }
   cost.peak = {memory.peak_bytes, memory.peak_using_parameters_bytes};
   if (grows_)
-    cost.template_growth_s = template_growth_s(
-        step::with_scaled_tokens(piece, step::kMicroBatchGrowthFactor), where, cost.seconds);
+    cost.template_growth_s = template_growth_seconds_per_token_growth(
+        step::scale_template_tokens(piece, step::kMicroBatchGrowthFactor), where, cost.seconds);
   if (job_.documents) {
-    cost.pairs_growth_s =
-        template_growth_s(step::with_scaled_query_key_pairs(piece, step::kMicroBatchGrowthFactor),
-                          where, cost.seconds);
+    cost.pairs_growth_s = template_growth_seconds_per_token_growth(
+        step::scale_template_query_key_pairs(piece, step::kMicroBatchGrowthFactor), where,
+        cost.seconds);
   }
   return cost;
 }
 
-BlockPairCost BlockPricer::price(const step::BlockTemplatePair& pair,
-                                 const BlockPricingContext& where) {
+BlockPairCost ModelBlockPricer::price(const step::ModelBlockTemplatePair& pair,
+                                      const ModelBlockPricingContext& where) {
   return {price(pair.forward, where), price(pair.backward, where)};
 }
 
 /// Prices a pass over the vocabulary. Computations between its messages run beside the compute
 /// stream, and the messages that it awaits there belong to no block.
-VocabularyPassCost BlockPricer::price_pass(const step::VocabularyPass& pass,
-                                           const BlockPricingContext& where) {
+VocabularyPassCost ModelBlockPricer::price_pass(const step::VocabularyPass& pass,
+                                                const ModelBlockPricingContext& where) {
   VocabularyPassCost result{.direction = pass.direction, .cost = price(pass.piece, where)};
   take_times(pass.piece, where);
   cost_.add_host_launch_waits(pass.piece, where.layouts, times_);
-  const IsolatedStageSeconds alone = runner_.run(pass.piece, times_, cost_.contention());
-  BlockCost& cost = result.cost;
+  const IsolatedStageSeconds alone = runner_.simulate_alone(pass.piece, times_, cost_.contention());
+  ModelBlockPassCost& cost = result.cost;
   cost.seconds = alone.compute_end_s;
   result.message_s = alone.duration_s - alone.compute_end_s;
   cost.compute_s = cost.kernels_s = cost.waiting_s = 0;
   for (std::size_t i = 0; i < times_.size(); ++i) {
     const step::Operator& op = pass.piece.operators[i];
-    const bool computes = !step::is_communication(op.kind) && op.stream == step::Stream::kCompute;
+    const bool computes =
+        !step::is_communication(op.kind) && op.stream == step::DeviceStream::kCompute;
     if (computes) cost.compute_s += times_[i].seconds;
   }
   cost.floor_s = cost.kernels_s = cost.compute_s;
@@ -212,10 +223,10 @@ VocabularyPassCost BlockPricer::price_pass(const step::VocabularyPass& pass,
   return result;
 }
 
-BlockCosts::VocabularyPartCost BlockPricer::part(const step::BlockTemplatePair& pair,
-                                                 const step::BlockParameterSizes& size,
-                                                 const BlockPricingContext& where) {
-  BlockCosts::VocabularyPartCost part{.cost = {}, .size = size, .passes = {}};
+ModelBlockCosts::VocabularyPartCost ModelBlockPricer::part(
+    const step::ModelBlockTemplatePair& pair, const step::ModelBlockParameterCounts& size,
+    const ModelBlockPricingContext& where) {
+  ModelBlockCosts::VocabularyPartCost part{.cost = {}, .size = size, .passes = {}};
   if (pair.forward_passes.empty()) {
     part.cost = price(pair, where);
     return part;
@@ -225,13 +236,14 @@ BlockCosts::VocabularyPartCost BlockPricer::part(const step::BlockTemplatePair& 
   return part;
 }
 
-BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
-  const step::Setting setting = block_setting(job_, plan);
-  const BlockPricingContext where = where_of(plan, layouts);
-  BlockCosts blocks;
+ModelBlockCosts ModelBlockPricer::block_costs_without_layers(const plan::Plan& plan,
+                                                             const Layouts& layouts) {
+  const step::StepSizesAndChoices setting = block_setting(job_, plan);
+  const ModelBlockPricingContext where = where_of(plan, layouts);
+  ModelBlockCosts blocks;
   blocks.listed = recomputed_module_sets(plan.recompute);
   for (const model::LayerClass which : model::layer_order(job_.model).classes) {
-    BlockCosts::Layer& layer = blocks.layers.emplace_back();
+    ModelBlockCosts::Layer& layer = blocks.layers.emplace_back();
     layer.which = which;
     layer.size = step::unit_size(setting, step::local_layer_parameters(setting, which));
     layer.with.resize(std::size(kUsualRecomputes) + blocks.listed.size());
@@ -244,11 +256,11 @@ BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
         step::unit_size(setting, step::local_multi_token_parameters(setting, 0, true));
     blocks.multi_token.with.resize(blocks.layers.front().with.size());
   }
-  blocks.embedding = price(step::build_embedding(setting, false), where);
+  blocks.embedding = price(step::build_embedding_templates(setting, false), where);
   blocks.whole_embedding = job_.model.encodes_images()
-                               ? price(step::build_embedding(setting, true), where)
+                               ? price(step::build_embedding_templates(setting, true), where)
                                : blocks.embedding;
-  const step::BlockTemplatePair head = step::build_head(setting, false);
+  const step::ModelBlockTemplatePair head = step::build_head_templates(setting, false);
   blocks.head = price(head, where);
   if (!head.deferred.operators.empty()) {
     blocks.head_gradient = price(head.deferred, where);
@@ -256,13 +268,14 @@ BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
     blocks.head_gradient.retained_bytes = std::exchange(blocks.head.backward.retained_bytes, 0.0);
   }
   blocks.sent_bytes =
-      static_cast<double>(step::build_pipeline_send(setting, schedule::Direction::kForward)
+      static_cast<double>(step::build_pipeline_send_template(setting, schedule::Direction::kForward)
                               .operators.front()
                               .payload_bytes());
   for (const step::Operator& op :
        step::build_pipeline_receive(setting, schedule::Direction::kForward).operators) {
     if (op.kind == step::OperatorKind::kReceive) continue;
-    blocks.arrival_s += cost_.price(op, where.layouts, where.collectives).seconds;
+    blocks.arrival_s +=
+        cost_.price_template_operators(op, where.layouts, where.collectives).seconds;
   }
   blocks.embedding_size = step::unit_size(setting, step::local_embedding_parameters(setting));
   blocks.head_size = step::unit_size(setting, step::local_head_parameters(setting, false));
@@ -271,75 +284,76 @@ BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
     if (setting.spread == 1) break;
     const std::size_t at = at_end ? 1 : 0;
     blocks.embedding_parts[at] =
-        part(step::build_embedding(setting, false, at_end),
+        part(step::build_embedding_templates(setting, false, at_end),
              step::unit_size(setting, step::local_embedding_parameters(setting, at_end)), where);
     blocks.head_parts[at] =
-        part(step::build_head(setting, false, at_end),
+        part(step::build_head_templates(setting, false, at_end),
              step::unit_size(setting, step::local_head_parameters(setting, false, at_end)), where);
   }
   return blocks;
 }
 
-void BlockPricer::add(BlockCosts& blocks, const plan::LayerRecompute& recompute,
-                      const plan::Plan& plan, const Layouts& layouts) {
-  const std::size_t at = blocks.place(recompute);
+void ModelBlockPricer::add(ModelBlockCosts& blocks, const plan::LayerRecompute& recompute,
+                           const plan::Plan& plan, const Layouts& layouts) {
+  const std::size_t at = blocks.cost_index_of_recomputation(recompute);
   if (blocks.layers.empty() || blocks.layers.front().with[at]) return;
-  const step::Setting setting = block_setting(job_, plan);
-  for (BlockCosts::Layer& layer : blocks.layers) {
-    layer.with[at] = std::make_unique<BlockCosts::RecomputedLayerCost>();
-    layer.with[at]->cost =
-        price(step::build_layer(setting, layer.which, recompute), where_of(plan, layouts));
+  const step::StepSizesAndChoices setting = block_setting(job_, plan);
+  for (ModelBlockCosts::Layer& layer : blocks.layers) {
+    layer.with[at] = std::make_unique<ModelBlockCosts::RecomputedLayerCost>();
+    layer.with[at]->cost = price(step::build_layer_templates(setting, layer.which, recompute),
+                                 where_of(plan, layouts));
   }
   if (blocks.multi_tokens == 0) return;
   // The last multi-token layer receives no gradient from another one, and so holds the least.
-  const step::BlockTemplatePair last =
-      step::build_multi_token_layer(setting, blocks.multi_tokens - 1, false, recompute);
-  blocks.multi_token.with[at] = std::make_unique<BlockCosts::RecomputedLayerCost>();
+  const step::ModelBlockTemplatePair last =
+      step::build_multi_token_layer_templates(setting, blocks.multi_tokens - 1, false, recompute);
+  blocks.multi_token.with[at] = std::make_unique<ModelBlockCosts::RecomputedLayerCost>();
   blocks.multi_token.with[at]->cost = price(last, where_of(plan, layouts));
 }
 
-void BlockPricer::add_paired_layer_costs(BlockCosts& blocks, const plan::LayerRecompute& recompute,
-                                         const plan::Plan& plan, const Layouts& layouts) {
-  const std::size_t at = blocks.place(recompute);
+void ModelBlockPricer::add_paired_layer_costs(ModelBlockCosts& blocks,
+                                              const plan::LayerRecompute& recompute,
+                                              const plan::Plan& plan, const Layouts& layouts) {
+  const std::size_t at = blocks.cost_index_of_recomputation(recompute);
   if (blocks.layers.empty()) return;
-  const schedule::Beside<BlockCost>& known = blocks.layers.front().of(at).pairs;
+  const schedule::Beside<ModelBlockPassCost>& known = blocks.layers.front().cost_at_place(at).pairs;
   const bool whole = known.backward.empty();
   const bool parts = schedule::traits_of(plan.schedule.kind).braids && known.data.empty();
   if (!whole && !parts) return;
-  const step::Setting setting = block_setting(job_, plan);
-  const step::RoughOperatorSeconds seconds(job_, plan::Grid(plan));
-  std::vector<step::BlockTemplatePair> classes;
-  for (const BlockCosts::Layer& layer : blocks.layers) {
-    classes.push_back(step::build_layer(setting, layer.which, recompute));
+  const step::StepSizesAndChoices setting = block_setting(job_, plan);
+  const step::RoughOperatorSeconds seconds(job_, plan::RankGrid(plan));
+  std::vector<step::ModelBlockTemplatePair> classes;
+  for (const ModelBlockCosts::Layer& layer : blocks.layers) {
+    classes.push_back(step::build_layer_templates(setting, layer.which, recompute));
   }
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    const step::Template& forward = classes[i].forward;
-    const auto beside = [&](const step::Template& other) {
-      const step::PairOrder order = step::paired_operator_order(forward, other, seconds);
+    const step::OperatorTemplate& forward = classes[i].forward;
+    const auto beside = [&](const step::OperatorTemplate& other) {
+      const step::PairOrder order = step::interleaved_issue_order(forward, other, seconds);
       return price(step::merge_forward_backward_templates(forward, other, order),
                    where_of(plan, layouts));
     };
-    schedule::Beside<BlockCost>& pairs = blocks.layers[i].with[at]->pairs;
-    for (const step::BlockTemplatePair& other : classes) {
+    schedule::Beside<ModelBlockPassCost>& pairs = blocks.layers[i].with[at]->pairs;
+    for (const step::ModelBlockTemplatePair& other : classes) {
       if (whole) pairs.backward.push_back(beside(other.backward));
       if (!parts) continue;
-      const step::SplitBackward split = step::split_backward(other.backward);
+      const step::SplitBackwardTemplates split = step::split_backward(other.backward);
       pairs.data.push_back(beside(split.data));
       pairs.weight.push_back(beside(split.weight));
     }
   }
 }
 
-void BlockPricer::add_split_backward_costs(BlockCosts& blocks,
-                                           const plan::LayerRecompute& recompute,
-                                           const plan::Plan& plan, const Layouts& layouts) {
-  const std::size_t at = blocks.place(recompute);
-  if (blocks.layers.empty() || blocks.layers.front().of(at).cut) return;
-  const step::Setting setting = block_setting(job_, plan);
-  const BlockPricingContext where = where_of(plan, layouts);
-  for (BlockCosts::Layer& layer : blocks.layers) {
-    const step::SplitBackward parts =
-        step::split_backward(step::build_layer(setting, layer.which, recompute).backward);
+void ModelBlockPricer::add_split_backward_costs(ModelBlockCosts& blocks,
+                                                const plan::LayerRecompute& recompute,
+                                                const plan::Plan& plan, const Layouts& layouts) {
+  const std::size_t at = blocks.cost_index_of_recomputation(recompute);
+  if (blocks.layers.empty() || blocks.layers.front().cost_at_place(at).cut) return;
+  const step::StepSizesAndChoices setting = block_setting(job_, plan);
+  const ModelBlockPricingContext where = where_of(plan, layouts);
+  for (ModelBlockCosts::Layer& layer : blocks.layers) {
+    const step::SplitBackwardTemplates parts =
+        step::split_backward(step::build_layer_templates(setting, layer.which, recompute).backward);
     layer.with[at]->cut = std::make_unique<const SplitBackwardCost>(
         SplitBackwardCost{price(parts.data, where), price(parts.weight, where)});
   }

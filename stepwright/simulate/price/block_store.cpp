@@ -7,8 +7,8 @@
 
 namespace stepwright::simulate {
 
-BlockCostCache::BlockCostKey BlockCostCache::key_of(const plan::Plan& plan) {
-  const plan::Parallel& size = plan.parallel;
+ModelBlockCostCache::ModelBlockCostKey ModelBlockCostCache::key_of(const plan::Plan& plan) {
+  const plan::ParallelismDegrees& size = plan.parallel;
   const bool usual = plan.rank_order == plan::RankOrder{};
   return {size.tensor,
           size.context,
@@ -22,7 +22,7 @@ BlockCostCache::BlockCostKey BlockCostCache::key_of(const plan::Plan& plan) {
           schedule::traits_of(plan.schedule.kind).barriers,
           plan.sequence_parallel,
           plan.accumulate,
-          plan::block_cost_overlap(plan.overlap),
+          plan::block_relevant_overlap_flags(plan.overlap),
           plan.tensor_input,
           plan.context_kind,
           plan.collectives.tensor,
@@ -33,22 +33,22 @@ BlockCostCache::BlockCostKey BlockCostCache::key_of(const plan::Plan& plan) {
           recomputed_module_sets(plan.recompute)};
 }
 
-BlockCostCache::Entry& BlockCostCache::entry(const BlockCostKey& key) {
+ModelBlockCostCache::Entry& ModelBlockCostCache::entry(const ModelBlockCostKey& key) {
   const std::lock_guard lock(mutex_);
   return entries_[key];
 }
 
-std::size_t BlockCostCache::size() const {
+std::size_t ModelBlockCostCache::size() const {
   const std::lock_guard lock(mutex_);
   return entries_.size();
 }
 
-const BlockCosts& BlockCostCache::get(const plan::Plan& plan, const Layouts& layouts,
-                                      BlockPricer& pricer) {
+const ModelBlockCosts& ModelBlockCostCache::get(const plan::Plan& plan, const Layouts& layouts,
+                                                ModelBlockPricer& pricer) {
   Entry& entry = this->entry(key_of(plan));
   const std::lock_guard lock(entry.mutex);
   if (entry.failure) std::rethrow_exception(entry.failure);
-  BlockCosts& costs = entry.costs;
+  ModelBlockCosts& costs = entry.costs;
   const bool cut = schedule::splits_backward(plan.schedule);
   const auto add = [&](const plan::LayerRecompute& recompute) {
     pricer.add(costs, recompute, plan, layouts);
@@ -56,10 +56,10 @@ const BlockCosts& BlockCostCache::get(const plan::Plan& plan, const Layouts& lay
     if (plan.schedule.strands > 1) pricer.add_paired_layer_costs(costs, recompute, plan, layouts);
   };
   try {
-    if (costs.layers.empty()) costs = pricer.start(plan, layouts);
-    plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
+    if (costs.layers.empty()) costs = pricer.block_costs_without_layers(plan, layouts);
+    plan::each_setting(plan.recompute, [&](const plan::ActivationRecomputation& setting) {
       add(plan::common_layer_recompute(setting));
-      if (plan::recomputes_some_layers(setting)) add(plan::recomputed_layer_part(setting));
+      if (plan::recomputes_some_layers(setting)) add(plan::parts_recomputed_in_layers(setting));
     });
   } catch (...) {
     entry.failure = std::current_exception();

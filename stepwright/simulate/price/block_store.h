@@ -12,10 +12,10 @@ namespace stepwright::simulate {
 
 /// Cache of the block costs of one job: each computed once, shared by any number of threads.
 /// References to entries stay valid when entries are added.
-class BlockCostCache {
+class ModelBlockCostCache {
  public:
   /// Cache key of block costs: everything in a plan on which they depend.
-  struct BlockCostKey {
+  struct ModelBlockCostKey {
     std::int64_t tensor, context, expert, expert_tensor, micro_batch;
     /// Pipeline and data degree; 0 in the default rank order, in which they change no group layout.
     std::int64_t pipeline, data;
@@ -23,42 +23,43 @@ class BlockCostCache {
     /// Number of pipeline positions that share the vocabulary; 1: it is not shared.
     std::int64_t spread;
     /// Number of barriers of a schedule whose positions share the vocabulary
-    /// (`ScheduleTraits::barriers`); else 0.
+    /// (`PipelineScheduleTraits::barriers`); else 0.
     std::int64_t barriers;
     bool sequence_parallel;
     DType accumulate;  ///< Type in which gradients are accumulated.
-    /// The overlap choices that change the cost of blocks (`block_cost_overlap`).
-    plan::Overlap overlap;
+    /// The overlap choices that change the cost of blocks (`block_relevant_overlap_flags`).
+    plan::OverlapFlags overlap;
     plan::GatheredInputPolicy tensor_input;
     plan::ContextKind context_kind;
-    collective::Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
+    collective::CollectiveAlgorithm tensor_algorithm, context_algorithm, expert_algorithm;
     plan::RankOrder order;
     plan::OffloadModuleSet offloaded;
     /// Sets of recomputed modules that are priced in addition to the common ones, as in
-    /// `BlockCosts::listed`.
+    /// `ModelBlockCosts::listed`.
     std::vector<plan::RecomputeModuleSet> listed;
-    auto operator<=>(const BlockCostKey&) const = default;
+    auto operator<=>(const ModelBlockCostKey&) const = default;
   };
-  static BlockCostKey key_of(const plan::Plan& plan);
+  static ModelBlockCostKey key_of(const plan::Plan& plan);
 
   /// Returns the block costs of a plan with the kinds of recomputation that the plan uses; `pricer`
   /// computes those that are not known yet. An error of the builders is thrown by later calls, too:
   /// costs that were only partly computed are never returned.
-  const BlockCosts& get(const plan::Plan& plan, const Layouts& layouts, BlockPricer& pricer);
+  const ModelBlockCosts& get(const plan::Plan& plan, const Layouts& layouts,
+                             ModelBlockPricer& pricer);
 
   [[nodiscard]] std::size_t size() const;
 
  private:
   struct Entry {
     std::mutex mutex;  ///< Held while the costs of this entry are computed.
-    BlockCosts costs;
+    ModelBlockCosts costs;
     /// The error that interrupted the computation of the costs; null: none.
     std::exception_ptr failure;
   };
-  Entry& entry(const BlockCostKey& key);
+  Entry& entry(const ModelBlockCostKey& key);
 
   mutable std::mutex mutex_;
-  std::map<BlockCostKey, Entry> entries_;
+  std::map<ModelBlockCostKey, Entry> entries_;
 };
 
 }  // namespace stepwright::simulate

@@ -7,7 +7,7 @@
 
 namespace stepwright::simulate {
 
-double compute_stream_seconds(const step::Template& piece,
+double compute_stream_seconds(const step::OperatorTemplate& piece,
                               std::span<const cost::OperatorTime> times,
                               std::vector<double>& ends) {
   std::array<double, step::kStreams> free{};
@@ -21,19 +21,19 @@ double compute_stream_seconds(const step::Template& piece,
     }
     ends[i] = stream = start + times[i].seconds;
   }
-  return free[static_cast<std::size_t>(step::Stream::kCompute)];
+  return free[static_cast<std::size_t>(step::DeviceStream::kCompute)];
 }
 
 /// Finds, for each message, the stretch of the compute stream that it spans; order on a stream
 /// counts as a dependence. An operator that follows no operator of the compute stream spans from
 /// the start of the template; one that nothing waits for spans to beyond the last operator.
-void BlockLowerBoundCalculator::find_spans(const step::Template& piece) {
+void ModelBlockTimeBoundCalculator::find_spans(const step::OperatorTemplate& piece) {
   const std::size_t count = piece.operators.size();
   spans_.assign(count, {.from = 0, .until = count});
   std::array<ComputeStreamRange, step::kStreams> queued{};
   queued.fill({.from = 0, .until = count});
   const auto in_order = [&](std::size_t i) {
-    return piece.operators[i].stream == step::Stream::kCompute;
+    return piece.operators[i].stream == step::DeviceStream::kCompute;
   };
   for (std::size_t i = 0; i < count; ++i) {
     const step::Operator& op = piece.operators[i];
@@ -56,12 +56,12 @@ void BlockLowerBoundCalculator::find_spans(const step::Template& piece) {
   }
 }
 
-void BlockLowerBoundCalculator::find_stretches(const step::Template& piece,
-                                               std::span<const cost::OperatorTime> times) {
+void ModelBlockTimeBoundCalculator::find_stretches(const step::OperatorTemplate& piece,
+                                                   std::span<const cost::OperatorTime> times) {
   enclosed_.assign(times.begin(), times.end());
   stretches_.clear();
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (piece.operators[i].stream == step::Stream::kCompute) continue;
+    if (piece.operators[i].stream == step::DeviceStream::kCompute) continue;
     if (spans_[i].until < times.size()) {
       stretches_.push_back(spans_[i]);
     } else {
@@ -81,8 +81,8 @@ void BlockLowerBoundCalculator::find_stretches(const step::Template& piece,
 }
 
 /// Sets the ends of all operators, with computations `slow` times as long.
-void BlockLowerBoundCalculator::set_ends(const step::Template& piece, double slow,
-                                         std::vector<double>& ends) {
+void ModelBlockTimeBoundCalculator::set_ends(const step::OperatorTemplate& piece, double slow,
+                                             std::vector<double>& ends) {
   scaled_ = enclosed_;
   for (std::size_t i = 0; i < scaled_.size(); ++i) {
     if (step::computes_on_device(piece.operators[i].kind)) scaled_[i].seconds *= slow;
@@ -90,9 +90,9 @@ void BlockLowerBoundCalculator::set_ends(const step::Template& piece, double slo
   compute_stream_seconds(piece, scaled_, ends);
 }
 
-BlockTimeLowerBound BlockLowerBoundCalculator::of(const step::Template& piece,
-                                                  std::span<const cost::OperatorTime> times,
-                                                  const cost::OverlapSlowdownFactors& contention) {
+ModelBlockTimeLowerBound ModelBlockTimeBoundCalculator::of(
+    const step::OperatorTemplate& piece, std::span<const cost::OperatorTime> times,
+    const cost::OverlapSlowdownFactors& contention) {
   const double slow = max_computation_slowdown_factor(contention);
   find_spans(piece);
   find_stretches(piece, times);
@@ -104,11 +104,11 @@ BlockTimeLowerBound BlockLowerBoundCalculator::of(const step::Template& piece,
     const double last_s = enclosed_[stretch.until].seconds * (message ? 1 : factor);
     return ends[stretch.until] - last_s - (stretch.from == 0 ? 0 : ends[stretch.from - 1]);
   };
-  BlockTimeLowerBound floor;
+  ModelBlockTimeLowerBound floor;
   std::size_t next = 0;
   const auto rest = [&](std::size_t until) {
     for (; next < until; ++next) {
-      if (piece.operators[next].stream != step::Stream::kCompute) continue;
+      if (piece.operators[next].stream != step::DeviceStream::kCompute) continue;
       floor.seconds += times[next].seconds;
       if (step::is_communication(piece.operators[next].kind))
         floor.waiting_s += times[next].seconds;
@@ -116,12 +116,12 @@ BlockTimeLowerBound BlockLowerBoundCalculator::of(const step::Template& piece,
   };
   for (const ComputeStreamRange& stretch : stretches_) {
     rest(stretch.from);
-    PositionStepLoad load;
+    PipelinePositionStepLoad load;
     for (std::size_t i = stretch.from; i < stretch.until; ++i) {
       const step::Operator& op = piece.operators[i];
       if (step::is_communication(op.kind)) {
         load.busy_s[static_cast<std::size_t>(times[i].link)] += enclosed_[i].seconds;
-      } else if (op.stream == step::Stream::kCompute && step::computes_on_device(op.kind)) {
+      } else if (op.stream == step::DeviceStream::kCompute && step::computes_on_device(op.kind)) {
         load.compute_s += times[i].seconds;
       }
     }

@@ -4,33 +4,38 @@
 
 namespace stepwright::simulate {
 
-void ChunkCost::add(const BlockPairCost& cost, const SplitBackwardCost* split,
-                    schedule::BackwardForm form, double count) {
+void ModelChunkCost::add(const BlockPairCost& cost, const SplitBackwardCost* split,
+                         schedule::BackwardSplitting form, double count) {
   forward.add(cost.forward, count);
   backward.add(split != nullptr ? split->data : cost.backward, count);
   if (split != nullptr) weight.add(split->weight, count);
-  if (form == schedule::BackwardForm::kBoth) whole.add(cost.backward, count);
+  if (form == schedule::BackwardSplitting::kBoth) whole.add(cost.backward, count);
 }
 
-void ChunkCost::raise_memory_peaks(const BlockPairCost& cost, const SplitBackwardCost* split,
-                                   schedule::BackwardForm form, const KeptBlockBytes& before) {
-  forward_peak.keep(cost.forward.peak, before.forward);
-  backward_peak.keep(split != nullptr ? split->data.peak : cost.backward.peak, before.forward);
-  if (form == schedule::BackwardForm::kBoth) whole_peak.keep(cost.backward.peak, before.forward);
+void ModelChunkCost::raise_memory_peaks_to_moment(const BlockPairCost& cost,
+                                                  const SplitBackwardCost* split,
+                                                  schedule::BackwardSplitting form,
+                                                  const KeptBlockBytes& before) {
+  forward_peak.raise_peak_bytes(cost.forward.peak, before.forward);
+  backward_peak.raise_peak_bytes(split != nullptr ? split->data.peak : cost.backward.peak,
+                                 before.forward);
+  if (form == schedule::BackwardSplitting::kBoth)
+    whole_peak.raise_peak_bytes(cost.backward.peak, before.forward);
   if (split == nullptr) return;
-  weight_peak.keep(split->weight.peak, before.data);
+  weight_peak.raise_peak_bytes(split->weight.peak, before.data);
   data_beyond_bytes =
       std::min(data_beyond_bytes, split->data.peak.any - split->data.retained_bytes);
 }
 
-BlockCost ChunkCost::gradients(schedule::BackwardForm form) const {
-  BlockCost sum = backward;
-  if (form != schedule::BackwardForm::kWhole) sum.add(weight, 1);
-  if (form == schedule::BackwardForm::kBoth) sum.lower_to_minimum_cost(whole);
+ModelBlockPassCost ModelChunkCost::whole_backward_cost(schedule::BackwardSplitting form) const {
+  ModelBlockPassCost sum = backward;
+  if (form != schedule::BackwardSplitting::kWhole) sum.add(weight, 1);
+  if (form == schedule::BackwardSplitting::kBoth) sum.take_member_wise_minimum_cost(whole);
   return sum;
 }
 
-const BlockCost& ChunkCost::joint(schedule::Direction direction) const {
+const ModelBlockPassCost& ModelChunkCost::vocabulary_pass_cost(
+    schedule::Direction direction) const {
   if (schedule::is_vocabulary_pass(direction))
     return passes[schedule::vocabulary_pass_index(direction)].cost;
   if (direction == schedule::Direction::kEmbed) return embed;
@@ -39,20 +44,20 @@ const BlockCost& ChunkCost::joint(schedule::Direction direction) const {
 
 /// Returns the peak of a data gradient. A cut backward starts with all bytes that the forward kept,
 /// and ends with all bytes that the weight gradients need.
-PeakBytes ChunkCost::data_peak() const {
+PeakBytes ModelChunkCost::data_peak() const {
   PeakBytes peak = backward_peak;
   if (weight.seconds > 0)
     peak.any = std::max(peak.any, backward.retained_bytes + data_beyond_bytes);
   return peak;
 }
 
-ChunkActivationBytes ChunkCost::bytes() const {
-  ChunkActivationBytes bytes{
+ModelChunkActivationBytes ModelChunkCost::bytes() const {
+  ModelChunkActivationBytes bytes{
       .forward = forward.retained_bytes, .weight = backward.retained_bytes, .beside = {}};
-  bytes.beside.keep(forward_peak, -bytes.forward);
-  bytes.beside.keep(whole_peak, -bytes.forward);
-  bytes.beside.keep(data_peak(), -std::max(bytes.forward, bytes.weight));
-  bytes.beside.keep(weight_peak, -bytes.weight);
+  bytes.beside.raise_peak_bytes(forward_peak, -bytes.forward);
+  bytes.beside.raise_peak_bytes(whole_peak, -bytes.forward);
+  bytes.beside.raise_peak_bytes(data_peak(), -std::max(bytes.forward, bytes.weight));
+  bytes.beside.raise_peak_bytes(weight_peak, -bytes.weight);
   return bytes;
 }
 

@@ -18,51 +18,51 @@ struct KeptBlockBytes {
 
 /// Seconds and bytes of one chunk of a pipeline position for one micro-batch. A peak is the largest
 /// number of bytes at any moment of its blocks, with the bytes that earlier layers keep.
-struct ChunkCost {
-  BlockCost forward{};
+struct ModelChunkCost {
+  ModelBlockPassCost forward{};
   /// Data gradients, if the backward is cut into data and weight gradients; else the whole
   /// backward.
-  BlockCost backward{};
+  ModelBlockPassCost backward{};
   /// Weight gradients, if the backward is cut into data and weight gradients; else 0.
-  BlockCost weight{};
+  ModelBlockPassCost weight{};
   /// Whole backward, in schedules that cut only some backwards into data and weight gradients.
-  BlockCost whole{};
+  ModelBlockPassCost whole{};
   PeakBytes forward_peak;
   PeakBytes backward_peak;
   PeakBytes weight_peak;
   PeakBytes whole_peak;
   /// Work on the vocabulary that all positions do together, if they share it; set in the first
   /// chunk of a position only.
-  BlockCost embed{};
-  BlockCost predict{};
-  BlockCost embed_gradient{};
+  ModelBlockPassCost embed{};
+  ModelBlockPassCost predict{};
+  ModelBlockPassCost embed_gradient{};
   /// Passes over the vocabulary, by `vocabulary_pass_index`, in schedules in which positions that
   /// share it run these passes on their own; else empty.
   std::vector<VocabularyPassCost> passes;
   /// Parameters of the blocks whose backward is cut into data and weight gradients.
-  step::BlockParameterSizes cut_size;
+  step::ModelBlockParameterCounts cut_size;
   /// The part of `cut_size` in blocks whose data gradient already writes gradients that are reduced
   /// (those of norms); blocks that train adapters only are left out.
-  step::BlockParameterSizes begun_size;
+  step::ModelBlockParameterCounts begun_size;
   /// Least bytes, over the blocks with a cut backward, that the data gradient needs at its peak
   /// beyond the bytes kept for the weight gradient.
   double data_beyond_bytes = std::numeric_limits<double>::infinity();
 
   /// Adds the cost of `count` equal blocks. `split`: their backward cut into data and weight
   /// gradients; null: it is not cut.
-  void add(const BlockPairCost& cost, const SplitBackwardCost* split, schedule::BackwardForm form,
-           double count);
+  void add(const BlockPairCost& cost, const SplitBackwardCost* split,
+           schedule::BackwardSplitting form, double count);
   /// Raises the peaks to those of a block. `before`: bytes that the blocks before it keep.
-  void raise_memory_peaks(const BlockPairCost& cost, const SplitBackwardCost* split,
-                          schedule::BackwardForm form, const KeptBlockBytes& before);
+  void raise_memory_peaks_to_moment(const BlockPairCost& cost, const SplitBackwardCost* split,
+                                    schedule::BackwardSplitting form, const KeptBlockBytes& before);
   /// Returns the cost of the backward of one micro-batch: data and weight gradients together.
-  [[nodiscard]] BlockCost gradients(schedule::BackwardForm form) const;
+  [[nodiscard]] ModelBlockPassCost whole_backward_cost(schedule::BackwardSplitting form) const;
   [[nodiscard]] PeakBytes data_peak() const;
   /// Returns the cost of a vocabulary pass, or of other work that all positions do together, by its
   /// direction.
-  [[nodiscard]] const BlockCost& joint(schedule::Direction direction) const;
+  [[nodiscard]] const ModelBlockPassCost& vocabulary_pass_cost(schedule::Direction direction) const;
   /// Returns the bytes that the chunk keeps and needs, for whole and for cut backwards.
-  [[nodiscard]] ChunkActivationBytes bytes() const;
+  [[nodiscard]] ModelChunkActivationBytes bytes() const;
 };
 
 }  // namespace stepwright::simulate

@@ -6,7 +6,7 @@ namespace stepwright::simulate {
 namespace {
 
 /// Counts a layer that comes before all layers counted so far.
-void count_before(ChunkLayerCounts& content, std::size_t which, bool is_layer_recomputed) {
+void count_before(ModelChunkLayerCounts& content, std::size_t which, bool is_layer_recomputed) {
   for (EqualCostLayers& layers : content.alike) {
     if (layers.which != which || layers.is_layer_recomputed != is_layer_recomputed) continue;
     ++layers.count;
@@ -21,19 +21,21 @@ void count_before(ChunkLayerCounts& content, std::size_t which, bool is_layer_re
 
 }  // namespace
 
-void count_layers(const BlockCosts& blocks, const plan::Plan& plan,
+void count_layers(const ModelBlockCosts& blocks, const plan::Plan& plan,
                   const model::LayerClassIndex& layers, const std::vector<std::int64_t>& split,
-                  std::vector<ChunkLayerCounts>& contents) {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
+                  std::vector<ModelChunkLayerCounts>& contents) {
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
   contents.resize(split.size());
   std::size_t layer = 0;
   for (std::size_t i = 0; i < split.size(); ++i) {
-    ChunkLayerCounts& content = contents[i];
+    ModelChunkLayerCounts& content = contents[i];
     content.layers = split[i];
     content.recompute = plan::recompute_of_pipeline_rank(
-        plan.recompute, placement.holder(static_cast<std::int64_t>(i)).position);
-    content.plain_place = blocks.place(plan::common_layer_recompute(content.recompute));
-    content.recomputed_place = blocks.place(plan::recomputed_layer_part(content.recompute));
+        plan.recompute, placement.place_of_model_chunk(static_cast<std::int64_t>(i)).position);
+    content.plain_place =
+        blocks.cost_index_of_recomputation(plan::common_layer_recompute(content.recompute));
+    content.recomputed_place =
+        blocks.cost_index_of_recomputation(plan::parts_recomputed_in_layers(content.recompute));
     content.alike.clear();
     for (std::int64_t k = split[i]; k-- > 0;) {
       count_before(content, layers.class_of[layer + static_cast<std::size_t>(k)],

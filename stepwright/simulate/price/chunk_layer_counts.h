@@ -16,21 +16,21 @@ struct EqualCostLayers {
   bool is_layer_recomputed = false;
   std::int64_t count = 0;
   /// Number of layers that follow the last of these layers in the chunk, for each kind in
-  /// `ChunkLayerCounts::alike`; only kinds listed before this one can have any.
+  /// `ModelChunkLayerCounts::alike`; only kinds listed before this one can have any.
   std::vector<std::int64_t> behind;
   bool operator==(const EqualCostLayers&) const = default;
 };
 
 /// The layers of one chunk by kind, and where the block costs hold their costs with and without
 /// recomputation.
-struct ChunkLayerCounts {
+struct ModelChunkLayerCounts {
   std::int64_t layers = 0;
-  plan::Recompute recompute;
+  plan::ActivationRecomputation recompute;
   std::size_t plain_place = 0;
   std::size_t recomputed_place = 0;
   /// Kinds of layers in the chunk; the kind of the last layer comes first.
   std::vector<EqualCostLayers> alike;
-  bool operator==(const ChunkLayerCounts&) const = default;
+  bool operator==(const ModelChunkLayerCounts&) const = default;
 
   /// True if a setting that recomputes some layers of a chunk recomputes this one; false if all
   /// layers are treated alike.
@@ -38,20 +38,20 @@ struct ChunkLayerCounts {
     return plan::recomputes_some_layers(recompute) &&
            plan::is_layer_index_recomputed(recompute, layer);
   }
-  /// Returns the index of a layer's costs in `BlockCosts::Layer::with`, by whether the layer is
-  /// recomputed.
-  [[nodiscard]] std::size_t place(std::int64_t layer) const {
+  /// Returns the index of a layer's costs in `ModelBlockCosts::Layer::with`, by whether the layer
+  /// is recomputed.
+  [[nodiscard]] std::size_t cost_index_of_layer(std::int64_t layer) const {
     return is_layer_recomputed(layer) ? recomputed_place : plain_place;
   }
-  [[nodiscard]] std::size_t place(const EqualCostLayers& kind) const {
+  [[nodiscard]] std::size_t cost_index_of_layer(const EqualCostLayers& kind) const {
     return kind.is_layer_recomputed ? recomputed_place : plain_place;
   }
 };
 
 /// Counts the layers of every chunk of the model, by kind, into `contents` (whose memory is
 /// reused). `split`: number of layers of each chunk (`layers_per_chunk`).
-void count_layers(const BlockCosts& blocks, const plan::Plan& plan,
+void count_layers(const ModelBlockCosts& blocks, const plan::Plan& plan,
                   const model::LayerClassIndex& layers, const std::vector<std::int64_t>& split,
-                  std::vector<ChunkLayerCounts>& contents);
+                  std::vector<ModelChunkLayerCounts>& contents);
 
 }  // namespace stepwright::simulate

@@ -66,8 +66,8 @@ const ShardingCostCache::Entry& ShardingCostCache::get(const PositionPricingInpu
   return known.entry;
 }
 
-double ShardingCostCache::update_s(const PositionPricingInput& at,
-                                   cost::OperatorTimeCache& computations) {
+double ShardingCostCache::cached_step_end_seconds(const PositionPricingInput& at,
+                                                  cost::OperatorTimeCache& computations) {
   Key key;
   key.layouts = &at.layouts;
   key.offload = at.plan.offload;

@@ -25,7 +25,8 @@ class ShardingCostCache {
   const Entry& get(const PositionPricingInput& at, cost::OperatorTimeCache& computations);
   /// Returns `step_end_seconds` (end-of-step reductions and optimizer), cached because many
   /// shardings share it.
-  double update_s(const PositionPricingInput& at, cost::OperatorTimeCache& computations);
+  double cached_step_end_seconds(const PositionPricingInput& at,
+                                 cost::OperatorTimeCache& computations);
   void clear();
 
  private:
@@ -34,9 +35,9 @@ class ShardingCostCache {
     std::uint64_t choices = 0;
     std::int64_t gradient_bucket = 0, parameter_bucket = 0;
     plan::HostOffload offload;
-    step::BlockParameterSizes size;
-    BlockParameterExtremes blocks;
-    FrozenBlocks resting;
+    step::ModelBlockParameterCounts size;
+    ModelBlockParameterExtremes blocks;
+    FrozenModelBlocks resting;
     std::int64_t units = 0, routed_units = 0, trained_units = 0, corrected = 0, tied_table = 0;
     bool operator==(const Key&) const = default;
   };

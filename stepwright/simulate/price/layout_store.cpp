@@ -7,9 +7,9 @@ namespace stepwright::simulate {
 struct GroupLayoutCache::Entries {
   /// Everything that group layouts depend on.
   struct Key {
-    plan::Parallel parallel;
+    plan::ParallelismDegrees parallel;
     std::int64_t group, expert_group;
-    plan::Spread optimizer;
+    plan::StateShardingScope optimizer;
     plan::RankOrder order;
     bool operator==(const Key&) const = default;
   };
@@ -27,7 +27,7 @@ struct GroupLayoutCache::Entries {
         mix(value);
       }
       mix(static_cast<std::int64_t>(key.optimizer));
-      for (const plan::Axis axis : key.order.axes) mix(static_cast<std::int64_t>(axis));
+      for (const plan::ParallelismAxis axis : key.order.axes) mix(static_cast<std::int64_t>(axis));
       return hash;
     }
   };
@@ -45,12 +45,14 @@ const Layouts& GroupLayoutCache::get(const plan::Plan& plan) {
                          plan.sharding.optimizer, plan.rank_order};
   auto found = entries_->layouts.find(key);
   if (found == entries_->layouts.end()) {
-    found = entries_->layouts.emplace(key, cost::group_layouts(cluster_, plan::Grid(plan))).first;
+    found = entries_->layouts
+                .emplace(key, cost::rank_group_network_layouts(cluster_, plan::RankGrid(plan)))
+                .first;
   }
   return found->second;
 }
 
-bool GroupLayoutCache::is_cache_full() const { return entries_->layouts.size() >= 2048; }
+bool GroupLayoutCache::is_layout_cache_full() const { return entries_->layouts.size() >= 2048; }
 
 void GroupLayoutCache::clear() { entries_->layouts.clear(); }
 

@@ -22,7 +22,7 @@ class GroupLayoutCache {
   const Layouts& get(const plan::Plan& plan);
   /// True if the cache holds as many layouts as it should (about 2 kB each), so that it is time for
   /// `clear`.
-  [[nodiscard]] bool is_cache_full() const;
+  [[nodiscard]] bool is_layout_cache_full() const;
   void clear();
 
  private:

@@ -5,20 +5,22 @@
 
 namespace stepwright::simulate {
 
-void PipelinePricer::add_layers(ChunkCost& chunk, PipelinePositionCost& stage,
-                                const BlockCosts& blocks, const ChunkLayerCounts& content) const {
+void PipelinePricer::add_layers(ModelChunkCost& chunk, PipelinePositionCost& stage,
+                                const ModelBlockCosts& blocks,
+                                const ModelChunkLayerCounts& content) const {
   for (const EqualCostLayers& alike : content.alike) {
-    const BlockCosts::Layer& layer = blocks.layers[alike.which];
-    const BlockCosts::RecomputedLayerCost& costs = layer.of(content.place(alike));
-    chunk.add(costs.cost, cuts() ? &costs.split() : nullptr, form_,
+    const ModelBlockCosts::Layer& layer = blocks.layers[alike.which];
+    const ModelBlockCosts::RecomputedLayerCost& costs =
+        layer.cost_at_place(content.cost_index_of_layer(alike));
+    chunk.add(costs.cost, splits_backwards() ? &costs.split_backward_costs() : nullptr, form_,
               static_cast<double>(alike.count));
     stage.units += alike.count;
     stage.blocks.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += alike.count;
     if (job_.model.adjusts_router_biases(layer.which)) stage.corrected += alike.count;
-    if (layer.size.trains()) stage.trained_units += alike.count;
-    if (cuts()) chunk.cut_size.dense += alike.count * layer.size.dense;
-    if (cuts()) chunk.cut_size.expert += alike.count * layer.size.expert;
+    if (layer.size.has_trained_parameters()) stage.trained_units += alike.count;
+    if (splits_backwards()) chunk.cut_size.dense += alike.count * layer.size.dense;
+    if (splits_backwards()) chunk.cut_size.expert += alike.count * layer.size.expert;
     if (!job_.model.adapters) chunk.begun_size = chunk.cut_size;
     stage.size.add(layer.size, alike.count);
     if (layer.which.gradients == model::LayerGradientFlow::kAbove)
@@ -29,55 +31,57 @@ void PipelinePricer::add_layers(ChunkCost& chunk, PipelinePositionCost& stage,
 /// Adds the peaks of a chunk's layers: for each kind of layer the moment of its last layer, plus
 /// all bytes that the chunk keeps before that layer. The costs of the layers and of an embedding
 /// are already in the chunk.
-void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
-                                      const ChunkLayerCounts& content) const {
+void PipelinePricer::keep_layer_peaks(ModelChunkCost& chunk, const ModelBlockCosts& blocks,
+                                      const ModelChunkLayerCounts& content) const {
   const auto costs_of =
-      [&](const EqualCostLayers& layers) -> const BlockCosts::RecomputedLayerCost& {
-    return blocks.layers[layers.which].of(content.place(layers));
+      [&](const EqualCostLayers& layers) -> const ModelBlockCosts::RecomputedLayerCost& {
+    return blocks.layers[layers.which].cost_at_place(content.cost_index_of_layer(layers));
   };
   for (const EqualCostLayers& alike : content.alike) {
-    const BlockCosts::RecomputedLayerCost& own = costs_of(alike);
-    KeptBlockBytes before{chunk.forward.retained_bytes - own.cost.forward.retained_bytes,
-                          chunk.backward.retained_bytes - own.split().data.retained_bytes};
+    const ModelBlockCosts::RecomputedLayerCost& own = costs_of(alike);
+    KeptBlockBytes before{
+        chunk.forward.retained_bytes - own.cost.forward.retained_bytes,
+        chunk.backward.retained_bytes - own.split_backward_costs().data.retained_bytes};
     for (std::size_t i = 0; i < alike.behind.size(); ++i) {
-      const BlockCosts::RecomputedLayerCost& behind = costs_of(content.alike[i]);
+      const ModelBlockCosts::RecomputedLayerCost& behind = costs_of(content.alike[i]);
       const auto count = static_cast<double>(alike.behind[i]);
       before.forward -= count * behind.cost.forward.retained_bytes;
-      before.data -= count * behind.split().data.retained_bytes;
+      before.data -= count * behind.split_backward_costs().data.retained_bytes;
     }
-    chunk.raise_memory_peaks(own.cost, cuts() ? &own.split() : nullptr, form_, before);
+    chunk.raise_memory_peaks_to_moment(
+        own.cost, splits_backwards() ? &own.split_backward_costs() : nullptr, form_, before);
   }
 }
 
 /// Returns the cost of a multi-token layer with the recomputation of a chunk's layers.
-const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
+const BlockPairCost& PipelinePricer::multi_token(const ModelBlockCosts& blocks,
                                                  std::int64_t chunk) const {
-  const ChunkLayerCounts& content = contents_[static_cast<std::size_t>(chunk)];
-  return blocks.multi_token.of(content.recomputed_place).cost;
+  const ModelChunkLayerCounts& content = contents_[static_cast<std::size_t>(chunk)];
+  return blocks.multi_token.cost_at_place(content.recomputed_place).cost;
 }
 
 /// Adds a block at an end of the model after the blocks that the chunk has so far.
-void PipelinePricer::add_end(ChunkCost& chunk, PipelinePositionCost& stage,
+void PipelinePricer::add_end(ModelChunkCost& chunk, PipelinePositionCost& stage,
                              const BlockPairCost& cost,
-                             const step::BlockParameterSizes& size) const {
+                             const step::ModelBlockParameterCounts& size) const {
   const KeptBlockBytes before{.forward = chunk.forward.retained_bytes};
   chunk.add(cost, nullptr, form_, 1);
-  chunk.raise_memory_peaks(cost, nullptr, form_, before);
+  chunk.raise_memory_peaks_to_moment(cost, nullptr, form_, before);
   stage.size += size;
   stage.blocks.keep(size);
   ++stage.units;
-  if (size.trains()) ++stage.trained_units;
+  if (size.has_trained_parameters()) ++stage.trained_units;
 }
 
 /// Adds multi-token layers and head, if the chunk has them.
-void PipelinePricer::add_head(ChunkCost& chunk, PipelinePositionCost& stage,
-                              const BlockCosts& blocks, const plan::Plan& plan,
-                              const schedule::ChunkPlace& place) const {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
+void PipelinePricer::add_head(ModelChunkCost& chunk, PipelinePositionCost& stage,
+                              const ModelBlockCosts& blocks, const plan::Plan& plan,
+                              const schedule::ModelChunkPosition& place) const {
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
   const bool first = placement.holds_embedding(place);
   const bool last = placement.holds_head(place);
   const bool split_table = step::shares_embedding_table(job_.model) &&
-                           placement.embedding_position() != placement.head_position();
+                           placement.embedding_pipeline_position() != placement.head_position();
   if (last) {
     add_end(chunk, stage, blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
   }
@@ -96,11 +100,11 @@ void PipelinePricer::add_head(ChunkCost& chunk, PipelinePositionCost& stage,
 }
 
 /// Adds the blocks of a chunk, in their order.
-void PipelinePricer::add_blocks(ChunkCost& chunk, PipelinePositionCost& stage,
-                                const BlockCosts& blocks, const plan::Plan& plan,
-                                const schedule::ChunkPlace& place) const {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
-  const ChunkLayerCounts& content =
+void PipelinePricer::add_blocks(ModelChunkCost& chunk, PipelinePositionCost& stage,
+                                const ModelBlockCosts& blocks, const plan::Plan& plan,
+                                const schedule::ModelChunkPosition& place) const {
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
+  const ModelChunkLayerCounts& content =
       contents_[static_cast<std::size_t>(placement.model_chunk_index(place))];
   const bool spreads = schedule::traits_of(plan.schedule.kind).spreads_vocabulary;
   if (!spreads && placement.holds_embedding(place)) {
@@ -116,11 +120,12 @@ void PipelinePricer::add_blocks(ChunkCost& chunk, PipelinePositionCost& stage,
 
 /// Adds the position's parts of embedding and head. Floors count the head only, which comes between
 /// the position's first forward and its last backward.
-void PipelinePricer::add_joint(PipelinePositionCost& stage, const BlockCosts& blocks,
+void PipelinePricer::add_joint(PipelinePositionCost& stage, const ModelBlockCosts& blocks,
                                const plan::Plan& plan) {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
-  const auto part = [&](const std::array<BlockCosts::VocabularyPartCost, 2>& parts, bool at_end) {
-    const BlockCosts::VocabularyPartCost& own = parts[at_end ? 1 : 0];
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
+  const auto part = [&](const std::array<ModelBlockCosts::VocabularyPartCost, 2>& parts,
+                        bool at_end) {
+    const ModelBlockCosts::VocabularyPartCost& own = parts[at_end ? 1 : 0];
     stage.size += own.size;
     stage.blocks.keep(own.size);
     ++stage.units;
@@ -128,18 +133,18 @@ void PipelinePricer::add_joint(PipelinePositionCost& stage, const BlockCosts& bl
     return own;
   };
   stage.head = placement.holds_head(stage.position);
-  const BlockCosts::VocabularyPartCost table =
+  const ModelBlockCosts::VocabularyPartCost table =
       part(blocks.embedding_parts, placement.holds_embedding(stage.position));
-  const BlockCosts::VocabularyPartCost logits = part(blocks.head_parts, stage.head);
+  const ModelBlockCosts::VocabularyPartCost logits = part(blocks.head_parts, stage.head);
   const std::int64_t barriers = schedule::traits_of(plan.schedule.kind).barriers;
   if (barriers > 0) {
-    for (const BlockCosts::VocabularyPartCost* own : {&table, &logits})
+    for (const ModelBlockCosts::VocabularyPartCost* own : {&table, &logits})
       add_passes(stage, own->passes, barriers);
     return;
   }
   const BlockPairCost& embedding = table.cost;
   const BlockPairCost& head = logits.cost;
-  ChunkCost& chunk = chunks_.front();
+  ModelChunkCost& chunk = chunks_.front();
   chunk.embed = embedding.forward;
   chunk.embed_gradient = embedding.backward;
   chunk.predict = head.forward;
@@ -156,11 +161,11 @@ void PipelinePricer::add_joint(PipelinePositionCost& stage, const BlockCosts& bl
 void PipelinePricer::add_passes(PipelinePositionCost& stage,
                                 const std::vector<VocabularyPassCost>& passes,
                                 std::int64_t barriers) {
-  ChunkCost& chunk = chunks_.front();
+  ModelChunkCost& chunk = chunks_.front();
   chunk.passes.resize(schedule::kVocabularyPasses);
   for (const VocabularyPassCost& pass : passes) {
     VocabularyPassCost& kept = chunk.passes[schedule::vocabulary_pass_index(pass.direction)] = pass;
-    BlockCost& own = kept.cost;
+    ModelBlockPassCost& own = kept.cost;
     own.retained_bytes = own.on_host_bytes = 0;
     const bool between = pass.direction == schedule::Direction::kLogits ||
                          pass.direction == schedule::Direction::kHandRows ||

@@ -22,10 +22,10 @@ struct SentChunks {
   double backward = 0;
 };
 
-SentChunks sent_chunks(const schedule::Placement& placement, std::int64_t position) {
+SentChunks sent_chunks(const schedule::ModelChunkPlacement& placement, std::int64_t position) {
   SentChunks sent;
   for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
-    if (placement.sends_forward({position, chunk})) ++sent.forward;
+    if (placement.forward_leaves_position({position, chunk})) ++sent.forward;
     if (placement.sends_backward({position, chunk})) ++sent.backward;
   }
   return sent;
@@ -33,8 +33,8 @@ SentChunks sent_chunks(const schedule::Placement& placement, std::int64_t positi
 
 /// Sets the weight gradients that the head of a position defers to the drain. Such a head has a
 /// table of its own.
-void set_head_gradient(PipelinePositionCost& stage, const BlockCosts& blocks,
-                       const model::Architecture& model) {
+void set_head_gradient(PipelinePositionCost& stage, const ModelBlockCosts& blocks,
+                       const model::ModelArchitecture& model) {
   stage.head_gradient = blocks.head_gradient;
   stage.head_size = step::shares_embedding_table(model) ? blocks.split_head_size : blocks.head_size;
   stage.cut_size += stage.head_size;
@@ -43,15 +43,15 @@ void set_head_gradient(PipelinePositionCost& stage, const BlockCosts& blocks,
 /// Returns the peak over the moments at which most deferred gradients of a head wait: in the first
 /// of them and, unless the schedule cuts only some backwards, in the last backward of its chunk.
 /// That backward is the position's last; its micro-batch still waits in all other chunks.
-PeakBytes waiting_head(const PipelinePositionCost& stage, const std::vector<ChunkCost>& chunks,
-                       schedule::BackwardForm form, std::int64_t micro_batches) {
+PeakBytes waiting_head(const PipelinePositionCost& stage, const std::vector<ModelChunkCost>& chunks,
+                       schedule::BackwardSplitting form, std::int64_t micro_batches) {
   const double kept = static_cast<double>(micro_batches - 1) * stage.head_gradient.retained_bytes;
   PeakBytes most;
-  most.keep(stage.head_gradient.peak, kept);
-  if (form == schedule::BackwardForm::kBoth) return most;
+  most.raise_peak_bytes(stage.head_gradient.peak, kept);
+  if (form == schedule::BackwardSplitting::kBoth) return most;
   double others = 0;
   for (std::size_t i = 0; i + 1 < chunks.size(); ++i) others += chunks[i].forward.retained_bytes;
-  most.keep(chunks.back().backward_peak, kept + others);
+  most.raise_peak_bytes(chunks.back().backward_peak, kept + others);
   return most;
 }
 
@@ -65,48 +65,49 @@ PeakBytes PipelinePricer::activations(const plan::Plan& plan, PipelinePositionCo
   const std::int64_t position = stage.position;
   // If a chunk has no layers, the peak need not be at the last chunk.
   const bool full = std::ranges::all_of(
-      chunks_, [](const ChunkCost& chunk) { return chunk.forward.retained_bytes > 0; });
-  const std::int64_t m = plan::micro_batches(job_, plan);
-  if (full && schedule::has_closed_form(plan.schedule.kind)) {
-    stage.on_host_bytes = waiting_host_bytes(chunks_, plan, position, m);
-    return waiting_activation_bytes(chunks_, plan, position, m);
+      chunks_, [](const ModelChunkCost& chunk) { return chunk.forward.retained_bytes > 0; });
+  const std::int64_t m = plan::micro_batches_per_pipeline(job_, plan);
+  if (full && schedule::has_closed_form_schedule_time(plan.schedule.kind)) {
+    stage.on_host_bytes = peak_offloaded_activation_bytes(chunks_, plan, position, m);
+    return peak_kept_activation_bytes(chunks_, plan, position, m);
   }
-  const auto known = played_.fullest_schedule_moments(plan, m);
+  const auto known = played_.schedule_moments_of_peak_activations(plan, m);
   const std::vector<schedule::WaitingMicroBatches>& fullest =
       known->fullest[static_cast<std::size_t>(position)];
   stage.on_host_bytes = played_on_host(chunks_, fullest);
-  return simulated_activation_peak_bytes(chunks_, pair_peaks_, fullest, cuts(), stage);
+  return simulated_activation_peak_bytes(chunks_, pair_peaks_, fullest, splits_backwards(), stage);
 }
 
 /// Returns the cost of a position's chunks, without activations that wait.
-PipelinePositionCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan,
+PipelinePositionCost PipelinePricer::stage(const ModelBlockCosts& blocks, const plan::Plan& plan,
                                            std::int64_t position) {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
   PipelinePositionCost stage;
   stage.position = position;
   chunks_.assign(static_cast<std::size_t>(placement.chunks()), {});
-  std::vector<step::BlockParameterSizes> sizes;
+  std::vector<step::ModelBlockParameterCounts> sizes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const schedule::ChunkPlace place{position, static_cast<std::int64_t>(i)};
-    ChunkCost& chunk = chunks_[i];
-    const step::BlockParameterSizes before = stage.size;
+    const schedule::ModelChunkPosition place{position, static_cast<std::int64_t>(i)};
+    ModelChunkCost& chunk = chunks_[i];
+    const step::ModelBlockParameterCounts before = stage.size;
     add_blocks(chunk, stage, blocks, plan, place);
     stage.cut_size += chunk.cut_size;
     if (plan.schedule.strands > 1) {
-      for (BlockCost* cost : {&chunk.forward, &chunk.backward, &chunk.weight, &chunk.whole}) {
+      for (ModelBlockPassCost* cost :
+           {&chunk.forward, &chunk.backward, &chunk.weight, &chunk.whole}) {
         cost->lower_bounds_for_shared_stream();
       }
     }
     sizes.push_back(
         {.dense = stage.size.dense - before.dense, .expert = stage.size.expert - before.expert});
     stage.forward.add(chunk.forward, 1);
-    stage.backward.add(chunk.gradients(form_), 1);
+    stage.backward.add(chunk.whole_backward_cost(form_), 1);
     slowest_chunk_[i] = std::max(slowest_chunk_[i], chunk.forward.seconds + chunk.backward.seconds);
   }
   if (schedule::traits_of(plan.schedule.kind).spreads_vocabulary) add_joint(stage, blocks, plan);
   const bool defers = placement.holds_head(position) && blocks.head_gradient.seconds > 0;
   if (defers) set_head_gradient(stage, blocks, job_.model);
-  for (const step::BlockParameterSizes& size : sizes) {
+  for (const step::ModelBlockParameterCounts& size : sizes) {
     stage.chunk_shares.push_back(
         std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
   }
@@ -119,11 +120,12 @@ PipelinePositionCost PipelinePricer::stage(const BlockCosts& blocks, const plan:
 
 bool PipelinePricer::same_as_before(const plan::Plan& plan, std::int64_t position) const {
   const std::int64_t p = plan.parallel.pipeline;
-  const bool alike =
-      schedule::has_closed_form(plan.schedule.kind);  // otherwise its positions wait differently
+  const bool alike = schedule::has_closed_form_schedule_time(
+      plan.schedule.kind);  // otherwise its positions wait differently
   if (!alike || position < 2 || position + 1 == p) return false;
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
-  const auto content = [&](const schedule::ChunkPlace& place) -> const ChunkLayerCounts& {
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
+  const auto content =
+      [&](const schedule::ModelChunkPosition& place) -> const ModelChunkLayerCounts& {
     return contents_[static_cast<std::size_t>(placement.model_chunk_index(place))];
   };
   for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
@@ -140,23 +142,23 @@ double PipelinePricer::pipeline_s(const plan::Plan& plan, std::int64_t micro_bat
         .form.seconds(micro_batches, {forward_, backward_, slowest_chunk_, hop_s});
   }
   turn_seconds_.hop_s = hop_s;
-  return played_.seconds(plan, micro_batches, turn_seconds_);
+  return played_.seconds_of_pipeline(plan, micro_batches, turn_seconds_);
 }
 
 /// Sets the load of the present position for all its micro-batches, with its messages to other
 /// positions.
 void PipelinePricer::set_load(PipelinePositionCost& stage, const plan::Plan& plan,
                               const ActivationSendCost& send) const {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
-  const auto m = static_cast<double>(plan::micro_batches(job_, plan));
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
+  const auto m = static_cast<double>(plan::micro_batches_per_pipeline(job_, plan));
   const double slow = max_computation_slowdown_factor(cost_.contention());
-  PositionStepLoad& load = stage.load;
-  for (const BlockCost* pass : {&stage.forward, &stage.backward}) {
+  PipelinePositionStepLoad& load = stage.load;
+  for (const ModelBlockPassCost* pass : {&stage.forward, &stage.backward}) {
     load.compute_s += m * pass->compute_s;
     load.waiting_s += m * pass->waiting_s;
     for (std::size_t i = 0; i < load.busy_s.size(); ++i) load.busy_s[i] += m * pass->busy_s[i];
   }
-  for (const ChunkCost& chunk : chunks_) {
+  for (const ModelChunkCost& chunk : chunks_) {
     load.first_s = std::max(load.first_s, slow * chunk.forward.floor_s);
     load.last_s = std::max(
         load.last_s,
@@ -176,7 +178,9 @@ void PipelinePricer::set_load(PipelinePositionCost& stage, const plan::Plan& pla
 void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan,
                                 const ActivationSendCost& send) {
   const auto m = static_cast<double>(cost.micro_batches);
-  const auto cut = cuts() ? played_.fullest_schedule_moments(plan, cost.micro_batches) : nullptr;
+  const auto cut = splits_backwards()
+                       ? played_.schedule_moments_of_peak_activations(plan, cost.micro_batches)
+                       : nullptr;
   double fill = 0;
   double drain = 0;
   std::size_t position = 0;
@@ -194,7 +198,7 @@ void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan,
     }
     stage.load.fill_s = stage.fill_s;
     // Deferred weight gradients fill the drain.
-    stage.load.drain_s = cuts() ? 0 : stage.drain_s;
+    stage.load.drain_s = splits_backwards() ? 0 : stage.drain_s;
     cost.floor_s = std::max(
         {cost.floor_s,
          stage.fill_s + stage.drain_s + m * (stage.forward.floor_s + stage.backward.floor_s),
@@ -207,7 +211,7 @@ void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan,
 void PipelinePricer::set_seconds(const plan::Plan& plan, const PipelinePositionCost& stage,
                                  std::int64_t position, const ActivationSendCost& send) {
   const auto at = static_cast<std::size_t>(position);
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
   const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
   const SentChunks sent = sent_chunks(placement, position);
   forward_[at] =
@@ -221,20 +225,21 @@ void PipelinePricer::set_seconds(const plan::Plan& plan, const PipelinePositionC
 
 /// Sets a position's seconds chunk by chunk, for turns that are simulated and backwards that are
 /// cut.
-void PipelinePricer::set_part_seconds(const schedule::Placement& placement, std::int64_t position,
-                                      double share, const ActivationSendCost& send) {
+void PipelinePricer::set_part_seconds(const schedule::ModelChunkPlacement& placement,
+                                      std::int64_t position, double share,
+                                      const ActivationSendCost& send) {
   const auto at = static_cast<std::size_t>(position);
-  std::vector<schedule::ChunkWorkSeconds>& parts = turn_seconds_.parts[at];
-  std::vector<schedule::ChunkWorkSeconds>& floors = turn_floors_.parts[at];
+  std::vector<schedule::ModelChunkWorkSeconds>& parts = turn_seconds_.parts[at];
+  std::vector<schedule::ModelChunkWorkSeconds>& floors = turn_floors_.parts[at];
   parts.assign(chunks_.size(), {});
   floors.assign(chunks_.size(), {});
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const schedule::ChunkPlace place{position, static_cast<std::int64_t>(i)};
-    const double onward = placement.sends_forward(place) ? 1 : 0;
+    const schedule::ModelChunkPosition place{position, static_cast<std::int64_t>(i)};
+    const double onward = placement.forward_leaves_position(place) ? 1 : 0;
     const double back = placement.sends_backward(place) ? 1 : 0;
     const double messages = back * share * send.seconds + onward * send.arrival_s;
-    const BlockCost& whole =
-        form_ == schedule::BackwardForm::kBoth ? chunks_[i].whole : chunks_[i].backward;
+    const ModelBlockPassCost& whole =
+        form_ == schedule::BackwardSplitting::kBoth ? chunks_[i].whole : chunks_[i].backward;
     parts[i] = {.forward = chunks_[i].forward.seconds + onward * share * send.seconds +
                            back * send.arrival_s,
                 .backward = whole.seconds + messages,
@@ -273,11 +278,12 @@ void PipelinePricer::set_pass_seconds() {
 /// their seconds, which bounds nothing.
 void PipelinePricer::set_turn_floors(PipelineCost& cost, const plan::Plan& plan,
                                      SimulationExtent played) {
-  if (cost.micro_batches * plan::chunk_placement_of(plan).model_chunk_count() >
+  if (cost.micro_batches * plan::model_chunk_placement(plan).model_chunk_count() >
       kMaxSimulatedPipelineTurns)
     return;
   if (played != SimulationExtent::kNothing) cost.floors = turn_floors_;
-  if (played == SimulationExtent::kNothing || !schedule::has_closed_form(plan.schedule.kind)) {
+  if (played == SimulationExtent::kNothing ||
+      !schedule::has_closed_form_schedule_time(plan.schedule.kind)) {
     cost.floor_s = std::max(cost.floor_s,
                             played_.simulated_pipeline_s(plan, cost.micro_batches, turn_floors_));
   }
@@ -294,16 +300,17 @@ void PipelinePricer::repeat_position(std::size_t at) {
   }
 }
 
-PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan& plan,
+PipelineCost PipelinePricer::compose(const ModelBlockCosts& blocks, const plan::Plan& plan,
                                      const ActivationSendCost& send, SimulationExtent played) {
   const std::int64_t p = plan.parallel.pipeline;
   split_ = plan::layers_per_chunk(job_, plan);
   count_layers(blocks, plan, layers_, split_, contents_);
   form_ = schedule::backward_form(plan.schedule);
-  floors_ = cuts() || played != SimulationExtent::kNothing;
-  plays_ = played == SimulationExtent::kAll || !schedule::has_closed_form(plan.schedule.kind);
+  floors_ = splits_backwards() || played != SimulationExtent::kNothing;
+  plays_ = played == SimulationExtent::kAll ||
+           !schedule::has_closed_form_schedule_time(plan.schedule.kind);
   PipelineCost cost;
-  cost.micro_batches = plan::micro_batches(job_, plan);
+  cost.micro_batches = plan::micro_batches_per_pipeline(job_, plan);
   cost.send_s = send.seconds + send.arrival_s;
   cost.fill_share = 1.0 / static_cast<double>(plan.schedule.chunks);
   forward_.assign(static_cast<std::size_t>(p), 0);
@@ -337,14 +344,13 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan&
   return cost;
 }
 
-std::vector<PipelinePositionCost> PipelinePricer::parts(const BlockCosts& blocks,
-                                                        const plan::Plan& plan,
-                                                        const ActivationSendCost& send,
-                                                        ChunkSecondsAndBytes& parts) {
+std::vector<PipelinePositionCost> PipelinePricer::order_independent_position_costs(
+    const ModelBlockCosts& blocks, const plan::Plan& plan, const ActivationSendCost& send,
+    ModelChunkSecondsAndBytes& parts) {
   const auto p = static_cast<std::size_t>(plan.parallel.pipeline);
   split_ = plan::layers_per_chunk(job_, plan);
   count_layers(blocks, plan, layers_, split_, contents_);
-  form_ = schedule::BackwardForm::kBoth;
+  form_ = schedule::BackwardSplitting::kBoth;
   plays_ = true;
   for (auto* values :
        {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_, &weight_floor_}) {
@@ -359,8 +365,8 @@ std::vector<PipelinePositionCost> PipelinePricer::parts(const BlockCosts& blocks
   for (std::int64_t position = 0; position < plan.parallel.pipeline; ++position) {
     stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, stages.back(), position, send);
-    std::vector<ChunkActivationBytes>& bytes = parts.bytes.emplace_back();
-    for (const ChunkCost& chunk : chunks_) {
+    std::vector<ModelChunkActivationBytes>& bytes = parts.bytes.emplace_back();
+    for (const ModelChunkCost& chunk : chunks_) {
       bytes.push_back(chunk.bytes());
       bytes.back().weight += deferred_gradient_bytes(plan, chunk.begun_size);
     }

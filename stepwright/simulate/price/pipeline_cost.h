@@ -25,49 +25,49 @@ class PipelinePricer {
     double arrival_s = 0;  ///< Seconds of the receiver's compute stream that each message takes.
     cost::LinkClass link = cost::LinkClass::kNone;
   };
-  [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const plan::Plan& plan,
+  [[nodiscard]] PipelineCost compose(const ModelBlockCosts& blocks, const plan::Plan& plan,
                                      const ActivationSendCost& send, SimulationExtent played);
   /// Returns the costs of all positions, as far as they do not depend on the order of the schedule,
   /// and fills `parts` except `room_bytes`.
-  [[nodiscard]] std::vector<PipelinePositionCost> parts(const BlockCosts& blocks,
-                                                        const plan::Plan& plan,
-                                                        const ActivationSendCost& send,
-                                                        ChunkSecondsAndBytes& parts);
+  [[nodiscard]] std::vector<PipelinePositionCost> order_independent_position_costs(
+      const ModelBlockCosts& blocks, const plan::Plan& plan, const ActivationSendCost& send,
+      ModelChunkSecondsAndBytes& parts);
 
  private:
   [[nodiscard]] bool same_as_before(const plan::Plan& plan, std::int64_t position) const;
-  [[nodiscard]] PipelinePositionCost stage(const BlockCosts& blocks, const plan::Plan& plan,
+  [[nodiscard]] PipelinePositionCost stage(const ModelBlockCosts& blocks, const plan::Plan& plan,
                                            std::int64_t position);
-  void add_layers(ChunkCost& chunk, PipelinePositionCost& stage, const BlockCosts& blocks,
-                  const ChunkLayerCounts& content) const;
-  void keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
-                        const ChunkLayerCounts& content) const;
-  [[nodiscard]] const BlockPairCost& multi_token(const BlockCosts& blocks,
+  void add_layers(ModelChunkCost& chunk, PipelinePositionCost& stage, const ModelBlockCosts& blocks,
+                  const ModelChunkLayerCounts& content) const;
+  void keep_layer_peaks(ModelChunkCost& chunk, const ModelBlockCosts& blocks,
+                        const ModelChunkLayerCounts& content) const;
+  [[nodiscard]] const BlockPairCost& multi_token(const ModelBlockCosts& blocks,
                                                  std::int64_t chunk) const;
-  void add_end(ChunkCost& chunk, PipelinePositionCost& stage, const BlockPairCost& cost,
-               const step::BlockParameterSizes& size) const;
-  void add_head(ChunkCost& chunk, PipelinePositionCost& stage, const BlockCosts& blocks,
-                const plan::Plan& plan, const schedule::ChunkPlace& place) const;
-  void add_blocks(ChunkCost& chunk, PipelinePositionCost& stage, const BlockCosts& blocks,
-                  const plan::Plan& plan, const schedule::ChunkPlace& place) const;
-  void add_joint(PipelinePositionCost& stage, const BlockCosts& blocks, const plan::Plan& plan);
+  void add_end(ModelChunkCost& chunk, PipelinePositionCost& stage, const BlockPairCost& cost,
+               const step::ModelBlockParameterCounts& size) const;
+  void add_head(ModelChunkCost& chunk, PipelinePositionCost& stage, const ModelBlockCosts& blocks,
+                const plan::Plan& plan, const schedule::ModelChunkPosition& place) const;
+  void add_blocks(ModelChunkCost& chunk, PipelinePositionCost& stage, const ModelBlockCosts& blocks,
+                  const plan::Plan& plan, const schedule::ModelChunkPosition& place) const;
+  void add_joint(PipelinePositionCost& stage, const ModelBlockCosts& blocks,
+                 const plan::Plan& plan);
   void add_passes(PipelinePositionCost& stage, const std::vector<VocabularyPassCost>& passes,
                   std::int64_t barriers);
   [[nodiscard]] PeakBytes activations(const plan::Plan& plan, PipelinePositionCost& stage);
   void set_seconds(const plan::Plan& plan, const PipelinePositionCost& stage, std::int64_t position,
                    const ActivationSendCost& send);
-  void set_part_seconds(const schedule::Placement& placement, std::int64_t position, double share,
-                        const ActivationSendCost& send);
+  void set_part_seconds(const schedule::ModelChunkPlacement& placement, std::int64_t position,
+                        double share, const ActivationSendCost& send);
   void set_pass_seconds();
-  void set_pairs(const BlockCosts& blocks, const plan::Plan& plan, std::int64_t position);
+  void set_pairs(const ModelBlockCosts& blocks, const plan::Plan& plan, std::int64_t position);
   /// A forward of the current position that runs block by block beside a backward of another
   /// micro-batch.
   struct PairedForwardTurn;
-  [[nodiscard]] PairedForwardTurn pair_turn(const BlockCosts& blocks, const plan::Plan& plan,
-                                            const schedule::ChunkPlace& forward,
-                                            const schedule::ChunkPlace& backward,
+  [[nodiscard]] PairedForwardTurn pair_turn(const ModelBlockCosts& blocks, const plan::Plan& plan,
+                                            const schedule::ModelChunkPosition& forward,
+                                            const schedule::ModelChunkPosition& backward,
                                             schedule::Direction direction) const;
-  void add_layers(PairedForwardTurn& turn, const BlockCosts& blocks, std::int64_t forward,
+  void add_layers(PairedForwardTurn& turn, const ModelBlockCosts& blocks, std::int64_t forward,
                   std::int64_t backward, schedule::Direction direction) const;
   void repeat_position(std::size_t at);
   void set_load(PipelinePositionCost& stage, const plan::Plan& plan,
@@ -75,7 +75,9 @@ class PipelinePricer {
   void set_floors(PipelineCost& cost, const plan::Plan& plan, const ActivationSendCost& send);
   void set_turn_floors(PipelineCost& cost, const plan::Plan& plan, SimulationExtent played);
   /// True if the current schedule cuts backwards into data and weight gradients.
-  [[nodiscard]] bool cuts() const { return form_ != schedule::BackwardForm::kWhole; }
+  [[nodiscard]] bool splits_backwards() const {
+    return form_ != schedule::BackwardSplitting::kWhole;
+  }
   [[nodiscard]] double pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
                                   const ActivationSendCost& send);
 
@@ -83,9 +85,9 @@ class PipelinePricer {
   const cost::CostModel& cost_;
   model::LayerClassIndex layers_;
   std::vector<std::int64_t> split_;
-  std::vector<ChunkLayerCounts>
-      contents_;                   ///< Numbers of layers by kind, for each chunk of the model.
-  std::vector<ChunkCost> chunks_;  ///< Costs of the chunks of the current position.
+  std::vector<ModelChunkLayerCounts>
+      contents_;                        ///< Numbers of layers by kind, for each chunk of the model.
+  std::vector<ModelChunkCost> chunks_;  ///< Costs of the chunks of the current position.
   /// By chunk of the current position, with two strands: peak bytes of its forward beside a
   /// backward, in addition to the bytes that waited before both.
   std::vector<schedule::Beside<PeakBytes>> pair_peaks_;
@@ -101,7 +103,7 @@ class PipelinePricer {
   /// are cut.
   std::vector<double> weight_floor_;
   /// How the current schedule cuts backwards: not at all, all of them, or some.
-  schedule::BackwardForm form_{};
+  schedule::BackwardSplitting form_{};
   /// True if the pipeline's seconds come from simulating its schedule turn by turn, not from a
   /// closed form.
   bool plays_ = false;

@@ -16,9 +16,9 @@ struct PipelinePricer::PairedForwardTurn {
   double alive_bytes = 0;  ///< Bytes alive above those that waited before the pair.
 
   /// Adds a block that frees the bytes that another block has kept for it.
-  void run(const BlockCost& block, double freed_bytes) {
+  void run(const ModelBlockPassCost& block, double freed_bytes) {
     seconds += block.seconds;
-    peak.keep(block.peak, alive_bytes - freed_bytes);
+    peak.raise_peak_bytes(block.peak, alive_bytes - freed_bytes);
     alive_bytes += block.retained_bytes - freed_bytes;
   }
 };
@@ -26,7 +26,7 @@ struct PipelinePricer::PairedForwardTurn {
 /// Adds the layers of a chunk's forward beside those of another chunk's backward, the first beside
 /// the last; surplus layers of either run alone. If a forward recomputes differently from its
 /// backward, the peak of both together is not known.
-void PipelinePricer::add_layers(PairedForwardTurn& turn, const BlockCosts& blocks,
+void PipelinePricer::add_layers(PairedForwardTurn& turn, const ModelBlockCosts& blocks,
                                 std::int64_t forward, std::int64_t backward,
                                 schedule::Direction direction) const {
   const auto at = [](std::int64_t chunk) { return static_cast<std::size_t>(chunk); };
@@ -38,46 +38,45 @@ void PipelinePricer::add_layers(PairedForwardTurn& turn, const BlockCosts& block
   const std::int64_t back = split_[at(backward)];
   const auto first = classes_of(forward);
   const auto behind = classes_of(backward) + back;
-  const ChunkLayerCounts& own_content = contents_[at(forward)];
-  const ChunkLayerCounts& other_content = contents_[at(backward)];
+  const ModelChunkLayerCounts& own_content = contents_[at(forward)];
+  const ModelChunkLayerCounts& other_content = contents_[at(backward)];
   for (std::int64_t i = 0; i < std::max(ahead, back); ++i) {
-    const std::size_t kind = other_content.place(back - 1 - i);
-    const std::size_t ahead_kind = own_content.place(i);
+    const std::size_t kind = other_content.cost_index_of_layer(back - 1 - i);
+    const std::size_t ahead_kind = own_content.cost_index_of_layer(i);
     if (i >= back) {
-      turn.run(blocks.layers[first[i]].of(ahead_kind).cost.forward, 0);
+      turn.run(blocks.layers[first[i]].cost_at_place(ahead_kind).cost.forward, 0);
       continue;
     }
     const std::size_t which = behind[-1 - i];
-    const BlockCosts::RecomputedLayerCost& other = blocks.layers[which].of(kind);
-    const BlockCost& gradients = other.gradients(direction);
+    const ModelBlockCosts::RecomputedLayerCost& other = blocks.layers[which].cost_at_place(kind);
+    const ModelBlockPassCost& gradients = other.backward_cost_of_direction(direction);
     const double freed_bytes = direction == schedule::Direction::kWeightGradient
-                                   ? other.split().data.retained_bytes
+                                   ? other.split_backward_costs().data.retained_bytes
                                    : other.cost.forward.retained_bytes;
     if (i >= ahead) {
       turn.run(gradients, freed_bytes);
       continue;
     }
-    const BlockCosts::Layer& own = blocks.layers[first[i]];
-    const BlockCost& pair = own.of(kind).pairs.of(direction)[which];
+    const ModelBlockCosts::Layer& own = blocks.layers[first[i]];
+    const ModelBlockPassCost& pair = own.cost_at_place(kind).pairs.of(direction)[which];
     turn.seconds += pair.seconds;
     turn.least_s += pair.compute_s;
-    if (kind == ahead_kind) turn.peak.keep(pair.peak, turn.alive_bytes - freed_bytes);
-    turn.alive_bytes +=
-        own.of(ahead_kind).cost.forward.retained_bytes + gradients.retained_bytes - freed_bytes;
+    if (kind == ahead_kind) turn.peak.raise_peak_bytes(pair.peak, turn.alive_bytes - freed_bytes);
+    turn.alive_bytes += own.cost_at_place(ahead_kind).cost.forward.retained_bytes +
+                        gradients.retained_bytes - freed_bytes;
   }
 }
 
 /// Returns a turn with layers side by side, and embedding and head alone, in the order of the step
 /// (`step/pair_sequence.cpp`).
-PipelinePricer::PairedForwardTurn PipelinePricer::pair_turn(const BlockCosts& blocks,
-                                                            const plan::Plan& plan,
-                                                            const schedule::ChunkPlace& forward,
-                                                            const schedule::ChunkPlace& backward,
-                                                            schedule::Direction direction) const {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
+PipelinePricer::PairedForwardTurn PipelinePricer::pair_turn(
+    const ModelBlockCosts& blocks, const plan::Plan& plan,
+    const schedule::ModelChunkPosition& forward, const schedule::ModelChunkPosition& backward,
+    schedule::Direction direction) const {
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
   const BlockPairCost& embedding =
       blocks.embedding_with(plan::recompute_of_pipeline_rank(plan.recompute, forward.position));
-  const auto multi_tokens = [&](const schedule::ChunkPlace& place, const auto& run) {
+  const auto multi_tokens = [&](const schedule::ModelChunkPosition& place, const auto& run) {
     for (std::int64_t i = 0; i < blocks.multi_tokens; ++i) {
       run(multi_token(blocks, placement.model_chunk_index(place)));
     }
@@ -103,9 +102,9 @@ PipelinePricer::PairedForwardTurn PipelinePricer::pair_turn(const BlockCosts& bl
 }
 
 /// Sets the seconds and peaks of turns of two parts.
-void PipelinePricer::set_pairs(const BlockCosts& blocks, const plan::Plan& plan,
+void PipelinePricer::set_pairs(const ModelBlockCosts& blocks, const plan::Plan& plan,
                                std::int64_t position) {
-  const std::int64_t chunks = plan::chunk_placement_of(plan).chunks();
+  const std::int64_t chunks = plan::model_chunk_placement(plan).chunks();
   const auto at = static_cast<std::size_t>(position);
   pair_peaks_.assign(static_cast<std::size_t>(chunks), {});
   for (std::int64_t forward = 0; forward < chunks; ++forward) {

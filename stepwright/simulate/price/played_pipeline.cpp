@@ -10,13 +10,13 @@ namespace {
 std::int64_t round_of(const plan::Plan& plan, std::int64_t micro_batches) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   if (!schedule::traits_of(plan.schedule.kind).groups) return pipeline;
-  return schedule::group_size_of(plan.schedule, pipeline, micro_batches);
+  return schedule::micro_batch_group_size_of_schedule(plan.schedule, pipeline, micro_batches);
 }
 
 /// Returns the schedule with its group, which has all micro-batches when fewer than a group are
 /// simulated.
-schedule::Schedule with_group(const plan::Plan& plan, std::int64_t micro_batches) {
-  schedule::Schedule schedule = plan.schedule;
+schedule::PipelineSchedule with_group(const plan::Plan& plan, std::int64_t micro_batches) {
+  schedule::PipelineSchedule schedule = plan.schedule;
   if (schedule::traits_of(schedule.kind).groups) schedule.group = round_of(plan, micro_batches);
   return schedule;
 }
@@ -32,18 +32,19 @@ std::int64_t played_of(const plan::Plan& plan, std::int64_t micro_batches) {
 
 }  // namespace
 
-std::shared_ptr<const FullestScheduleMoments> PipelineSimulator::fullest_schedule_moments(
-    const plan::Plan& plan, std::int64_t micro_batches) {
-  return schedules_->fullest_schedule_moments(
+std::shared_ptr<const FullestScheduleMoments>
+PipelineSimulator::schedule_moments_of_peak_activations(const plan::Plan& plan,
+                                                        std::int64_t micro_batches) {
+  return schedules_->schedule_moments_of_peak_activations(
       {with_group(plan, micro_batches), plan.parallel.pipeline, played_of(plan, micro_batches)});
 }
 
-double PipelineSimulator::seconds(const plan::Plan& plan, std::int64_t micro_batches,
-                                  const schedule::PipelineScheduleSeconds& seconds) {
-  const schedule::Schedule grouped = with_group(plan, micro_batches);
+double PipelineSimulator::seconds_of_pipeline(const plan::Plan& plan, std::int64_t micro_batches,
+                                              const schedule::PipelineScheduleSeconds& seconds) {
+  const schedule::PipelineSchedule grouped = with_group(plan, micro_batches);
   const auto played_s = [&](std::int64_t count) {
     const auto known = schedules_->turns({grouped, plan.parallel.pipeline, count});
-    return schedule::makespan_s(player_.play(known->order, known->turns, seconds));
+    return schedule::makespan_s(player_.turn_end_seconds(known->order, known->turns, seconds));
   };
   const std::int64_t played = played_of(plan, micro_batches);
   const double all = played_s(played);
@@ -57,8 +58,8 @@ double PipelineSimulator::simulated_pipeline_s(const plan::Plan& plan, std::int6
                                                const schedule::PipelineScheduleSeconds& seconds) {
   const auto known =
       schedules_->turns({with_group(plan, micro_batches), plan.parallel.pipeline, micro_batches});
-  return schedule::makespan_s(player_.play(known->order, known->turns, seconds), known->turns,
-                              seconds);
+  return schedule::makespan_s(player_.turn_end_seconds(known->order, known->turns, seconds),
+                              known->turns, seconds);
 }
 
 }  // namespace stepwright::simulate

@@ -25,14 +25,14 @@ class PipelineSimulator {
 
   /// Returns, for each position, the moments at which most chunks wait for their backward, from at
   /// most `kMaxSimulatedMicroBatchRounds` rounds of micro-batches.
-  std::shared_ptr<const FullestScheduleMoments> fullest_schedule_moments(
+  std::shared_ptr<const FullestScheduleMoments> schedule_moments_of_peak_activations(
       const plan::Plan& plan, std::int64_t micro_batches);
 
   /// Returns the seconds of `micro_batches` micro-batches through the pipeline of a plan.
-  /// `seconds`: seconds of its turns. Rounds after `kMaxSimulatedMicroBatchRounds` are
+  /// `seconds_of_pipeline`: seconds of its turns. Rounds after `kMaxSimulatedMicroBatchRounds` are
   /// extrapolated.
-  double seconds(const plan::Plan& plan, std::int64_t micro_batches,
-                 const schedule::PipelineScheduleSeconds& seconds);
+  double seconds_of_pipeline(const plan::Plan& plan, std::int64_t micro_batches,
+                             const schedule::PipelineScheduleSeconds& seconds);
   /// Returns the seconds of `micro_batches` micro-batches through a pipeline, with every turn
   /// simulated. `seconds`: seconds of its turns.
   double simulated_pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
@@ -40,7 +40,7 @@ class PipelineSimulator {
 
  private:
   std::shared_ptr<SimulatedScheduleCache> schedules_;
-  schedule::TurnSimulator player_;
+  schedule::ScheduleTurnSimulator player_;
 };
 
 }  // namespace stepwright::simulate

@@ -7,9 +7,10 @@ namespace {
 
 /// Returns the load with data-parallel messages. Blocking messages do not count as waits, since the
 /// next block's first messages may run beside them.
-PositionStepLoad with_messages(const PipelinePositionCost& stage, const ShardingMessageCost& data,
-                               const plan::Overlap& overlap, double micro_batches) {
-  PositionStepLoad load = stage.load;
+PipelinePositionStepLoad with_messages(const PipelinePositionCost& stage,
+                                       const ShardingMessageCost& data,
+                                       const plan::OverlapFlags& overlap, double micro_batches) {
+  PipelinePositionStepLoad load = stage.load;
   MessageSecondsWithBound gathers = data.gather;
   gathers += data.regather;
   load.add(gathers.floors_s, micro_batches);
@@ -26,12 +27,12 @@ PositionStepLoad with_messages(const PipelinePositionCost& stage, const Sharding
 
 /// Returns the seconds of a pass: messages beside it make it at least as long as they are, blocking
 /// messages share its compute stream.
-double pass_s(const BlockCost& pass, double beside_s, double blocking_s) {
+double pass_s(const ModelBlockPassCost& pass, double beside_s, double blocking_s) {
   return std::max({pass.floor_s, beside_s, pass.stream_s + blocking_s});
 }
 
 double chain_s(const PipelinePositionCost& stage, const ShardingMessageCost& data,
-               const plan::Overlap& overlap, double micro_batches) {
+               const plan::OverlapFlags& overlap, double micro_batches) {
   const double ahead_s = overlap.parameters ? data.gather.floor_s : 0;
   const double gather_s = overlap.parameters ? 0 : data.gather.floor_s;
   const double again_ahead_s = overlap.parameters ? data.regather.floor_s : 0;
@@ -45,7 +46,7 @@ double chain_s(const PipelinePositionCost& stage, const ShardingMessageCost& dat
   const double forward_s = pass_s(stage.forward, ahead_s, gather_s);
   const double passes_s = forward_s + pass_s(stage.backward, again_ahead_s, again_s + reduce_s);
   // Weight gradients deferred to the drain are reduced there.
-  const double drained_s = stage.cut_size == step::BlockParameterSizes{}
+  const double drained_s = stage.cut_size == step::ModelBlockParameterCounts{}
                                ? passes_s
                                : forward_s + pass_s(stage.backward, again_ahead_s, again_s);
   return std::max({micro_batches * passes_s + end_s, micro_batches * drained_s + stage.drain_s,
@@ -55,19 +56,19 @@ double chain_s(const PipelinePositionCost& stage, const ShardingMessageCost& dat
 }  // namespace
 
 double position_time_lower_bound_s(const PipelinePositionCost& stage,
-                                   const ShardingMessageCost& data, const plan::Overlap& overlap,
-                                   double micro_batches,
+                                   const ShardingMessageCost& data,
+                                   const plan::OverlapFlags& overlap, double micro_batches,
                                    const cost::OverlapSlowdownFactors& contention) {
   return std::max(
       stage.fill_s + chain_s(stage, data, overlap, micro_batches),
       step_time_lower_bound_s(with_messages(stage, data, overlap, micro_batches), contention));
 }
 
-std::vector<schedule::ChunkMessageSeconds> least_chunk_message_s(const PipelinePositionCost& stage,
-                                                                 const ShardingMessageCost& data,
-                                                                 const plan::Overlap& overlap) {
+std::vector<schedule::ModelChunkMessageSeconds> min_chunk_message_seconds(
+    const PipelinePositionCost& stage, const ShardingMessageCost& data,
+    const plan::OverlapFlags& overlap) {
   const double refresh_s = overlap.parameters ? data.refresh.floor_s : 0;
-  std::vector<schedule::ChunkMessageSeconds> messages;
+  std::vector<schedule::ModelChunkMessageSeconds> messages;
   for (const double share : stage.chunk_shares) {
     messages.push_back({share * refresh_s, share * data.last_reduce.floor_s});
   }

@@ -12,14 +12,14 @@ namespace stepwright::simulate {
 /// the pipeline) and of its total load (`step_time_lower_bound_s`), data-parallel messages
 /// included.
 double position_time_lower_bound_s(const PipelinePositionCost& stage,
-                                   const ShardingMessageCost& data, const plan::Overlap& overlap,
-                                   double micro_batches,
+                                   const ShardingMessageCost& data,
+                                   const plan::OverlapFlags& overlap, double micro_batches,
                                    const cost::OverlapSlowdownFactors& contention);
 
 /// Returns, for each chunk of a position, the least seconds of the parameter gathers and gradient
 /// reductions that happen once in a step.
-std::vector<schedule::ChunkMessageSeconds> least_chunk_message_s(const PipelinePositionCost& stage,
-                                                                 const ShardingMessageCost& data,
-                                                                 const plan::Overlap& overlap);
+std::vector<schedule::ModelChunkMessageSeconds> min_chunk_message_seconds(
+    const PipelinePositionCost& stage, const ShardingMessageCost& data,
+    const plan::OverlapFlags& overlap);
 
 }  // namespace stepwright::simulate

@@ -10,16 +10,16 @@
 namespace stepwright::simulate {
 
 /// A number of equal data-parallel messages of one pipeline position.
-struct PositionDataMessages {
-  step::DataParallelMoment moment{};
+struct PositionDataParallelMessages {
+  step::DataParallelMessageMoment moment{};
   step::OperatorKind kind{};
-  plan::GroupKind group{};
+  plan::CommunicatorKind group{};
   DType type{};
   double elements = 0;  ///< Number of elements of all these messages together.
   double count = 1;
   /// Upper limit of the number of elements of one message.
   double largest = std::numeric_limits<double>::infinity();
-  step::Scheme scheme = step::Scheme::kData;
+  step::ParallelismScheme scheme = step::ParallelismScheme::kData;
 };
 
 /// Returns the small reductions that a pipeline position makes at the end of a step.
@@ -48,7 +48,7 @@ inline std::int64_t gradient_bucket_count(const plan::Plan& plan,
 /// Returns the largest number of elements of one piece if `least` to `most` elements are cut into
 /// buckets of `bucket` elements: n or more full buckets give pieces of less than (n + 1) / n
 /// buckets.
-inline double largest_bucket_piece(double least, double most, std::int64_t bucket) {
+inline double largest_bucket_piece_elements(double least, double most, std::int64_t bucket) {
   const auto whole = static_cast<double>(bucket);
   if (bucket <= 0 || most < 2 * whole) return most;
   const double buckets = std::max(1.0, std::floor(least / whole));
@@ -56,70 +56,75 @@ inline double largest_bucket_piece(double least, double most, std::int64_t bucke
 }
 
 /// Returns an upper limit of the elements of one data-parallel message at a moment of a step,
-/// whatever the position's chunks and the order of its blocks. `parts`: number of rank shares into
-/// which a payload is cut.
-inline double largest_data_message(const plan::Plan& plan, const PipelinePositionCost& stage,
-                                   const step::ShardingGroups& spread,
-                                   step::DataParallelMoment moment, double parts) {
-  const auto payload = [&](const step::BlockParameterSizes& size) {
-    return static_cast<double>(spread.payload(size, moment));
+/// whatever the position's chunks and the order of its blocks. `parts`: number of
+/// rank shares into which a payload is cut.
+inline double largest_data_parallel_message_elements(const plan::Plan& plan,
+                                                     const PipelinePositionCost& stage,
+                                                     const step::ShardingGroups& spread,
+                                                     step::DataParallelMessageMoment moment,
+                                                     double parts) {
+  const auto payload = [&](const step::ModelBlockParameterCounts& size) {
+    return static_cast<double>(spread.data_parallel_payload_elements(size, moment));
   };
   double least = payload(stage.size);
   double most = least;
-  const bool in_buckets = step::carries_gradients(moment) && step::reduces_in_buckets(plan);
-  const bool in_blocks =
-      moment == step::DataParallelMoment::kEachUse ||
-      (moment == step::DataParallelMoment::kAfterStep && step::gathers_updates_by_block(plan));
+  const bool in_buckets = step::moment_carries_gradients(moment) && step::reduces_in_buckets(plan);
+  const bool in_blocks = moment == step::DataParallelMessageMoment::kEachUse ||
+                         (moment == step::DataParallelMessageMoment::kAfterStep &&
+                          step::gathers_updates_by_block(plan));
   if (in_buckets || in_blocks) {
     least = payload(stage.blocks.least);
     // A bucket that is not full takes one more block.
     const auto open = static_cast<double>(in_buckets ? plan.gradient_bucket : 0);
     most = std::min(most, payload(stage.blocks.most) + open);
   }
-  return largest_bucket_piece(least / parts, most / parts, step::bucket_elements(plan, moment));
+  return largest_bucket_piece_elements(least / parts, most / parts,
+                                       step::bucket_elements(plan, moment));
 }
 
-/// Visits the data-parallel messages (`PositionDataMessages`) of dense or of routed parameters of a
-/// position, computed from sizes: as many messages as the program builder writes, each of the mean
-/// size of its kind, without padding. Counts are exact unless unequal blocks or several chunks cut
-/// gradients into pieces: for n elements in buckets of B, the exact count and this one both lie
-/// between n / 2B and n / B plus one for each block (gathers), or plus one for each B of all
-/// gradients and each chunk (reductions). Allocates nothing.
-template <class Visit>
+/// Visits the data-parallel messages (`PositionDataParallelMessages`) of dense or of routed
+/// parameters of a position, computed from sizes: as many messages as the program builder writes,
+/// each of the mean size of its kind, without padding. Counts are exact unless unequal blocks or
+/// several chunks cut gradients into pieces: for n elements in buckets of B, the exact count and
+/// this one both lie between n / 2B and n / B plus one for each block (gathers), or plus one for
+/// each B of all gradients and each chunk (reductions). Allocates nothing.
+template <class VisitorCallback>
 void each_message(const plan::Job& job, const plan::Plan& plan, const PipelinePositionCost& stage,
-                  const step::ShardingGroups& spread, Visit&& visit) {
-  if (spread.held(stage.size) + spread.frozen(stage.size) == 0) return;
+                  const step::ShardingGroups& spread, VisitorCallback&& visit) {
+  if (spread.sharded_trained_elements(stage.size) + spread.frozen(stage.size) == 0) return;
   const std::int64_t blocks =
       std::max<std::int64_t>(spread.routed ? stage.routed_units : stage.units, 1);
   const std::int64_t buckets = gradient_bucket_count(plan, stage);
-  const auto times_of = [&](step::DataParallelMoment moment) -> std::int64_t {
-    if (moment == step::DataParallelMoment::kEachUse) return blocks;
-    if (moment == step::DataParallelMoment::kAfterStep)
+  const auto times_of = [&](step::DataParallelMessageMoment moment) -> std::int64_t {
+    if (moment == step::DataParallelMessageMoment::kEachUse) return blocks;
+    if (moment == step::DataParallelMessageMoment::kAfterStep)
       return step::gathers_updates_by_block(plan) ? blocks : 1;
     return std::min(blocks, buckets);
   };
-  for (const step::DataParallelMoment moment :
-       {step::DataParallelMoment::kEachUse, step::DataParallelMoment::kAfterStep,
-        step::DataParallelMoment::kEachBackward, step::DataParallelMoment::kLastBackward}) {
-    const std::int64_t payload = spread.payload(stage.size, moment);
+  for (const step::DataParallelMessageMoment moment :
+       {step::DataParallelMessageMoment::kEachUse, step::DataParallelMessageMoment::kAfterStep,
+        step::DataParallelMessageMoment::kEachBackward,
+        step::DataParallelMessageMoment::kLastBackward}) {
+    const std::int64_t payload = spread.data_parallel_payload_elements(stage.size, moment);
     if (payload == 0) continue;
     const std::int64_t bucket = step::bucket_elements(plan, moment);
     const std::int64_t times = times_of(moment);
-    for (const step::DataMessage& message :
-         step::sharding_messages(plan.sharding, moment, job.kernels.scattered_gradients)) {
-      const std::int64_t parts = spread.parts(message.reach);
+    for (const step::DataMessage& message : step::data_parallel_messages_of_sharding(
+             plan.sharding, moment, job.kernels.scattered_gradients)) {
+      const std::int64_t parts = spread.message_payload_divisor(message.reach);
       const std::int64_t pieces =
           times * step::bucketed_message_pieces(payload / parts / times, bucket);
-      visit(PositionDataMessages{
+      visit(PositionDataParallelMessages{
           .moment = moment,
           .kind = message.kind,
           .group = spread.group(message.reach),
-          .type = step::data_message_type(moment, plan::parameter_storage_type(job.precision),
-                                          plan.accumulate, job.kernels.wide_gradients),
+          .type =
+              step::data_parallel_message_dtype(moment, plan::parameter_storage_type(job.precision),
+                                                plan.accumulate, job.kernels.wide_gradients),
           .elements = static_cast<double>(payload) / static_cast<double>(parts),
           .count = static_cast<double>(pieces),
-          .largest =
-              largest_data_message(plan, stage, spread, moment, static_cast<double>(parts))});
+          .largest = largest_data_parallel_message_elements(plan, stage, spread, moment,
+                                                            static_cast<double>(parts))});
     }
   }
 }

@@ -9,7 +9,7 @@ namespace stepwright::simulate {
 
 /// Caches that all pricers of one job and cost model may share, on any number of threads.
 struct SharedPricerCaches {
-  std::shared_ptr<BlockCostCache> blocks = std::make_shared<BlockCostCache>();
+  std::shared_ptr<ModelBlockCostCache> blocks = std::make_shared<ModelBlockCostCache>();
   std::shared_ptr<SimulatedScheduleCache> schedules = std::make_shared<SimulatedScheduleCache>();
 };
 

@@ -29,7 +29,7 @@ struct Overlay {
 /// Returns the seconds that a pass (`work`) loses to a message stream beside it, by the simulator's
 /// rules on average: computation slows down while a message is sent, and the pass's own messages
 /// share their link.
-double slow_down(const BlockCost& work, const Overlay& stream,
+double slow_down(const ModelBlockPassCost& work, const Overlay& stream,
                  const cost::OverlapSlowdownFactors& contention) {
   if (stream.seconds <= 0 || work.seconds <= 0) return 0;
   const double share = std::min(1.0, stream.seconds / work.seconds);
@@ -46,7 +46,7 @@ struct PassShape {
 
 /// Returns the duration of a pass with gathers ahead of its blocks, while the stream `other` also
 /// runs.
-double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay& gather,
+double pass_seconds(const ModelBlockPassCost& work, const PassShape& shape, const Overlay& gather,
                     const Overlay& other, const cost::OverlapSlowdownFactors& contention) {
   const double slowed =
       work.seconds + slow_down(work, gather, contention) + slow_down(work, other, contention);
@@ -61,8 +61,8 @@ double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay
 
 /// Returns the least time of a forward and a backward pass together in which the reductions of one
 /// backward, and everything that shares their link, can be sent.
-double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const Overlay& gathers,
-                     const Overlay& reduce) {
+double cycle_seconds(const ModelBlockPassCost& forward, const ModelBlockPassCost& backward,
+                     const Overlay& gathers, const Overlay& reduce) {
   if (reduce.seconds <= 0) return 0;
   const auto link = static_cast<std::size_t>(reduce.link);
   const double gathers_s = gathers.link == reduce.link ? gathers.seconds : 0;
@@ -74,8 +74,8 @@ double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const 
 
 /// Returns the work of a pass with messages that do not overlap: they run on its compute stream,
 /// and messages of its other streams can run beside them.
-BlockCost with_blocking(BlockCost work, const MessageSecondsWithBound& gather,
-                        const MessageSecondsWithBound& reduce) {
+ModelBlockPassCost with_blocking(ModelBlockPassCost work, const MessageSecondsWithBound& gather,
+                                 const MessageSecondsWithBound& reduce) {
   work.seconds += gather.seconds + reduce.seconds;
   work.busy_s[static_cast<std::size_t>(gather.link)] += gather.seconds;
   work.busy_s[static_cast<std::size_t>(reduce.link)] += reduce.seconds;
@@ -95,13 +95,13 @@ double dynamic_bytes(const plan::Plan& plan, const PipelinePositionCost& stage,
 }
 
 /// Returns the cost of a message to the neighbouring position; zero if there is no other position.
-PipelinePricer::ActivationSendCost send_of(const BlockCosts& blocks, const plan::Plan& plan,
+PipelinePricer::ActivationSendCost send_of(const ModelBlockCosts& blocks, const plan::Plan& plan,
                                            const Layouts& layouts, const cost::CostModel& cost) {
   if (plan.parallel.pipeline == 1) return {};
-  const cost::OperatorTime time =
-      cost.message(step::OperatorKind::kSend, blocks.sent_bytes,
-                   layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)],
-                   collective::Algorithm::kLibrary, step::Scheme::kPipeline);
+  const cost::OperatorTime time = cost.message_time(
+      step::OperatorKind::kSend, blocks.sent_bytes,
+      layouts[static_cast<std::size_t>(plan::CommunicatorKind::kPipeline)],
+      collective::CollectiveAlgorithm::kLibrary, step::ParallelismScheme::kPipeline);
   return {time.seconds, computation_slowdown_factor(time.link, cost.contention()) - 1,
           blocks.arrival_s, time.link};
 }
@@ -118,20 +118,20 @@ struct PlanPricer::Store {
         layouts(job.cluster),
         computations(cost) {}
 
-  BlockPricer pricer;
+  ModelBlockPricer pricer;
   PipelineSimulator played;
   PipelinePricer pipelines;
-  std::shared_ptr<BlockCostCache> blocks;
+  std::shared_ptr<ModelBlockCostCache> blocks;
   UnevenMicroBatchWaitModel uneven;
   GroupLayoutCache layouts;
   ShardingCostCache data;
   cost::OperatorTimeCache computations;       ///< Remembered prices of the computations of updates.
   std::vector<ShardingMessageCost> messages;  ///< Scratch space of `finish`.
-  std::vector<double> hosts;      ///< Scratch: host bytes that a rank of each position needs.
-  memory::DeviceReserve reserve;  ///< Margins of plans that store whole parameters.
-  memory::DeviceReserve sharded_reserve;  ///< Margins of plans that shard parameters.
-  [[nodiscard]] const memory::DeviceReserve& reserve_of(const plan::Plan& plan) const {
-    return plan.sharding.parameters == plan::Spread::kNone ? reserve : sharded_reserve;
+  std::vector<double> hosts;            ///< Scratch: host bytes that a rank of each position needs.
+  memory::DeviceMemoryReserve reserve;  ///< Margins of plans that store whole parameters.
+  memory::DeviceMemoryReserve sharded_reserve;  ///< Margins of plans that shard parameters.
+  [[nodiscard]] const memory::DeviceMemoryReserve& reserve_of(const plan::Plan& plan) const {
+    return plan.sharding.parameters == plan::StateShardingScope::kNone ? reserve : sharded_reserve;
   }
   bool late_gradients = false;      ///< Result of `memory::allocates_gradients_late` for the job.
   bool passing_parameters = false;  ///< Whole parameters exist only during a step (`for_step`).
@@ -153,31 +153,31 @@ PlanPricer::PlanPricer(const plan::Job& job, const cost::CostModel& cost,
   }
 }
 
-bool PlanPricer::gradients_follow_memory_peak(const plan::Plan& plan,
-                                              std::int64_t micro_batches) const {
+bool PlanPricer::gradients_are_created_after_memory_peak(const plan::Plan& plan,
+                                                         std::int64_t micro_batches) const {
   return store_->late_gradients && plan.parallel.pipeline == 1 && micro_batches == 1;
 }
 
 PlanPricer::~PlanPricer() = default;
 
 const Layouts& PlanPricer::layouts(const plan::Plan& plan) {
-  if (store_->layouts.is_cache_full()) {
+  if (store_->layouts.is_layout_cache_full()) {
     store_->layouts.clear();
     store_->data.clear();
   }
   return store_->layouts.get(plan);
 }
 
-const BlockCosts& PlanPricer::blocks(const plan::Plan& plan) {
+const ModelBlockCosts& PlanPricer::blocks(const plan::Plan& plan) {
   return store_->blocks->get(plan, layouts(plan), store_->pricer);
 }
 
 /// Returns the blocks of a plan whose schedule is known: a position that holds one table for both
 /// ends of the model does not defer the table's gradient.
-const BlockCosts& PlanPricer::scheduled_blocks(const plan::Plan& plan) {
-  const schedule::Placement placement = plan::chunk_placement_of(plan);
+const ModelBlockCosts& PlanPricer::scheduled_blocks(const plan::Plan& plan) {
+  const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(plan);
   const bool joins_table = step::shares_embedding_table(job_.model) &&
-                           placement.embedding_position() == placement.head_position();
+                           placement.embedding_pipeline_position() == placement.head_position();
   if (!joins_table) return blocks(plan);
   plan::Plan whole = plan;
   whole.overlap.defer_embedding_gradient = false;
@@ -190,9 +190,9 @@ namespace {
 double most_shards_bytes(const plan::Plan& plan, const PipelinePositionCost& stage) {
   double bytes = 0;
   for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
-    const auto elements = static_cast<double>(spread.held(stage.size)) +
+    const auto elements = static_cast<double>(spread.sharded_trained_elements(stage.size)) +
                           static_cast<double>(spread.frozen(stage.size));
-    bytes += elements * static_cast<double>(size_bytes(DType::kFp32, 1)) /
+    bytes += elements * static_cast<double>(bytes_of_elements(DType::kFp32, 1)) /
              static_cast<double>(spread.world);
   }
   return bytes;
@@ -200,20 +200,20 @@ double most_shards_bytes(const plan::Plan& plan, const PipelinePositionCost& sta
 
 }  // namespace
 
-PipelineCost PlanPricer::pipeline(const BlockCosts& given, const plan::Plan& plan,
-                                  SimulationExtent played) {
+PipelineCost PlanPricer::pipeline_cost_of_plan(const ModelBlockCosts& given, const plan::Plan& plan,
+                                               SimulationExtent played) {
   // A caller that shares blocks among schedules passes them without this schedule's parts of the
   // vocabulary tables.
   const bool own = schedule::traits_of(plan.schedule.kind).spreads_vocabulary ||
                    plan.overlap.defer_embedding_gradient;
-  const BlockCosts& blocks = own ? scheduled_blocks(plan) : given;
+  const ModelBlockCosts& blocks = own ? scheduled_blocks(plan) : given;
   PipelineCost cost =
       store_->pipelines.compose(blocks, plan, send_of(blocks, plan, layouts(plan), cost_), played);
-  const bool late = gradients_follow_memory_peak(plan, cost.micro_batches);
+  const bool late = gradients_are_created_after_memory_peak(plan, cost.micro_batches);
   for (const PipelinePositionCost& stage : cost.stages) {
     const double dynamic = std::max(stage.activations.any, stage.head_gradient.peak.any);
     const double passing = late && store_->passing_parameters ? most_shards_bytes(plan, stage) : 0;
-    const double states = least_states_bytes(job_, plan, stage, !late) - passing;
+    const double states = min_model_state_bytes(job_, plan, stage, !late) - passing;
     cost.memory_floor_bytes = std::max(
         cost.memory_floor_bytes, std::max(0.0, states) + dynamic + store_->reserve.bytes(dynamic));
   }
@@ -222,22 +222,25 @@ PipelineCost PlanPricer::pipeline(const BlockCosts& given, const plan::Plan& pla
 
 PlanPrice PlanPricer::played_price(const plan::Plan& plan, SimulationExtent played) {
   const plan::Plan settled = plan::with_canonical_sharding(job_, plan);
-  return finish(pipeline(blocks(settled), settled, played), settled);
+  return finish(pipeline_cost_of_plan(blocks(settled), settled, played), settled);
 }
 
-ChunkSecondsAndBytes PlanPricer::parts(const plan::Plan& given) {
+ModelChunkSecondsAndBytes PlanPricer::chunk_seconds_and_bytes_of_plan(const plan::Plan& given) {
   const plan::Plan plan = plan::with_canonical_sharding(job_, given);
-  const BlockCosts& costs = scheduled_blocks(plan);
-  ChunkSecondsAndBytes parts;
+  const ModelBlockCosts& costs = scheduled_blocks(plan);
+  ModelChunkSecondsAndBytes parts;
   const std::vector<PipelinePositionCost> stages =
-      store_->pipelines.parts(costs, plan, send_of(costs, plan, layouts(plan), cost_), parts);
+      store_->pipelines.order_independent_position_costs(
+          costs, plan, send_of(costs, plan, layouts(plan), cost_), parts);
   const double usable = memory::usable_memory_bytes(job_);
-  const auto micro_batches = static_cast<double>(plan::micro_batches(job_, plan));
-  const bool late = gradients_follow_memory_peak(plan, plan::micro_batches(job_, plan));
+  const auto micro_batches = static_cast<double>(plan::micro_batches_per_pipeline(job_, plan));
+  const bool late =
+      gradients_are_created_after_memory_peak(plan, plan::micro_batches_per_pipeline(job_, plan));
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const ShardedStateMemory memory = data_memory(job_, plan, stages[i]);
     PeakBytes beside;
-    for (const ChunkActivationBytes& chunk : parts.bytes[i]) beside.keep(chunk.beside, 0);
+    for (const ModelChunkActivationBytes& chunk : parts.bytes[i])
+      beside.raise_peak_bytes(chunk.beside, 0);
     const double set_aside =
         store_->reserve_of(plan).bytes(0, memory.parameter_bytes, memory.optimizer_bytes);
     const double states = memory.states_bytes - (late ? memory.gradient_bytes : 0);
@@ -295,9 +298,10 @@ PlanPricer::Passes PlanPricer::passes(const PipelinePositionCost& stage,
   const Overlay both{gather.seconds + regather.seconds, gather.link};
   const Overlay reduce{behind ? data.reduce.seconds : 0, data.reduce.link};
   Passes out;
-  const BlockCost forward = with_blocking(stage.forward, ahead ? nothing : data.gather, nothing);
-  const BlockCost backward = with_blocking(stage.backward, ahead ? nothing : data.regather,
-                                           behind ? nothing : data.reduce);
+  const ModelBlockPassCost forward =
+      with_blocking(stage.forward, ahead ? nothing : data.gather, nothing);
+  const ModelBlockPassCost backward = with_blocking(stage.backward, ahead ? nothing : data.regather,
+                                                    behind ? nothing : data.reduce);
   out.forward_s = pass_seconds(forward, shape, gather, none, contention);
   out.backward_s = std::max(pass_seconds(backward, shape, regather, reduce, contention),
                             cycle_seconds(forward, backward, both, reduce) - out.forward_s);
@@ -341,8 +345,9 @@ void PlanPricer::add_ends(Passes& out, const PipelinePositionCost& stage,
   out.end_s = std::max(out.end_s, deferred_s + head_share * all);
 }
 
-PlanPrice PlanPricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
-                              std::span<const ShardingMessageCost> messages) {
+PlanPrice PlanPricer::plan_price_without_memory(const PipelineCost& pipeline,
+                                                const plan::Plan& plan,
+                                                std::span<const ShardingMessageCost> messages) {
   const auto m = static_cast<double>(pipeline.micro_batches);
   PlanPrice price;
   double slowest = 0;
@@ -374,7 +379,7 @@ PlanPrice PlanPricer::seconds(const PipelineCost& pipeline, const plan::Plan& pl
              m * (stage.forward.floor_s + stage.backward.floor_s + stage.head_gradient.floor_s)});
     if (!floors.parts.empty()) {
       floors.messages.insert(floors.messages.end(), static_cast<std::size_t>(stage.count),
-                             least_chunk_message_s(stage, data, plan.overlap));
+                             min_chunk_message_seconds(stage, data, plan.overlap));
     }
     const auto rounds = m + static_cast<double>(stage.count);
     serial +=
@@ -391,7 +396,7 @@ PlanPrice PlanPricer::seconds(const PipelineCost& pipeline, const plan::Plan& pl
   price.lower_bound_s = std::min(floor + update_floor, price.seconds);
   price.upper_bound_s = std::max(serial, price.seconds);
   if (job_.documents) {
-    price.uneven = store_->uneven.of(plan, slowest_of(pipeline));
+    price.uneven = store_->uneven.expected_waits_of_plan(plan, slowest_of(pipeline));
     price.seconds += price.uneven.waits_s;
     price.upper_bound_s += price.uneven.waits_s;
   }
@@ -406,7 +411,7 @@ PlanPrice PlanPricer::finish(const PipelineCost& pipeline, const plan::Plan& pla
   hosts.clear();
   double memory_bytes = 0;
   const auto others = static_cast<double>(pipeline.micro_batches - 1);
-  const bool late = gradients_follow_memory_peak(plan, pipeline.micro_batches);
+  const bool late = gradients_are_created_after_memory_peak(plan, pipeline.micro_batches);
   for (const PipelinePositionCost& stage : pipeline.stages) {
     const ShardingCostCache::Entry& known =
         store_->data.get({cost_, job_, plan, groups, stage}, store_->computations);
@@ -421,12 +426,12 @@ PlanPrice PlanPricer::finish(const PipelineCost& pipeline, const plan::Plan& pla
     const double states = memory.states_bytes - (late ? memory.gradient_bytes : 0);
     // Parameters that exist only during a step are all present when a backward begins, and none
     // during the update.
-    const bool passes =
-        late && store_->passing_parameters && plan.sharding.parameters == plan::Spread::kNone;
+    const bool passes = late && store_->passing_parameters &&
+                        plan.sharding.parameters == plan::StateShardingScope::kNone;
     const auto frozen = static_cast<double>(stage.size.frozen_dense + stage.size.frozen_expert);
     const double passing = passes
                                ? memory.parameter_bytes +
-                                     frozen * static_cast<double>(size_bytes(
+                                     frozen * static_cast<double>(bytes_of_elements(
                                                   plan::parameter_storage_type(job_.precision), 1))
                                : 0;
     memory_bytes = std::max({memory_bytes, with(states, 0), with(states - passing, dynamic),
@@ -434,16 +439,18 @@ PlanPrice PlanPricer::finish(const PipelineCost& pipeline, const plan::Plan& pla
     const double on_host = memory.host_bytes + stage.on_host_bytes;
     hosts.insert(hosts.end(), static_cast<std::size_t>(stage.count), on_host);
   }
-  PlanPrice price = seconds(pipeline, plan, messages);
+  PlanPrice price = plan_price_without_memory(pipeline, plan, messages);
   price.memory_bytes = memory_bytes;
   if (std::ranges::max(hosts) > 0) {
-    price.host_bytes = plan::fullest_host_bytes(hosts, plan::node_ranks(job_, plan));
+    price.host_bytes = plan::fullest_node_host_memory_bytes(hosts, plan::node_ranks(job_, plan));
   }
   return price;
 }
 
-double PlanPricer::update_s(const plan::Plan& plan, const PipelinePositionCost& stage) {
-  return store_->data.update_s({cost_, job_, plan, layouts(plan), stage}, store_->computations);
+double PlanPricer::step_end_seconds_of_position(const plan::Plan& plan,
+                                                const PipelinePositionCost& stage) {
+  return store_->data.cached_step_end_seconds({cost_, job_, plan, layouts(plan), stage},
+                                              store_->computations);
 }
 
 }  // namespace stepwright::simulate

@@ -26,7 +26,7 @@ struct PeakBytes {
   double using_parameters = 0;
 
   /// Raises both peaks to those of `other`, each with `beside_bytes` added.
-  void keep(const PeakBytes& other, double beside_bytes) {
+  void raise_peak_bytes(const PeakBytes& other, double beside_bytes) {
     any = std::max(any, other.any + beside_bytes);
     if (other.using_parameters <= 0) return;
     using_parameters = std::max(using_parameters, other.using_parameters + beside_bytes);
@@ -35,7 +35,7 @@ struct PeakBytes {
 
 /// Seconds and bytes of one template (the operators of a block in one direction) when it runs
 /// alone.
-struct BlockCost {
+struct ModelBlockPassCost {
   /// Seconds when the template runs alone, including the slow-down among its own operators.
   double seconds = 0;
   /// Lower bound of the seconds that the template adds to its compute stream in a step
@@ -65,23 +65,23 @@ struct BlockCost {
   PeakBytes peak;  ///< Peak bytes of all live tensors while the template runs.
 
   /// Adds the seconds and bytes of `count` repetitions of `other`; of peaks the larger one is kept.
-  void add(const BlockCost& other, double count);
+  void add(const ModelBlockPassCost& other, double count);
   /// Lowers each member to the minimum of both costs.
-  void lower_to_minimum_cost(const BlockCost& other);
+  void take_member_wise_minimum_cost(const ModelBlockPassCost& other);
   /// Lowers the lower bounds for a template that runs beside another strand (a second micro-batch):
   /// only its kernels count, since the other strand may fill its waits.
   void lower_bounds_for_shared_stream();
 };
 
 struct BlockPairCost {
-  BlockCost forward, backward;
+  ModelBlockPassCost forward, backward;
 };
 
 /// Cost of one pass over the part of the vocabulary that a position holds. `cost`: until its
 /// compute stream ends; `message_s`: how much longer the message takes that the pass starts.
 struct VocabularyPassCost {
   schedule::Direction direction{};
-  BlockCost cost;
+  ModelBlockPassCost cost;
   double message_s = 0;
   /// True if the vocabulary pass computes or sends something, even in zero time.
   bool is_there = false;
@@ -90,13 +90,13 @@ struct VocabularyPassCost {
 /// Cost of a backward that is cut into data gradients and weight gradients
 /// (`step/split_backward.h`).
 struct SplitBackwardCost {
-  BlockCost data, weight;
+  ModelBlockPassCost data, weight;
 };
 
 /// Seconds and bytes of all blocks of a model (layers, embedding, head) for one choice of
 /// everything on which blocks depend (degrees, micro-batch, group layouts), independent of pipeline
 /// and sharding.
-struct BlockCosts {
+struct ModelBlockCosts {
   /// Cost of one class of layers with one kind of recomputation.
   struct RecomputedLayerCost {
     BlockPairCost cost;
@@ -104,26 +104,27 @@ struct BlockCosts {
     std::unique_ptr<const SplitBackwardCost> cut;
     /// Cost of the layer's forward beside a backward of a layer of each class, with equal
     /// recomputation.
-    schedule::Beside<BlockCost> pairs;
+    schedule::Beside<ModelBlockPassCost> pairs;
 
     /// Returns the costs of data and weight gradients; zero costs if the backward is not cut.
-    [[nodiscard]] const SplitBackwardCost& split() const;
+    [[nodiscard]] const SplitBackwardCost& split_backward_costs() const;
     /// Returns the cost of one direction: data gradients, weight gradients, or the whole backward.
-    [[nodiscard]] const BlockCost& gradients(schedule::Direction direction) const;
+    [[nodiscard]] const ModelBlockPassCost& backward_cost_of_direction(
+        schedule::Direction direction) const;
     /// Returns the cost of data and weight gradients together; if the schedule cuts only some
     /// backwards, the minimum of a whole and a cut one.
-    [[nodiscard]] BlockCost backward(schedule::BackwardForm form) const;
+    [[nodiscard]] ModelBlockPassCost backward(schedule::BackwardSplitting form) const;
   };
   struct Layer {
     model::LayerClass which;
-    step::BlockParameterSizes size;
-    /// Costs of the layer for each kind of recomputation, indexed by `BlockCosts::place`; null: not
-    /// computed.
+    step::ModelBlockParameterCounts size;
+    /// Costs of the layer for each kind of recomputation, indexed by
+    /// `ModelBlockCosts::cost_index_of_recomputation`; null: not computed.
     std::vector<std::unique_ptr<RecomputedLayerCost>> with;
 
     /// Returns the cost of the layer with one kind of recomputation, by its index
-    /// `BlockCosts::place`; zero costs if it was not computed.
-    [[nodiscard]] const RecomputedLayerCost& of(std::size_t place) const;
+    /// `ModelBlockCosts::cost_index_of_recomputation`; zero costs if it was not computed.
+    [[nodiscard]] const RecomputedLayerCost& cost_at_place(std::size_t place) const;
   };
   std::vector<Layer> layers;
   /// Number of multi-token prediction layers; they are equal, except that the first may have its
@@ -132,22 +133,24 @@ struct BlockCosts {
   Layer multi_token;
   /// Parameters of the first multi-token prediction layer if it has its own copy of the embedding
   /// table.
-  step::BlockParameterSizes split_multi_token_size;
+  step::ModelBlockParameterCounts split_multi_token_size;
   /// Sets of recomputed modules that are priced in addition to the three common ones: none, the
   /// core of attention, and everything.
   std::vector<plan::RecomputeModuleSet> listed;
   /// Returns the index in `Layer::with` for one kind of recomputation.
-  [[nodiscard]] std::size_t place(const plan::LayerRecompute& recompute) const;
+  [[nodiscard]] std::size_t cost_index_of_recomputation(
+      const plan::LayerRecompute& recompute) const;
   BlockPairCost embedding;
   /// Cost of the embedding if the layers of the model's encoder are recomputed.
   BlockPairCost whole_embedding;
-  [[nodiscard]] const BlockPairCost& embedding_with(const plan::Recompute& recompute) const {
-    return plan::recomputed_layer_part(recompute).whole ? whole_embedding : embedding;
+  [[nodiscard]] const BlockPairCost& embedding_with(
+      const plan::ActivationRecomputation& recompute) const {
+    return plan::parts_recomputed_in_layers(recompute).whole ? whole_embedding : embedding;
   }
   BlockPairCost head;  ///< Cost of the head, equal for a tied and an untied table.
   /// Weight gradients of the head, if they are deferred until all backwards of the position have
   /// ended; each backward then keeps `retained_bytes`. 0: they are not deferred.
-  BlockCost head_gradient;
+  ModelBlockPassCost head_gradient;
   /// Bytes of one activation message to the neighbouring pipeline position.
   double sent_bytes = 0;
   /// Seconds that the receiver of an activation message computes before it can use the message.
@@ -156,53 +159,55 @@ struct BlockCosts {
   /// positions inside the pipeline; 1: positions at the ends of the model.
   struct VocabularyPartCost {
     BlockPairCost cost;
-    step::BlockParameterSizes size;
+    step::ModelBlockParameterCounts size;
     /// Passes over the vocabulary, which replace `cost` in schedules in which positions run them on
     /// their own.
     std::vector<VocabularyPassCost> passes;
   };
   std::array<VocabularyPartCost, 2> embedding_parts, head_parts;
-  step::BlockParameterSizes embedding_size;
+  step::ModelBlockParameterCounts embedding_size;
   /// Parameters of an untied head, or of a tied head on the rank that also holds the embedding
   /// table.
-  step::BlockParameterSizes head_size;
+  step::ModelBlockParameterCounts head_size;
   /// Parameters of a tied head that has its own copy of the embedding table.
-  step::BlockParameterSizes split_head_size;
+  step::ModelBlockParameterCounts split_head_size;
 };
 
 /// Smallest and largest of several blocks in parameters, for each kind of parameter separately; 0
 /// without blocks.
-struct BlockParameterExtremes {
-  step::BlockParameterSizes least;
-  step::BlockParameterSizes most;
+struct ModelBlockParameterExtremes {
+  step::ModelBlockParameterCounts least;
+  step::ModelBlockParameterCounts most;
   bool any = false;
 
-  void keep(const step::BlockParameterSizes& block) {
+  void keep(const step::ModelBlockParameterCounts& block) {
     if (!any) least = block;
     any = true;
     for (const auto part :
-         {&step::BlockParameterSizes::dense, &step::BlockParameterSizes::expert,
-          &step::BlockParameterSizes::borrowed, &step::BlockParameterSizes::frozen_dense,
-          &step::BlockParameterSizes::frozen_expert, &step::BlockParameterSizes::frozen_borrowed}) {
+         {&step::ModelBlockParameterCounts::dense, &step::ModelBlockParameterCounts::expert,
+          &step::ModelBlockParameterCounts::borrowed,
+          &step::ModelBlockParameterCounts::frozen_dense,
+          &step::ModelBlockParameterCounts::frozen_expert,
+          &step::ModelBlockParameterCounts::frozen_borrowed}) {
       least.*part = std::min(least.*part, block.*part);
       most.*part = std::max(most.*part, block.*part);
     }
   }
-  auto operator<=>(const BlockParameterExtremes&) const = default;
+  auto operator<=>(const ModelBlockParameterExtremes&) const = default;
 };
 
 /// Frozen blocks without a backward, since neither they nor any block below them train parameters.
-struct FrozenBlocks {
-  step::BlockParameterSizes size;
+struct FrozenModelBlocks {
+  step::ModelBlockParameterCounts size;
   std::int64_t units = 0;
   std::int64_t routed_units = 0;  ///< Number of these blocks that have routed parameters.
 
-  void add(const step::BlockParameterSizes& block, std::int64_t count) {
+  void add(const step::ModelBlockParameterCounts& block, std::int64_t count) {
     size.add(block, count);
     units += count;
     if (block.frozen_expert > 0) routed_units += count;
   }
-  auto operator<=>(const FrozenBlocks&) const = default;
+  auto operator<=>(const FrozenModelBlocks&) const = default;
 };
 
 /// Seconds and bytes of one pipeline position, or of several equal ones, without the sharding of
@@ -211,8 +216,8 @@ struct PipelinePositionCost {
   std::int64_t position = 0;  ///< Index of the first of the equal positions.
   std::int64_t count = 1;     ///< Number of equal positions that these costs stand for.
   /// Cost of the forward of one micro-batch through all chunks of the position.
-  BlockCost forward;
-  BlockCost backward;  ///< Cost of the data and weight gradients of one micro-batch.
+  ModelBlockPassCost forward;
+  ModelBlockPassCost backward;  ///< Cost of the data and weight gradients of one micro-batch.
   /// Lower bound of the seconds until the last of the equal positions can start its first forward.
   double fill_s = 0;
   /// Lower bound of the seconds from the last backward of the last of the equal positions to the
@@ -221,7 +226,7 @@ struct PipelinePositionCost {
   /// Lower bound of the seconds from the last backward of the first of the equal positions to the
   /// end of the pipeline.
   double first_drain_s = 0;
-  PositionStepLoad
+  PipelinePositionStepLoad
       load;  ///< Load of the last of the equal positions, without data-parallel messages.
   /// For each chunk, its share of the position's parameters: the smaller one of its shares of dense
   /// and of routed parameters.
@@ -230,25 +235,26 @@ struct PipelinePositionCost {
   PeakBytes activations;
   /// Lower bound of the peak bytes of activations that are kept in host memory for one rank.
   double on_host_bytes = 0;
-  step::BlockParameterSizes size;
+  step::ModelBlockParameterCounts size;
   /// `deferred_size`: parameters whose weight gradients wait at the memory peak because backwards
   /// are cut, counted once per waiting micro-batch. `cut_size`: parameters of all blocks whose
   /// backward is cut.
-  step::BlockParameterSizes deferred_size;
-  step::BlockParameterSizes cut_size;
+  step::ModelBlockParameterCounts deferred_size;
+  step::ModelBlockParameterCounts cut_size;
   /// Deferred weight gradients of the head for one micro-batch (0: none). Only `peak` is the peak
   /// of the position while those of all micro-batches wait.
-  BlockCost head_gradient;
+  ModelBlockPassCost head_gradient;
   /// Parameters of a head whose weight gradients are deferred; 0: none are deferred.
-  step::BlockParameterSizes head_size;
+  step::ModelBlockParameterCounts head_size;
   std::int64_t units = 0;  ///< Number of blocks of the position that have parameters.
   /// Number of blocks of the position that train some of their parameters.
   std::int64_t trained_units = 0;
-  BlockParameterExtremes blocks;  ///< Smallest and largest of the position's blocks, in parameters.
+  ModelBlockParameterExtremes
+      blocks;                     ///< Smallest and largest of the position's blocks, in parameters.
   std::int64_t routed_units = 0;  ///< Number of blocks of the position that have routed parameters.
   /// Number of expert routers whose load-balancing biases are corrected after a step.
   std::int64_t corrected = 0;
-  FrozenBlocks resting;  ///< Frozen blocks of the position that run no backward.
+  FrozenModelBlocks resting;  ///< Frozen blocks of the position that run no backward.
   /// Number of elements of an embedding table that is tied to the head and whose gradients are
   /// added at the end of a step; 0: none.
   std::int64_t tied_table = 0;
@@ -294,8 +300,8 @@ struct PlanPrice {
   UnevenMicroBatchWaits uneven;
   /// Bytes that the fullest stage needs on a device, with the memory of processes and with experts
   /// loaded as `memory::assumed_expert_load` says. Never above the program's account
-  /// (`MemoryReport::needed_device_bytes`), so a plan that does not fit by this figure does not
-  /// fit. Leaves out parameters gathered ahead and gradients under reduction, so it may be too
+  /// (`MemoryReport::device_bytes_needed_by_plan`), so a plan that does not fit by this figure does
+  /// not fit. Leaves out parameters gathered ahead and gradients under reduction, so it may be too
   /// small: over random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Replaced
   /// by the exact figure before it is shown (`simulate_plan`).
   double memory_bytes = 0;
@@ -305,7 +311,7 @@ struct PlanPrice {
 
 /// Bytes that one chunk keeps for one micro-batch, and the most bytes (`beside`) that its passes
 /// need in addition.
-struct ChunkActivationBytes {
+struct ModelChunkActivationBytes {
   /// Bytes kept from the forward to the backward or, if that is cut, to the data gradients.
   double forward = 0;
   double weight = 0;  ///< Bytes kept from the data gradients to the weight gradients.
@@ -314,10 +320,10 @@ struct ChunkActivationBytes {
 
 /// Seconds and bytes of a plan's chunks for one micro-batch, [position][chunk], independent of the
 /// order of the schedule.
-struct ChunkSecondsAndBytes {
+struct ModelChunkSecondsAndBytes {
   /// Seconds of the passes of each chunk, for cut and for whole backwards.
   schedule::PipelineScheduleSeconds seconds;
-  std::vector<std::vector<ChunkActivationBytes>> bytes;
+  std::vector<std::vector<ModelChunkActivationBytes>> bytes;
   std::vector<double>
       /// Activation bytes that the chunks of each position together may keep in device memory, as
       /// priced.
@@ -329,8 +335,8 @@ struct SharedPricerCaches;
 
 /// Computes closed-form prices of plans of one job, with caches. Not shared between threads, but
 /// pricers of one job and cost model may share a store. Pricing has three steps (`blocks`,
-/// `pipeline`, `finish`), so that a search can share the results of the first ones; `price` does
-/// all three.
+/// `pipeline_cost_of_plan`, `finish`), so that a search can share the results of the first ones;
+/// `price` does all three.
 class PlanPricer {
  public:
   PlanPricer(const plan::Job& job, const cost::CostModel& cost);
@@ -344,29 +350,32 @@ class PlanPricer {
   /// (`OverlapFlagTraits::of_blocks`), collectives.{tensor, context, expert}, rank_order, and
   /// recompute (each kind is added when it is first asked for); with a rank order other than the
   /// default also on parallel.{pipeline, data}. The reference stays valid as long as the pricer.
-  const BlockCosts& blocks(const plan::Plan& plan);
+  const ModelBlockCosts& blocks(const plan::Plan& plan);
   /// Returns the costs of a plan's pipeline, which also depend on parallel.{pipeline, data},
   /// schedule, layers and overlap.pipeline. `played`: for what turns are simulated: if chunks
   /// differ, this comes nearer to the simulator than closed forms, and takes a thousand times as
   /// long.
-  [[nodiscard]] PipelineCost pipeline(const BlockCosts& blocks, const plan::Plan& plan,
-                                      SimulationExtent played = SimulationExtent::kNothing);
+  [[nodiscard]] PipelineCost pipeline_cost_of_plan(
+      const ModelBlockCosts& blocks, const plan::Plan& plan,
+      SimulationExtent played = SimulationExtent::kNothing);
   /// Returns the full price of a plan: adds to the pipeline's costs those of sharding,
   /// accumulation, buckets, data-parallel algorithms, and overlap of gradients and parameters.
   [[nodiscard]] PlanPrice finish(const PipelineCost& pipeline, const plan::Plan& plan);
   /// Returns the price of a plan without memory. `messages`: costs of data-parallel messages and
   /// updates of the pipeline's distinct positions, in their order.
-  [[nodiscard]] PlanPrice seconds(const PipelineCost& pipeline, const plan::Plan& plan,
-                                  std::span<const ShardingMessageCost> messages);
+  [[nodiscard]] PlanPrice plan_price_without_memory(const PipelineCost& pipeline,
+                                                    const plan::Plan& plan,
+                                                    std::span<const ShardingMessageCost> messages);
   /// Returns the seconds of a position at the end of a step: small reductions, gradient norm and
   /// optimizer.
-  [[nodiscard]] double update_s(const plan::Plan& plan, const PipelinePositionCost& stage);
+  [[nodiscard]] double step_end_seconds_of_position(const plan::Plan& plan,
+                                                    const PipelinePositionCost& stage);
 
   PlanPrice price(const plan::Plan& plan) { return played_price(plan, SimulationExtent::kNothing); }
   PlanPrice played_price(const plan::Plan& plan, SimulationExtent played = SimulationExtent::kAll);
   /// Returns the seconds and bytes of a plan's chunks, from which an order of its schedule can be
   /// found.
-  [[nodiscard]] ChunkSecondsAndBytes parts(const plan::Plan& plan);
+  [[nodiscard]] ModelChunkSecondsAndBytes chunk_seconds_and_bytes_of_plan(const plan::Plan& plan);
 
   [[nodiscard]] const cost::OverlapSlowdownFactors& contention() const {
     return cost_.contention();
@@ -376,11 +385,11 @@ class PlanPricer {
   struct Store;
   struct Passes;
   const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts(const plan::Plan& plan);
-  const BlockCosts& scheduled_blocks(const plan::Plan& plan);
+  const ModelBlockCosts& scheduled_blocks(const plan::Plan& plan);
   /// True if gradients are created only after the memory peak of a step, as those of its only
   /// backward.
-  [[nodiscard]] bool gradients_follow_memory_peak(const plan::Plan& plan,
-                                                  std::int64_t micro_batches) const;
+  [[nodiscard]] bool gradients_are_created_after_memory_peak(const plan::Plan& plan,
+                                                             std::int64_t micro_batches) const;
   [[nodiscard]] Passes passes(const PipelinePositionCost& stage, const PipelineCost& pipeline,
                               const ShardingMessageCost& data, const plan::Plan& plan) const;
   void add_ends(Passes& out, const PipelinePositionCost& stage, const PipelineCost& pipeline,

@@ -16,7 +16,7 @@ struct AvailablePlanMemory {
 
   /// Returns the device bytes that a plan needs. Missing host memory counts as if the device lacked
   /// it, so the result is above `device_bytes` exactly if the plan does not fit.
-  [[nodiscard]] double needed_device_bytes(const PlanPrice& price) const {
+  [[nodiscard]] double device_bytes_needed_by_plan(const PlanPrice& price) const {
     return std::max(price.memory_bytes, device_bytes + (price.host_bytes - host_bytes));
   }
   /// True if a plan fits in device and host memory, judged by its closed-form price.

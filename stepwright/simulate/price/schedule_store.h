@@ -13,11 +13,11 @@
 namespace stepwright::simulate {
 
 /// The turns of a pipeline schedule for one number of stages and of micro-batches, and their order.
-struct StoredScheduleTurns {
-  schedule::Placement placement;
+struct CachedScheduleTurns {
+  schedule::ModelChunkPlacement placement;
   /// Turns by pipeline position; with one strand, no turn is a pair.
   std::vector<schedule::Turns> turns;
-  schedule::TurnOrder order;
+  schedule::ScheduleTurnOrder order;
 };
 
 /// Chunks of a schedule whose activations wait for their backward, at the fullest moments of each
@@ -32,27 +32,28 @@ struct FullestScheduleMoments {
 class SimulatedScheduleCache {
  public:
   /// Identifies a played schedule: the schedule with its numbers of stages and micro-batches.
-  struct Key {
-    schedule::Schedule schedule;
+  struct SimulatedScheduleKey {
+    schedule::PipelineSchedule schedule;
     std::int64_t stages = 1;
     std::int64_t micro_batches = 1;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const SimulatedScheduleKey&) const = default;
   };
-  std::shared_ptr<const StoredScheduleTurns> turns(const Key& key);
+  std::shared_ptr<const CachedScheduleTurns> turns(const SimulatedScheduleKey& key);
   /// Returns, for each position of a schedule, the moments at which most chunks wait for their
   /// backward.
-  std::shared_ptr<const FullestScheduleMoments> fullest_schedule_moments(const Key& key);
+  std::shared_ptr<const FullestScheduleMoments> schedule_moments_of_peak_activations(
+      const SimulatedScheduleKey& key);
 
  private:
   struct Entry {
     std::mutex mutex;  ///< Held while the members of this entry are computed.
-    std::shared_ptr<const StoredScheduleTurns> turns;
+    std::shared_ptr<const CachedScheduleTurns> turns;
     std::shared_ptr<const FullestScheduleMoments> fullest_schedule_moments;
   };
-  std::shared_ptr<Entry> entry(const Key& key);
+  std::shared_ptr<Entry> entry(const SimulatedScheduleKey& key);
 
   std::mutex mutex_;
-  std::map<Key, std::shared_ptr<Entry>> entries_;
+  std::map<SimulatedScheduleKey, std::shared_ptr<Entry>> entries_;
   std::int64_t turns_ = 0;  ///< Number of turns in all entries.
 };
 

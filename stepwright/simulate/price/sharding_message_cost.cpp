@@ -22,12 +22,12 @@ class Messages {
       : cost_(cost), plan_(plan), layouts_(layouts) {}
 
   /// Adds the message's elements, cut into `count` equal messages.
-  void add(MessageSecondsWithBound& sum, const PositionDataMessages& m) const {
+  void add(MessageSecondsWithBound& sum, const PositionDataParallelMessages& m) const {
     const cluster::GroupLayout& layout = layouts_[static_cast<std::size_t>(m.group)];
     if (layout.size <= 1 || m.elements <= 0) return;
     const auto time = [&](double each) {
-      return cost_.message(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data,
-                           m.scheme);
+      return cost_.message_time(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data,
+                                m.scheme);
     };
     const double largest = std::min(m.elements, m.largest);
     const cost::OperatorTime one = time(largest);
@@ -46,12 +46,13 @@ class Messages {
   const Layouts& layouts_;
 };
 
-MessageSecondsWithBound& of_moment(ShardingMessageCost& cost, step::DataParallelMoment moment) {
+MessageSecondsWithBound& of_moment(ShardingMessageCost& cost,
+                                   step::DataParallelMessageMoment moment) {
   switch (moment) {
-    case step::DataParallelMoment::kEachUse: return cost.gather;
-    case step::DataParallelMoment::kAfterStep: return cost.refresh;
-    case step::DataParallelMoment::kEachBackward: return cost.reduce;
-    case step::DataParallelMoment::kLastBackward: break;
+    case step::DataParallelMessageMoment::kEachUse: return cost.gather;
+    case step::DataParallelMessageMoment::kAfterStep: return cost.refresh;
+    case step::DataParallelMessageMoment::kEachBackward: return cost.reduce;
+    case step::DataParallelMessageMoment::kLastBackward: break;
   }
   return cost.last_reduce;
 }
@@ -60,16 +61,16 @@ MessageSecondsWithBound& of_moment(ShardingMessageCost& cost, step::DataParallel
 /// offloaded.
 void add_copies(MessageSecondsWithBound& sum, const PositionPricingInput& at,
                 const PipelinePositionCost& stage, const step::ShardingGroups& spread,
-                step::DataParallelMoment moment) {
+                step::DataParallelMessageMoment moment) {
   if (!at.plan.offload.parameters) return;
-  const step::OperatorKind kind = step::carries_gradients(moment)
+  const step::OperatorKind kind = step::moment_carries_gradients(moment)
                                       ? step::OperatorKind::kCopyToHost
                                       : step::OperatorKind::kCopyFromHost;
   for (const auto& [type, elements] :
-       step::host_state_copies(at.job, at.plan, spread, stage.size, moment)) {
+       step::offloaded_state_copy_elements(at.job, at.plan, spread, stage.size, moment)) {
     if (elements == 0) continue;
     const step::Operator copy{.kind = kind, .dtype = type, .shape = {.rows = elements}};
-    sum.seconds += at.cost.price(copy, at.layouts, at.plan.collectives).seconds;
+    sum.seconds += at.cost.price_template_operators(copy, at.layouts, at.plan.collectives).seconds;
   }
 }
 
@@ -84,12 +85,13 @@ PipelinePositionCost without_resting(const PipelinePositionCost& stage) {
 
 /// Returns the bytes of optimizer states of a parameter that is not part of a matrix of its own.
 double state_bytes(const plan::Job& job, const plan::StateDataTypes& types) {
-  const std::int64_t moments = plan::moment_centibits(plan::traits_of(job.optimizer), types, false);
+  const std::int64_t moments =
+      plan::optimizer_moment_centibits_per_element(plan::traits_of(job.optimizer), types, false);
   return static_cast<double>(plan::master_copy_bytes(types)) + static_cast<double>(moments) / 800;
 }
 
 /// True if all parameters of a position have equally large optimizer states, all on the device.
-bool are_alike(const step::ShardingGroups& spread, const step::BlockParameterSizes& size,
+bool are_alike(const step::ShardingGroups& spread, const step::ModelBlockParameterCounts& size,
                const plan::HostOffload& offload) {
   return spread.stacked_matrix_sizes(size).empty() && offload.optimizer == 0;
 }
@@ -97,14 +99,17 @@ bool are_alike(const step::ShardingGroups& spread, const step::BlockParameterSiz
 /// Returns the bytes of optimizer states of one kind of parameters before sharding, without those
 /// on the host; for an even spread, no more than the fullest rank holds.
 double optimizer_bytes(const plan::Job& job, const plan::StateDataTypes& types,
-                       const step::ShardingGroups& spread, const step::BlockParameterSizes& size,
+                       const step::ShardingGroups& spread,
+                       const step::ModelBlockParameterCounts& size,
                        const plan::HostOffload& offload) {
   const plan::OptimizerTraits& traits = plan::traits_of(job.optimizer);
   const step::OptimizerMatrixSizes& matrices = spread.stacked_matrix_sizes(size);
-  const auto held = static_cast<double>(spread.held(size));
+  const auto held = static_cast<double>(spread.sharded_trained_elements(size));
   const auto in_matrices = static_cast<double>(matrices.elements);
   const auto each = [&](bool of_matrix) {
-    return static_cast<double>(plan::moment_centibits(traits, types, of_matrix)) / 800;
+    return static_cast<double>(
+               plan::optimizer_moment_centibits_per_element(traits, types, of_matrix)) /
+           800;
   };
   const auto master = static_cast<double>(plan::master_copy_bytes(types));
   double moments = held * each(false);
@@ -133,13 +138,13 @@ double step_end_seconds(const PositionPricingInput& at, cost::OperatorTimeCache&
   const step::OptimizerShare share = step::optimizer_share(at.job, at.plan, at.stage.size);
   double computation = 0;
   for (const step::Operator& op : step::update_operators(at.job, at.plan, share)) {
-    computation += computations.seconds(op);
+    computation += computations.cached_operator_seconds(op);
   }
   for (const step::Operator& op :
        step::parameter_unpack_operators(at.job, at.plan, at.stage.size)) {
-    computation += computations.seconds(op);
+    computation += computations.cached_operator_seconds(op);
   }
-  computation += computations.seconds(
+  computation += computations.cached_operator_seconds(
       step::gradient_norm_operator(share.elements, plan::state_types(at.job, at.plan).gradient));
   const Messages messages(at.cost, at.plan, at.layouts);
   const step::StepEndSumSizes end = step_end_reductions(at.job, at.plan, at.stage);
@@ -155,9 +160,9 @@ double step_end_seconds(const PositionPricingInput& at, cost::OperatorTimeCache&
   };
   std::ranges::for_each(step::partial_gradient_all_reduces(at.plan, end), add);
   std::ranges::for_each(
-      step::step_statistics_all_reduces(end, step::statistics_type(at.job.precision)), add);
+      step::step_statistics_all_reduces(end, step::data_type_of_statistics(at.job.precision)), add);
   std::ranges::for_each(step::matrix_optimizer_messages(at.job, at.plan, share), add);
-  return computation + sum.seconds + at.cost.idle_between_steps_s();
+  return computation + sum.seconds + at.cost.device_idle_seconds_between_steps();
 }
 
 MessageSecondsWithBound& MessageSecondsWithBound::operator+=(const MessageSecondsWithBound& other) {
@@ -182,22 +187,23 @@ ShardingMessageCost& ShardingMessageCost::operator+=(const ShardingMessageCost& 
 void add_sharding_message_cost(ShardingMessageCost& sum, const PositionPricingInput& at,
                                const step::ShardingGroups& spread) {
   const Messages messages(at.cost, at.plan, at.layouts);
-  each_message(at.job, at.plan, at.stage, spread, [&](const PositionDataMessages& m) {
-    if (step::carries_gradients(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
+  each_message(at.job, at.plan, at.stage, spread, [&](const PositionDataParallelMessages& m) {
+    if (step::moment_carries_gradients(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
     messages.add(of_moment(sum, m.moment), m);
   });
-  add_copies(sum.gather, at, at.stage, spread, step::DataParallelMoment::kEachUse);
-  add_copies(sum.reduce, at, at.stage, spread, step::DataParallelMoment::kEachBackward);
-  if (at.stage.resting == FrozenBlocks{}) {
+  add_copies(sum.gather, at, at.stage, spread, step::DataParallelMessageMoment::kEachUse);
+  add_copies(sum.reduce, at, at.stage, spread, step::DataParallelMessageMoment::kEachBackward);
+  if (at.stage.resting == FrozenModelBlocks{}) {
     sum.regather = sum.gather;
     return;
   }
   each_message(at.job, at.plan, without_resting(at.stage), spread,
-               [&](const PositionDataMessages& m) {
-                 if (m.moment == step::DataParallelMoment::kEachUse) messages.add(sum.regather, m);
+               [&](const PositionDataParallelMessages& m) {
+                 if (m.moment == step::DataParallelMessageMoment::kEachUse)
+                   messages.add(sum.regather, m);
                });
   add_copies(sum.regather, at, without_resting(at.stage), spread,
-             step::DataParallelMoment::kEachUse);
+             step::DataParallelMessageMoment::kEachUse);
 }
 
 ShardingMessageCost data_cost(const PositionPricingInput& at,
@@ -213,7 +219,8 @@ ShardedStateMemory data_memory(const plan::Job& job, const plan::Plan& plan,
                                const PipelinePositionCost& stage) {
   ShardedStateMemory out;
   out.host_bytes = static_cast<double>(step::host_model_state_bytes(job, plan, stage.size).bytes());
-  out.states_bytes = static_cast<double>(step::narrow_weight_copy_bytes(job, plan, stage.size));
+  out.states_bytes =
+      static_cast<double>(step::low_precision_weight_copy_bytes(job, plan, stage.size));
   const plan::StateDataTypes types = plan::state_types(job, plan);
   const double whole = bytes_of(plan::parameter_storage_type(job.precision), 1);
   const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);
@@ -222,7 +229,7 @@ ShardedStateMemory data_memory(const plan::Job& job, const plan::Plan& plan,
   const auto stores = static_cast<double>(1 + others.parameters);
   const auto updates = static_cast<double>(1 + others.updates);
   for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
-    const auto elements = static_cast<double>(spread.held(stage.size));
+    const auto elements = static_cast<double>(spread.sharded_trained_elements(stage.size));
     const auto p = static_cast<double>(spread.state_shard_count(plan.sharding.parameters));
     const auto g = static_cast<double>(spread.state_shard_count(plan.sharding.gradients));
     const auto os = static_cast<double>(spread.state_shard_count(plan.sharding.optimizer));
@@ -240,19 +247,22 @@ ShardedStateMemory data_memory(const plan::Job& job, const plan::Plan& plan,
     out.optimizer_bytes += own;
     // At the peak a layer is gathered; the head's peak comes when layer parameters have been freed.
     if (p > 1 && !stage.head) {
-      const step::BlockParameterSizes& least = stage.blocks.least;
-      out.transient_bytes += static_cast<double>(spread.held(least) + spread.frozen(least)) * whole;
+      const step::ModelBlockParameterCounts& least = stage.blocks.least;
+      out.transient_bytes +=
+          static_cast<double>(spread.sharded_trained_elements(least) + spread.frozen(least)) *
+          whole;
     }
   }
   return out;
 }
 
-double deferred_gradient_bytes(const plan::Plan& plan, const step::BlockParameterSizes& deferred) {
-  if (deferred == step::BlockParameterSizes{}) return 0;
+double deferred_gradient_bytes(const plan::Plan& plan,
+                               const step::ModelBlockParameterCounts& deferred) {
+  if (deferred == step::ModelBlockParameterCounts{}) return 0;
   double elements = 0;
   for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     if (spread.state_shard_count(plan.sharding.gradients) <= 1) continue;
-    elements += static_cast<double>(spread.held(deferred));
+    elements += static_cast<double>(spread.sharded_trained_elements(deferred));
   }
   return elements * bytes_of(plan.accumulate, 1);
 }
@@ -264,14 +274,14 @@ namespace {
 double least_parameter_bytes(const plan::Job& job, DType stored) {
   const double bytes = bytes_of(stored, 1);
   if (!job.kernels.narrow_parameters) return bytes;
-  const auto layouts = static_cast<double>(step::narrow_operand_layout_count(job));
+  const auto layouts = static_cast<double>(step::low_precision_operand_layout_count(job));
   return layouts == 0 ? bytes : std::min(bytes, layouts * bytes_of(job.precision, 1));
 }
 
 }  // namespace
 
-double least_states_bytes(const plan::Job& job, const plan::Plan& plan,
-                          const PipelinePositionCost& stage, bool with_gradients) {
+double min_model_state_bytes(const plan::Job& job, const plan::Plan& plan,
+                             const PipelinePositionCost& stage, bool with_gradients) {
   const plan::HostOffload offload = most_offloaded(job, plan);
   // Gradients are accumulated in the type in which parameters are stored or in a wider one (law
   // `accumulate`).
@@ -292,9 +302,9 @@ double least_states_bytes(const plan::Job& job, const plan::Plan& plan,
   for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     const double held =
         (are_alike(spread, stage.size, offload)
-             ? static_cast<double>(spread.held(stage.size)) *
+             ? static_cast<double>(spread.sharded_trained_elements(stage.size)) *
                    (each + updates * state_bytes(job, types))
-             : static_cast<double>(spread.held(stage.size)) * each +
+             : static_cast<double>(spread.sharded_trained_elements(stage.size)) * each +
                    updates * optimizer_bytes(job, types, spread, stage.size, offload)) +
         static_cast<double>(spread.frozen(stage.size)) * frozen;
     bytes += held / static_cast<double>(spread.world);

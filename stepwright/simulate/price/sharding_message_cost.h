@@ -87,10 +87,11 @@ ShardedStateMemory data_memory(const plan::Job& job, const plan::Plan& plan,
 /// Returns the gradient bytes of blocks whose weight gradients wait while every backward reduces
 /// its gradients: each such block already holds a gradient buffer. `deferred`: parameters of these
 /// blocks.
-double deferred_gradient_bytes(const plan::Plan& plan, const step::BlockParameterSizes& deferred);
+double deferred_gradient_bytes(const plan::Plan& plan,
+                               const step::ModelBlockParameterCounts& deferred);
 /// Returns the least bytes of states per rank with any sharding: everything spread over all ranks.
 /// `with_gradients`: true if gradients count.
-double least_states_bytes(const plan::Job& job, const plan::Plan& plan,
-                          const PipelinePositionCost& stage, bool with_gradients);
+double min_model_state_bytes(const plan::Job& job, const plan::Plan& plan,
+                             const PipelinePositionCost& stage, bool with_gradients);
 
 }  // namespace stepwright::simulate

@@ -4,7 +4,8 @@
 
 namespace stepwright::simulate {
 
-void PositionStepLoad::add(const std::array<double, cost::kLinkClasses>& seconds, double times) {
+void PipelinePositionStepLoad::add(const std::array<double, cost::kLinkClasses>& seconds,
+                                   double times) {
   for (std::size_t i = 0; i < busy_s.size(); ++i) busy_s[i] += times * seconds[i];
 }
 
@@ -22,7 +23,7 @@ double max_computation_slowdown_factor(const cost::OverlapSlowdownFactors& conte
                   computation_slowdown_factor(cost::LinkClass::kNetwork, contention));
 }
 
-double step_time_lower_bound_s(const PositionStepLoad& load,
+double step_time_lower_bound_s(const PipelinePositionStepLoad& load,
                                const cost::OverlapSlowdownFactors& contention) {
   const double waiting_s = load.waiting_s +
                            std::max(load.fill_s, load.first_messages_s - load.first_s) +

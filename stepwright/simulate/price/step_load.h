@@ -8,7 +8,7 @@ namespace stepwright::simulate {
 
 /// Work and messages of one pipeline position in a step, in seconds without any slow-down: enough
 /// for a lower bound of its simulated time.
-struct PositionStepLoad {
+struct PipelinePositionStepLoad {
   double compute_s = 0;  ///< Seconds of all computation of the position in a step.
   /// Lower bound of the seconds in which the compute stream waits for messages inside its passes.
   double waiting_s = 0;
@@ -44,7 +44,7 @@ struct PositionStepLoad {
 /// compute stream computes nothing. (Let the computations take C' >= C, and the rest e = T - C' >=
 /// W. At least busy - e of C' is beside a message, so that C <= C' - (1 - 1/f) (busy - e), and T =
 /// C' + e >= C + e + (1 - 1/f) (busy - e), which grows with e.)
-double step_time_lower_bound_s(const PositionStepLoad& load,
+double step_time_lower_bound_s(const PipelinePositionStepLoad& load,
                                const cost::OverlapSlowdownFactors& contention);
 
 /// Returns the factor, at least 1, by which computation slows down while messages of a link class

@@ -40,12 +40,12 @@ std::int64_t ranks_in_step(const plan::Job& job, const plan::Plan& plan) {
 
 /// Returns the seconds of turns if a micro-batch has equal work on every position and on each of
 /// its chunks.
-schedule::PipelineScheduleSeconds equal_parts(const schedule::Placement& placement) {
+schedule::PipelineScheduleSeconds equal_parts(const schedule::ModelChunkPlacement& placement) {
   const double share = 1.0 / (3 * static_cast<double>(placement.chunks()));
-  const schedule::ChunkWorkSeconds part{
+  const schedule::ModelChunkWorkSeconds part{
       .forward = share, .backward = 2 * share, .data = share, .weight = share};
-  const std::vector<schedule::ChunkWorkSeconds> chunks(static_cast<std::size_t>(placement.chunks()),
-                                                       part);
+  const std::vector<schedule::ModelChunkWorkSeconds> chunks(
+      static_cast<std::size_t>(placement.chunks()), part);
   schedule::PipelineScheduleSeconds seconds;
   seconds.parts.assign(static_cast<std::size_t>(placement.positions()), chunks);
   return seconds;
@@ -60,7 +60,7 @@ UnevenMicroBatchWaitModel::PipelineMakespanExcess UnevenMicroBatchWaitModel::pla
   const auto schedule = schedules_->turns(key.schedule);
   schedule::PipelineScheduleSeconds seconds = equal_parts(schedule->placement);
   const double even_s =
-      schedule::makespan_s(player_.play(schedule->order, schedule->turns, seconds));
+      schedule::makespan_s(player_.turn_end_seconds(schedule->order, schedule->turns, seconds));
   const double skewness = kSkewStep * static_cast<double>(key.skew_steps);
   std::mt19937_64 random(static_cast<std::uint64_t>(job_.documents->packing.seed));
   PipelineMakespanExcess made;
@@ -72,7 +72,7 @@ UnevenMicroBatchWaitModel::PipelineMakespanExcess UnevenMicroBatchWaitModel::pla
                                 kDeviation * packing::skewed_quantile(normal(random), skewness));
     }
     const double took_s =
-        schedule::makespan_s(player_.play(schedule->order, schedule->turns, seconds));
+        schedule::makespan_s(player_.turn_end_seconds(schedule->order, schedule->turns, seconds));
     const double longer = (took_s - even_s) / kDeviation;
     made.mean += longer / kPlays;
     squares += longer * longer / kPlays;
@@ -86,7 +86,7 @@ UnevenMicroBatchWaitModel::PipelineMakespanExcess UnevenMicroBatchWaitModel::pla
 UnevenMicroBatchWaitModel::PipelineMakespanExcess UnevenMicroBatchWaitModel::makespan(
     const plan::Plan& plan, double skewness) {
   const std::int64_t stages = plan.parallel.pipeline;
-  const std::int64_t count = plan::micro_batches(job_, plan);
+  const std::int64_t count = plan::micro_batches_per_pipeline(job_, plan);
   if (stages == 1) return {.mean = 0, .variance = static_cast<double>(count)};
   const std::int64_t most = kRounds * std::max(stages, plan.schedule.group);
   const std::int64_t some = std::min(count, most);
@@ -104,7 +104,7 @@ UnevenMicroBatchWaitModel::PipelineMakespanExcess UnevenMicroBatchWaitModel::mak
 double UnevenMicroBatchWaitModel::dealt(const plan::Plan& plan, double skewness) const {
   const std::int64_t ranks = plan.parallel.data;
   const std::int64_t each = std::max<std::int64_t>(
-      1, std::min(plan::micro_batches(job_, plan) * plan.micro_batch, kDealt / ranks));
+      1, std::min(plan::micro_batches_per_pipeline(job_, plan) * plan.micro_batch, kDealt / ranks));
   std::mt19937_64 random(static_cast<std::uint64_t>(job_.documents->packing.seed));
   const double sequences = static_cast<double>(plan.micro_batch);
   const double skew_of_one = skewness * std::sqrt(sequences);
@@ -136,14 +136,14 @@ const packing::MaximumDistribution& UnevenMicroBatchWaitModel::maximum_distribut
   return entry->second;
 }
 
-UnevenMicroBatchWaits UnevenMicroBatchWaitModel::of(const plan::Plan& plan,
-                                                    const MicroBatchGrowthSeconds& seconds) {
+UnevenMicroBatchWaits UnevenMicroBatchWaitModel::expected_waits_of_plan(
+    const plan::Plan& plan, const MicroBatchGrowthSeconds& seconds) {
   const packing::Packing& packing = job_.documents->packing;
   const packing::MicroBatchVariation spread =
       packing::micro_batch_spread(job_.documents->packs, packing, plan.micro_batch);
   const double deviation_s = seconds.pairs * spread.pairs + seconds.tokens * spread.tokens;
   if (deviation_s <= 0) return {};
-  const auto count = static_cast<double>(plan::micro_batches(job_, plan));
+  const auto count = static_cast<double>(plan::micro_batches_per_pipeline(job_, plan));
   const double chain = count + static_cast<double>(plan.parallel.pipeline) - 1;
   if (packing.kind == packing::PackingKind::kSorted) {
     // Micro-batches within a step are alike, but steps differ.

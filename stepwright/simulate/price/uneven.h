@@ -41,7 +41,8 @@ class UnevenMicroBatchWaitModel {
       : job_(job), schedules_(std::move(schedules)) {}
 
   /// Returns the expected waits and the spread of step times of a plan whose job has documents.
-  UnevenMicroBatchWaits of(const plan::Plan& plan, const MicroBatchGrowthSeconds& seconds);
+  UnevenMicroBatchWaits expected_waits_of_plan(const plan::Plan& plan,
+                                               const MicroBatchGrowthSeconds& seconds);
 
  private:
   /// By how much a pipeline takes longer than with equal micro-batches, in standard deviations of
@@ -51,7 +52,7 @@ class UnevenMicroBatchWaitModel {
     double variance = 0;
   };
   struct Key {
-    SimulatedScheduleCache::Key schedule;
+    SimulatedScheduleCache::SimulatedScheduleKey schedule;
     std::int64_t skew_steps = 0;
     auto operator<=>(const Key&) const = default;
   };
@@ -65,7 +66,7 @@ class UnevenMicroBatchWaitModel {
 
   const plan::Job& job_;
   std::shared_ptr<SimulatedScheduleCache> schedules_;
-  schedule::TurnSimulator player_;
+  schedule::ScheduleTurnSimulator player_;
   std::map<Key, PipelineMakespanExcess> known_;
   std::map<std::tuple<std::int64_t, double, double>, packing::MaximumDistribution> largest_;
 };

@@ -10,15 +10,17 @@ namespace stepwright::simulate {
 /// Returns the peak activation bytes of a position under a schedule with closed forms: activations
 /// that wait for their backward, and the largest transient beside them. `chunks`: costs of the
 /// position's chunks.
-PeakBytes waiting_activation_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
-                                   std::int64_t position, std::int64_t micro_batches);
+PeakBytes peak_kept_activation_bytes(const std::vector<ModelChunkCost>& chunks,
+                                     const plan::Plan& plan, std::int64_t position,
+                                     std::int64_t micro_batches);
 
 /// Returns the peak bytes of activations that wait in host memory for a position: by closed forms
-/// of how many micro-batches wait at once (`waiting_host_bytes`), or at the fullest moments of a
-/// simulated schedule (`played_on_host`).
-double waiting_host_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
-                          std::int64_t position, std::int64_t micro_batches);
-double played_on_host(const std::vector<ChunkCost>& chunks,
+/// of how many micro-batches wait at once (`peak_offloaded_activation_bytes`), or at the fullest
+/// moments of a simulated schedule (`played_on_host`).
+double peak_offloaded_activation_bytes(const std::vector<ModelChunkCost>& chunks,
+                                       const plan::Plan& plan, std::int64_t position,
+                                       std::int64_t micro_batches);
+double played_on_host(const std::vector<ModelChunkCost>& chunks,
                       const std::vector<schedule::WaitingMicroBatches>& fullest);
 
 /// Returns the peak activation bytes of a position over the fullest moments of a simulated
@@ -26,7 +28,7 @@ double played_on_host(const std::vector<ChunkCost>& chunks,
 /// in `stage` the parameters whose gradients exist at the peak. `pairs`: by chunk the peaks of its
 /// forward beside a backward, above the bytes that waited before both; `cuts`: true if the schedule
 /// cuts backwards.
-PeakBytes simulated_activation_peak_bytes(const std::vector<ChunkCost>& chunks,
+PeakBytes simulated_activation_peak_bytes(const std::vector<ModelChunkCost>& chunks,
                                           const std::vector<schedule::Beside<PeakBytes>>& pairs,
                                           const std::vector<schedule::WaitingMicroBatches>& fullest,
                                           bool cuts, PipelinePositionCost& stage);

@@ -2,19 +2,18 @@
 
 namespace stepwright::simulate {
 
-IsolatedStageSeconds IsolatedStageSimulator::run(const step::Template& piece,
-                                                 std::span<const cost::OperatorTime> times,
-                                                 const cost::OverlapSlowdownFactors& contention) {
+IsolatedStageSeconds IsolatedStageSimulator::simulate_alone(
+    const step::OperatorTemplate& piece, std::span<const cost::OperatorTime> times,
+    const cost::OverlapSlowdownFactors& contention) {
   compiler_.clear();
   compiler_.add(piece, times);
   compiler_.append(item_, schedule::Direction::kForward);
   return play(contention);
 }
 
-IsolatedStageSeconds IsolatedStageSimulator::run(const step::StepProgram& program,
-                                                 const step::Sequence& sequence,
-                                                 const Prices& prices,
-                                                 const cost::OverlapSlowdownFactors& contention) {
+IsolatedStageSeconds IsolatedStageSimulator::simulate_alone(
+    const step::StepProgram& program, const step::TemplateSequence& sequence, const Prices& prices,
+    const cost::OverlapSlowdownFactors& contention) {
   compiler_.clear();
   for (std::size_t i = 0; i < prices.size(); ++i) {
     compiler_.add(program.templates[i], prices[i]);
@@ -24,7 +23,7 @@ IsolatedStageSeconds IsolatedStageSimulator::run(const step::StepProgram& progra
 }
 
 IsolatedStageSeconds IsolatedStageSimulator::play(const cost::OverlapSlowdownFactors& contention) {
-  constexpr std::array<step::ScheduleSlot, 1> kOnce{};
+  constexpr std::array<step::PipelineScheduleSlot, 1> kOnce{};
   constexpr std::array<std::int32_t, 1> kFirst{};
   const FlatPricedProgram& score = compiler_.score();
   StageSimulator player({.score = &score,
@@ -35,7 +34,7 @@ IsolatedStageSeconds IsolatedStageSimulator::play(const cost::OverlapSlowdownFac
                          .memo = nullptr});
   while (player.next_event_s() != kNever) {
     notices_.clear();
-    player.simulate_due_events(notices_);
+    player.simulate_events_at_next_time(notices_);
   }
   const StageTimeAccount& account = player.account();
   return {.duration_s = player.end_s(),
@@ -45,10 +44,10 @@ IsolatedStageSeconds IsolatedStageSimulator::play(const cost::OverlapSlowdownFac
           .link_busy_s = account.link_busy_s};
 }
 
-IsolatedStageSeconds simulate_template_alone(const step::Template& piece,
+IsolatedStageSeconds simulate_template_alone(const step::OperatorTemplate& piece,
                                              std::span<const cost::OperatorTime> times,
                                              const cost::OverlapSlowdownFactors& contention) {
-  return IsolatedStageSimulator().run(piece, times, contention);
+  return IsolatedStageSimulator().simulate_alone(piece, times, contention);
 }
 
 }  // namespace stepwright::simulate

@@ -29,24 +29,26 @@ struct IsolatedStageSeconds {
 class IsolatedStageSimulator {
  public:
   /// Simulates one template alone. `times` has an entry for each operator.
-  IsolatedStageSeconds run(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                           const cost::OverlapSlowdownFactors& contention);
+  IsolatedStageSeconds simulate_alone(const step::OperatorTemplate& piece,
+                                      std::span<const cost::OperatorTime> times,
+                                      const cost::OverlapSlowdownFactors& contention);
   /// Simulates one sequence of a program's templates alone. `prices`: times of all operators of the
   /// program.
-  IsolatedStageSeconds run(const step::StepProgram& program, const step::Sequence& sequence,
-                           const Prices& prices, const cost::OverlapSlowdownFactors& contention);
+  IsolatedStageSeconds simulate_alone(const step::StepProgram& program,
+                                      const step::TemplateSequence& sequence, const Prices& prices,
+                                      const cost::OverlapSlowdownFactors& contention);
 
  private:
   IsolatedStageSeconds play(const cost::OverlapSlowdownFactors& contention);
 
   TaskQueueCompiler compiler_{{.merge = true, .meetings = false, .arrivals = false}};
-  std::vector<StageNotice> notices_;
-  std::array<step::Item, 1> item_;
+  std::vector<SimulatedStageNotice> notices_;
+  std::array<step::TemplateSequenceItem, 1> item_;
 };
 
 /// Simulates one template alone, with a new `IsolatedStageSimulator`. `times` has an entry for each
 /// operator.
-IsolatedStageSeconds simulate_template_alone(const step::Template& piece,
+IsolatedStageSeconds simulate_template_alone(const step::OperatorTemplate& piece,
                                              std::span<const cost::OperatorTime> times,
                                              const cost::OverlapSlowdownFactors& contention);
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kTied = 1e-9;  ///< Relative difference below which two times count as equal.
 
-double exposed_s(const StageTimeAccount& account, step::Scheme scheme) {
+double exposed_s(const StageTimeAccount& account, step::ParallelismScheme scheme) {
   return account.exposed_s[static_cast<int>(scheme)];
 }
 
@@ -15,13 +15,13 @@ StageTimeBreakdown breakdown(const StageTimeAccount& account, double wait_s) {
   return {.compute_s = account.compute_s,
           .bubble_s = account.bubble_s + wait_s,
           .optimizer_s = account.optimizer_s,
-          .tensor_s = exposed_s(account, step::Scheme::kTensor),
-          .context_s = exposed_s(account, step::Scheme::kContext),
-          .expert_s = exposed_s(account, step::Scheme::kExpert),
-          .pipeline_s = exposed_s(account, step::Scheme::kPipeline),
-          .data_s =
-              exposed_s(account, step::Scheme::kData) + exposed_s(account, step::Scheme::kControl),
-          .host_s = exposed_s(account, step::Scheme::kNone)};
+          .tensor_s = exposed_s(account, step::ParallelismScheme::kTensor),
+          .context_s = exposed_s(account, step::ParallelismScheme::kContext),
+          .expert_s = exposed_s(account, step::ParallelismScheme::kExpert),
+          .pipeline_s = exposed_s(account, step::ParallelismScheme::kPipeline),
+          .data_s = exposed_s(account, step::ParallelismScheme::kData) +
+                    exposed_s(account, step::ParallelismScheme::kControl),
+          .host_s = exposed_s(account, step::ParallelismScheme::kNone)};
 }
 
 /// Returns the stage that waits least for other stages, the first of equal ones. Whether it ends
@@ -38,8 +38,8 @@ std::int32_t critical_stage(const Simulation& result) {
 
 }  // namespace
 
-Simulation simulation_of_stage_accounts(std::span<const StageTimeAccount> accounts,
-                                        std::span<const double> ends_s) {
+Simulation simulation_from_stage_time_accounts(std::span<const StageTimeAccount> accounts,
+                                               std::span<const double> ends_s) {
   Simulation result;
   for (const double end_s : ends_s) result.step_time_s = std::max(result.step_time_s, end_s);
   for (std::size_t s = 0; s < accounts.size(); ++s) {
@@ -53,7 +53,7 @@ Simulation simulation_of_stage_accounts(std::span<const StageTimeAccount> accoun
   return result;
 }
 
-void add_uneven_waits(Simulation& simulation, double waits_s) {
+void add_uneven_micro_batch_waits(Simulation& simulation, double waits_s) {
   simulation.step_time_s += waits_s;
   for (StageTimes& stage : simulation.stages) stage.breakdown.bubble_s += waits_s;
 }

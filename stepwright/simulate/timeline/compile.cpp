@@ -13,16 +13,17 @@ namespace {
 
 constexpr int kMostReceives = 64;
 
-bool couples_stages(plan::GroupKind group) {
-  return group == plan::GroupKind::kEmbedding || group == plan::GroupKind::kPipeline ||
-         group == plan::GroupKind::kNorm || group == plan::GroupKind::kExpertNorm ||
-         group == plan::GroupKind::kWorld;
+bool couples_stages(plan::CommunicatorKind group) {
+  return group == plan::CommunicatorKind::kEmbedding ||
+         group == plan::CommunicatorKind::kPipeline || group == plan::CommunicatorKind::kNorm ||
+         group == plan::CommunicatorKind::kExpertNorm || group == plan::CommunicatorKind::kWorld;
 }
 
 TaskRole role_of(const step::Operator& op, bool meetings) {
   if (op.kind == step::OperatorKind::kSend) return TaskRole::kSend;
   if (!step::is_communication(op.kind)) {
-    const bool beside = step::involves_host(op.kind) && op.stream != step::Stream::kCompute;
+    const bool beside =
+        step::operator_involves_host(op.kind) && op.stream != step::DeviceStream::kCompute;
     return beside ? TaskRole::kMessage : TaskRole::kComputation;
   }
   return meetings && couples_stages(op.group) ? TaskRole::kMeeting : TaskRole::kMessage;
@@ -34,7 +35,7 @@ int lane_of(const step::Operator& op) {
 
 bool goes_backward(const step::Operator& op) { return op.phase != step::Phase::kForward; }
 
-void check(const step::Template& piece, std::span<const cost::OperatorTime> times) {
+void check(const step::OperatorTemplate& piece, std::span<const cost::OperatorTime> times) {
   if (times.size() != piece.operators.size()) {
     throw Error(ErrorKind::kRuntime, fmt::format("template \"{}\": {} prices for {} operators",
                                                  piece.name, times.size(), piece.operators.size()));
@@ -75,15 +76,16 @@ void TaskQueueCompiler::clear() {
   places_.clear();
 }
 
-void TaskQueueCompiler::add(const step::Template& piece,
+void TaskQueueCompiler::add(const step::OperatorTemplate& piece,
                             std::span<const cost::OperatorTime> times) {
   check(piece, times);
-  TemplateQueues outline{.piece = &piece, .times = times, .first_place = places_.size()};
+  OperatorTemplateQueues outline{.piece = &piece, .times = times, .first_place = places_.size()};
   for (const step::Operator& op : piece.operators) places_.push_back(outline.count[lane_of(op)]++);
   outlines_.push_back(outline);
 }
 
-void TaskQueueCompiler::append(std::span<const step::Item> items, schedule::Direction direction) {
+void TaskQueueCompiler::append(std::span<const step::TemplateSequenceItem> items,
+                               schedule::Direction direction) {
   const bool holds = awaits_messages(items, direction);
   lay_out(items, holds);
   first_wait_ = score_.waits.size();
@@ -101,23 +103,23 @@ void TaskQueueCompiler::append(std::span<const step::Item> items, schedule::Dire
 }
 
 /// True if a pass over the vocabulary uses, or sends on, data that messages of earlier slots bring.
-bool TaskQueueCompiler::awaits_messages(std::span<const step::Item> items,
+bool TaskQueueCompiler::awaits_messages(std::span<const step::TemplateSequenceItem> items,
                                         schedule::Direction direction) const {
-  return schedule::waits_for_joint_messages(direction) &&
-         std::ranges::any_of(items, [&](const step::Item& item) {
-           const step::Template& piece = *outlines_[item.which].piece;
+  return schedule::waits_for_all_position_messages(direction) &&
+         std::ranges::any_of(items, [&](const step::TemplateSequenceItem& item) {
+           const step::OperatorTemplate& piece = *outlines_[item.which].piece;
            const bool idle = piece.operators.empty() && piece.outputs.empty();
            return !piece.restored.empty() && !idle;
          });
 }
 
 /// Sets the sizes of the queues of a sequence and reserves its tasks.
-void TaskQueueCompiler::lay_out(std::span<const step::Item> items, bool holds) {
-  track_ = SequenceTaskTrack{};
+void TaskQueueCompiler::lay_out(std::span<const step::TemplateSequenceItem> items, bool holds) {
+  track_ = TemplateSequenceTasks{};
   track_.first_receive = static_cast<std::int32_t>(score_.receives.size());
   track_.first_send = static_cast<std::int32_t>(score_.sends.size());
-  for (const step::Item& item : items) {
-    const TemplateQueues& outline = outlines_[item.which];
+  for (const step::TemplateSequenceItem& item : items) {
+    const OperatorTemplateQueues& outline = outlines_[item.which];
     for (int s = 0; s < step::kStreams; ++s) track_.count[s] += outline.count[s];
     track_.receives += outline.count[kArrivals];
   }
@@ -125,7 +127,7 @@ void TaskQueueCompiler::lay_out(std::span<const step::Item> items, bool holds) {
     throw Error(ErrorKind::kUnsupported, fmt::format("a sequence with {} receives, at most {}",
                                                      track_.receives, kMostReceives));
   }
-  if (holds) ++track_.count[static_cast<int>(step::Stream::kCompute)];
+  if (holds) ++track_.count[static_cast<int>(step::DeviceStream::kCompute)];
   auto next = static_cast<std::int32_t>(score_.tasks.size());
   for (int s = 0; s < step::kStreams; ++s) {
     track_.first[s] = next;
@@ -137,11 +139,11 @@ void TaskQueueCompiler::lay_out(std::span<const step::Item> items, bool holds) {
 /// Begins a slot with a task of zero time that waits for all messages that earlier slots have
 /// posted.
 void TaskQueueCompiler::hold() {
-  constexpr int kLane = static_cast<int>(step::Stream::kCompute);
+  constexpr int kLane = static_cast<int>(step::DeviceStream::kCompute);
   StreamTask& task = score_.tasks[track_.first[kLane]];
-  task = StreamTask{.operation = kWaitOnlyOperation};
+  task = StreamTask{.operation = kWaitOnlyTaskOperation};
   TaskPrerequisites arrived;
-  arrived.tasks[static_cast<int>(step::Stream::kVocabulary)] = 0;
+  arrived.tasks[static_cast<int>(step::DeviceStream::kVocabulary)] = 0;
   write_waits(task, kLane, arrived);
   base_[kLane] = 1;
 }
@@ -149,10 +151,11 @@ void TaskQueueCompiler::hold() {
 /// Returns the needs for an item to begin. An item without predecessors may begin when the compute
 /// stream has reached the slot; in an update, when all streams have.
 TaskQueueCompiler::TaskPrerequisites TaskQueueCompiler::release(
-    std::span<const step::Item> items, std::int32_t item, schedule::Direction direction) const {
+    std::span<const step::TemplateSequenceItem> items, std::int32_t item,
+    schedule::Direction direction) const {
   TaskPrerequisites need;
   const auto& after = items[item].after;
-  if (after.empty()) need.tasks[static_cast<int>(step::Stream::kCompute)] = 0;
+  if (after.empty()) need.tasks[static_cast<int>(step::DeviceStream::kCompute)] = 0;
   if (after.empty() && direction == schedule::Direction::kUpdate) need.tasks.fill(0);
   for (const std::int32_t other : after) {
     if (other < 0 || other >= item) {
@@ -166,9 +169,9 @@ TaskQueueCompiler::TaskPrerequisites TaskQueueCompiler::release(
 
 /// Writes the tasks of an item. The item's release is the last entry of `ends_`; the needs for its
 /// end replace it.
-void TaskQueueCompiler::append_item(const step::Item& item, std::int32_t index,
+void TaskQueueCompiler::append_item(const step::TemplateSequenceItem& item, std::int32_t index,
                                     schedule::Direction direction) {
-  const TemplateQueues& outline = outlines_[item.which];
+  const OperatorTemplateQueues& outline = outlines_[item.which];
   const TaskPrerequisites begin = ends_.back();
   const auto& operators = outline.piece->operators;
   for (std::size_t i = 0; i < operators.size(); ++i) {
@@ -206,7 +209,7 @@ void TaskQueueCompiler::append_item(const step::Item& item, std::int32_t index,
 
 /// Returns the needs of an operator of the present item.
 TaskQueueCompiler::TaskPrerequisites TaskQueueCompiler::need(
-    const TemplateQueues& outline, const step::Operator& op,
+    const OperatorTemplateQueues& outline, const step::Operator& op,
     const TaskPrerequisites& release) const {
   TaskPrerequisites need = release;
   for (const std::int32_t other : outline.piece->after(op)) {
@@ -243,7 +246,7 @@ void TaskQueueCompiler::write_waits(StreamTask& task, int stream, const TaskPrer
 /// Returns the needs for the present item to have fully ended; for an item without operators, its
 /// release.
 TaskQueueCompiler::TaskPrerequisites TaskQueueCompiler::ended(
-    const TemplateQueues& outline, const TaskPrerequisites& release) const {
+    const OperatorTemplateQueues& outline, const TaskPrerequisites& release) const {
   TaskPrerequisites end = release;
   for (int s = 0; s < step::kStreams; ++s) {
     if (outline.count[s] > 0) end.tasks[s] = std::max(end.tasks[s], base_[s] + outline.count[s]);
@@ -258,7 +261,7 @@ TaskQueueCompiler::TaskPrerequisites TaskQueueCompiler::ended(
 /// Merges each computation with the one before it on the compute stream where no other stream can
 /// tell them apart: the second waits for nothing, and no task waits for a point between them.
 void TaskQueueCompiler::merge_computations() {
-  constexpr int kLane = static_cast<int>(step::Stream::kCompute);
+  constexpr int kLane = static_cast<int>(step::DeviceStream::kCompute);
   const std::int32_t count = track_.count[kLane];
   merged_.assign(static_cast<std::size_t>(count) + 1, 0);
   const std::span<TaskWaitCondition> waits = std::span(score_.waits).subspan(first_wait_);
@@ -290,9 +293,9 @@ void TaskQueueCompiler::merge_computations() {
 namespace {
 
 /// Returns everything of a sequence on which its track depends, as a key.
-std::vector<std::int32_t> what_is_played(const step::Sequence& sequence) {
+std::vector<std::int32_t> what_is_played(const step::TemplateSequence& sequence) {
   std::vector<std::int32_t> key{static_cast<std::int32_t>(sequence.direction)};
-  for (const step::Item& item : sequence.items) {
+  for (const step::TemplateSequenceItem& item : sequence.items) {
     key.push_back(item.which);
     key.push_back(static_cast<std::int32_t>(item.after.size()));
     key.insert(key.end(), item.after.begin(), item.after.end());
@@ -312,9 +315,9 @@ FlatPricedProgram compile_task_queues(const step::StepProgram& program, const Pr
   for (std::size_t i = 0; i < prices.size(); ++i) compiler.add(program.templates[i], prices[i]);
   FlatPricedProgram& score = compiler.score();
   std::map<std::vector<std::int32_t>, std::int32_t> known;
-  for (const step::Stage& stage : program.stages) {
+  for (const step::PipelineStageProgram& stage : program.stages) {
     std::vector<std::int32_t>& tracks = score.track_of.emplace_back();
-    for (const step::Sequence& sequence : stage.sequences) {
+    for (const step::TemplateSequence& sequence : stage.sequences) {
       const auto next = static_cast<std::int32_t>(score.tracks.size());
       const auto [entry, fresh] = known.try_emplace(what_is_played(sequence), next);
       if (fresh) compiler.append(sequence.items, sequence.direction);

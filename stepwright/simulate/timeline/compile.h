@@ -25,12 +25,12 @@ class TaskQueueCompiler {
   /// Adds the next template, with the time of each of its operators. Both must outlive this
   /// object's use of them. Throws `Error{kRuntime}` for a time that is not finite, and for an
   /// operator that waits for one issued later.
-  void add(const step::Template& piece, std::span<const cost::OperatorTime> times);
+  void add(const step::OperatorTemplate& piece, std::span<const cost::OperatorTime> times);
 
   /// Adds the next sequence of templates as a track (tasks by stream). Throws `Error{kRuntime}` for
   /// an item that waits for a later one, and `Error{kUnsupported}` for more than 64 receives in one
   /// sequence.
-  void append(std::span<const step::Item> items, schedule::Direction direction);
+  void append(std::span<const step::TemplateSequenceItem> items, schedule::Direction direction);
 
   void clear();
   [[nodiscard]] FlatPricedProgram& score() { return score_; }
@@ -46,33 +46,35 @@ class TaskQueueCompiler {
   };
   /// A template as queues: the place of each operator in the queue of its stream, and the length of
   /// each queue.
-  struct TemplateQueues {
-    const step::Template* piece = nullptr;
+  struct OperatorTemplateQueues {
+    const step::OperatorTemplate* piece = nullptr;
     std::span<const cost::OperatorTime> times;
     std::size_t first_place = 0;
     std::array<std::int32_t, step::kStreams + 1> count{};
   };
 
-  [[nodiscard]] bool awaits_messages(std::span<const step::Item> items,
+  [[nodiscard]] bool awaits_messages(std::span<const step::TemplateSequenceItem> items,
                                      schedule::Direction direction) const;
-  void lay_out(std::span<const step::Item> items, bool holds);
+  void lay_out(std::span<const step::TemplateSequenceItem> items, bool holds);
   void hold();
-  [[nodiscard]] TaskPrerequisites release(std::span<const step::Item> items, std::int32_t item,
-                                          schedule::Direction direction) const;
-  void append_item(const step::Item& item, std::int32_t index, schedule::Direction direction);
-  [[nodiscard]] TaskPrerequisites need(const TemplateQueues& outline, const step::Operator& op,
+  [[nodiscard]] TaskPrerequisites release(std::span<const step::TemplateSequenceItem> items,
+                                          std::int32_t item, schedule::Direction direction) const;
+  void append_item(const step::TemplateSequenceItem& item, std::int32_t index,
+                   schedule::Direction direction);
+  [[nodiscard]] TaskPrerequisites need(const OperatorTemplateQueues& outline,
+                                       const step::Operator& op,
                                        const TaskPrerequisites& release) const;
   void write_waits(StreamTask& task, int stream, const TaskPrerequisites& need);
-  [[nodiscard]] TaskPrerequisites ended(const TemplateQueues& outline,
+  [[nodiscard]] TaskPrerequisites ended(const OperatorTemplateQueues& outline,
                                         const TaskPrerequisites& release) const;
   void merge_computations();
 
   Options options_;
   FlatPricedProgram score_;
-  std::vector<TemplateQueues> outlines_;
+  std::vector<OperatorTemplateQueues> outlines_;
   std::vector<std::int32_t> places_;
   // State of the present sequence.
-  SequenceTaskTrack track_;
+  TemplateSequenceTasks track_;
   /// Lengths of the queues before the current item (template of the sequence).
   std::array<std::int32_t, step::kStreams + 1> base_{};
   /// Waits that a task of each stream may leave out, since an earlier task of the stream has them.

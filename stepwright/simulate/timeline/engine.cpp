@@ -38,28 +38,28 @@ class Engine {
 
   void run_ahead();
   void simulate_due_events(std::int32_t stage);
-  void check_waits_again(std::int32_t stage);
-  void hear(std::int32_t stage, const StageNotice& notice);
-  void join_meeting(std::int32_t stage, const StageNotice& notice);
-  void leave_meeting(std::int32_t stage, const StageNotice& notice);
+  void recheck_stage_waits(std::int32_t stage);
+  void hear(std::int32_t stage, const SimulatedStageNotice& notice);
+  void join_meeting(std::int32_t stage, const SimulatedStageNotice& notice);
+  void leave_meeting(std::int32_t stage, const SimulatedStageNotice& notice);
   void call(const Meeting& meeting, double time_s);
-  [[nodiscard]] std::size_t attendance(plan::GroupKind group) const;
+  [[nodiscard]] std::size_t attendance(plan::CommunicatorKind group) const;
   [[noreturn]] void fail_stuck(std::int32_t stage) const;
   void collect_events(std::int32_t stage, std::vector<TimelineEvent>& events) const;
 
   const step::StepProgram& program_;
   FlatPricedProgram score_;
-  SimulatedSlotCache memo_;
+  SimulatedScheduleSlotCache memo_;
   SendReceiveMatching matching_;
   std::vector<std::vector<MessageArrival>> arrivals_;
   std::vector<StageSimulator> players_;
   std::vector<double> next_s_;      ///< Next instant at which something happens on each stage.
   std::vector<std::int32_t> free_;  ///< Stages that may be able to run ahead.
-  std::vector<StageNotice> notices_;
+  std::vector<SimulatedStageNotice> notices_;
   std::array<std::vector<Meeting>, plan::kGroupKinds> meetings_;
   /// Number of meetings that each stage has reached, by kind of group.
   std::vector<std::array<std::int32_t, plan::kGroupKinds>> met_;
-  std::vector<std::vector<StageSimulator::EndedTask>> played_;
+  std::vector<std::vector<StageSimulator::EndedSimulatedTask>> played_;
 };
 
 Engine::Engine(const step::StepProgram& program, const Prices& prices,
@@ -75,7 +75,7 @@ Engine::Engine(const step::StepProgram& program, const Prices& prices,
   arrivals_.reserve(stages);
   players_.reserve(stages);
   for (std::size_t s = 0; s < stages; ++s) {
-    const step::Stage& stage = program.stages[s];
+    const step::PipelineStageProgram& stage = program.stages[s];
     arrivals_.emplace_back(matching_.receives[s]);
     players_.emplace_back(StageTaskProgram{.score = &score_,
                                            .track_of = score_.track_of[s],
@@ -83,7 +83,7 @@ Engine::Engine(const step::StepProgram& program, const Prices& prices,
                                            .arrivals = arrivals_[s],
                                            .contention = contention,
                                            .memo = record ? nullptr : &memo_});
-    if (record) players_[s].record(&played_[s]);
+    if (record) players_[s].record_ended_tasks_in(&played_[s]);
   }
 }
 
@@ -104,7 +104,7 @@ Simulation Engine::run() {
     accounts.push_back(players_[s].account());
     ends_s.push_back(players_[s].end_s());
   }
-  Simulation result = simulation_of_stage_accounts(accounts, ends_s);
+  Simulation result = simulation_from_stage_time_accounts(accounts, ends_s);
   if (!played_.empty()) {
     for (std::int32_t s = 0; s < stages; ++s) collect_events(s, result.events);
   }
@@ -127,40 +127,40 @@ void Engine::run_ahead() {
 void Engine::simulate_due_events(std::int32_t stage) {
   StageSimulator& player = players_[stage];
   notices_.clear();
-  player.simulate_due_events(notices_);
+  player.simulate_events_at_next_time(notices_);
   next_s_[stage] = player.next_event_s();
-  for (const StageNotice& notice : notices_) hear(stage, notice);
+  for (const SimulatedStageNotice& notice : notices_) hear(stage, notice);
 }
 
 /// Lets a stage that waited for something unknown check again, with news from other stages.
-void Engine::check_waits_again(std::int32_t stage) {
+void Engine::recheck_stage_waits(std::int32_t stage) {
   StageSimulator& player = players_[stage];
   if (!player.is_blocked_by_other_stage()) return;
-  player.check_waits_again();
+  player.recheck_stage_waits();
   next_s_[stage] = player.next_event_s();
   if (!player.is_blocked_by_other_stage()) free_.push_back(stage);
 }
 
-void Engine::hear(std::int32_t stage, const StageNotice& notice) {
+void Engine::hear(std::int32_t stage, const SimulatedStageNotice& notice) {
   switch (notice.what) {
-    case StageNotice::What::kSendBegan: {
+    case SimulatedStageNotice::What::kSendBegan: {
       const MatchingReceive target = matching_.targets[stage][notice.send];
       arrivals_[target.stage][target.receive].sent_s = notice.time_s;
       return;
     }
-    case StageNotice::What::kSendEnded: {
+    case SimulatedStageNotice::What::kSendEnded: {
       const MatchingReceive target = matching_.targets[stage][notice.send];
       arrivals_[target.stage][target.receive].arrived_s = notice.time_s;
-      return check_waits_again(target.stage);
+      return recheck_stage_waits(target.stage);
     }
-    case StageNotice::What::kReachedMeeting: return join_meeting(stage, notice);
-    case StageNotice::What::kDoneInMeeting: return leave_meeting(stage, notice);
+    case SimulatedStageNotice::What::kReachedMeeting: return join_meeting(stage, notice);
+    case SimulatedStageNotice::What::kDoneInMeeting: return leave_meeting(stage, notice);
   }
 }
 
 /// Lets a stage join a meeting: the k-th operator of a kind on each stage belongs to the k-th
 /// meeting of that kind. The last stage to arrive starts the meeting.
-void Engine::join_meeting(std::int32_t stage, const StageNotice& notice) {
+void Engine::join_meeting(std::int32_t stage, const SimulatedStageNotice& notice) {
   std::vector<Meeting>& meetings = meetings_[static_cast<int>(notice.group)];
   const std::size_t number = met_[stage][static_cast<int>(notice.group)]++;
   if (meetings.size() <= number) meetings.resize(number + 1);
@@ -172,7 +172,7 @@ void Engine::join_meeting(std::int32_t stage, const StageNotice& notice) {
 
 /// Lets a stage leave a meeting. The last stage to be done ends the meeting for all. Streams run in
 /// order, so a stage is in the latest meeting that it has joined on this stream.
-void Engine::leave_meeting(std::int32_t stage, const StageNotice& notice) {
+void Engine::leave_meeting(std::int32_t stage, const SimulatedStageNotice& notice) {
   std::vector<Meeting>& meetings = meetings_[static_cast<int>(notice.group)];
   const std::pair<std::int32_t, std::int32_t> self(stage, notice.stream);
   const auto meeting = std::find_if(meetings.rbegin(), meetings.rend(), [&](const Meeting& one) {
@@ -185,23 +185,23 @@ void Engine::leave_meeting(std::int32_t stage, const StageNotice& notice) {
 void Engine::call(const Meeting& meeting, double time_s) {
   for (const auto& [member, stream] : meeting.members) {
     players_[member].call(stream, time_s);
-    check_waits_again(member);
+    recheck_stage_waits(member);
   }
 }
 
 /// Returns how many stages a meeting of a kind waits for.
-std::size_t Engine::attendance(plan::GroupKind group) const {
-  return group == plan::GroupKind::kEmbedding ? 2 : players_.size();
+std::size_t Engine::attendance(plan::CommunicatorKind group) const {
+  return group == plan::CommunicatorKind::kEmbedding ? 2 : players_.size();
 }
 
 void Engine::fail_stuck(std::int32_t stage) const {
   const StageSimulator::BlockedQueueHead head = players_[stage].stuck();
   double now_s = 0;
-  for (const StageSimulator& player : players_) now_s = std::max(now_s, player.now_s());
-  const step::Stage& part = program_.stages[stage];
-  const step::ScheduleSlot& slot = part.schedule[head.slot];
-  const step::Sequence& sequence = part.sequences[slot.sequence];
-  const step::Template& piece = program_.templates[sequence.items[head.task->item].which];
+  for (const StageSimulator& player : players_) now_s = std::max(now_s, player.simulated_until_s());
+  const step::PipelineStageProgram& part = program_.stages[stage];
+  const step::PipelineScheduleSlot& slot = part.schedule[head.slot];
+  const step::TemplateSequence& sequence = part.sequences[slot.sequence];
+  const step::OperatorTemplate& piece = program_.templates[sequence.items[head.task->item].which];
   std::string reason = "the other stages of its group";
   if (head.wait != nullptr) {
     reason = head.wait->lane == kArrivals
@@ -209,7 +209,7 @@ void Engine::fail_stuck(std::int32_t stage) const {
                  : fmt::format("stream {}", step::kStreamNames[head.wait->lane].name);
   }
   const std::int32_t operation = head.task->operation;
-  const std::string_view waiting = operation == kWaitOnlyOperation
+  const std::string_view waiting = operation == kWaitOnlyTaskOperation
                                        ? "take what messages brought"
                                        : piece.operators[operation].name;
   throw Error(
@@ -222,23 +222,25 @@ void Engine::fail_stuck(std::int32_t stage) const {
 
 /// Turns the tasks that a stage has run and the messages that it has received into events.
 void Engine::collect_events(std::int32_t stage, std::vector<TimelineEvent>& events) const {
-  const step::Stage& part = program_.stages[stage];
+  const step::PipelineStageProgram& part = program_.stages[stage];
   const auto before = static_cast<std::ptrdiff_t>(events.size());
   const auto add = [&](std::int32_t slot, std::int32_t item, std::int32_t operation, double start_s,
                        double end_s) {
-    const step::Item& place = part.sequences[part.schedule[slot].sequence].items[item];
+    const step::TemplateSequenceItem& place =
+        part.sequences[part.schedule[slot].sequence].items[item];
     const step::Operator& op = program_.templates[place.which].operators[operation];
-    events.push_back({stage, place.which, operation, place.layer_of(op),
-                      part.schedule[slot].micro_batch_of(place.merged_micro_batch_of(op)), slot,
-                      start_s, end_s});
+    events.push_back(
+        {stage, place.which, operation, place.layer_of(op),
+         part.schedule[slot].micro_batch_of(place.merged_micro_batch_index_of_operator(op)), slot,
+         start_s, end_s});
   };
-  for (const StageSimulator::EndedTask& played : played_[stage]) {
-    if (played.task->operation == kWaitOnlyOperation) continue;
+  for (const StageSimulator::EndedSimulatedTask& played : played_[stage]) {
+    if (played.task->operation == kWaitOnlyTaskOperation) continue;
     add(played.slot, played.task->item, played.task->operation, played.start_s, played.end_s);
   }
   std::size_t received = 0;
   for (std::size_t slot = 0; slot < part.schedule.size(); ++slot) {
-    const SequenceTaskTrack& track =
+    const TemplateSequenceTasks& track =
         score_.tracks[score_.track_of[stage][part.schedule[slot].sequence]];
     for (std::int32_t r = track.first_receive; r < track.first_receive + track.receives; ++r) {
       const double time_s = arrivals_[stage][received++].arrived_s;
@@ -257,11 +259,12 @@ void Engine::collect_events(std::int32_t stage, std::vector<TimelineEvent>& even
 
 }  // namespace
 
-Simulation play(const step::StepProgram& program, const Prices& prices,
-                const cost::OverlapSlowdownFactors& contention, bool record) {
+Simulation simulate_priced_program(const step::StepProgram& program, const Prices& prices,
+                                   const cost::OverlapSlowdownFactors& contention, bool record) {
   Simulation result = Engine(program, prices, contention, record).run();
   for (std::size_t s = 0; s < result.stages.size(); ++s) {
-    const ComputeSecondsByKind split = compute_seconds_by_kind(program, program.stages[s], prices);
+    const ComputationSecondsByKind split =
+        computation_seconds_by_kind(program, program.stages[s], prices);
     result.stages[s].breakdown.computation = split.all;
     result.stages[s].breakdown.recomputed = split.recomputed;
   }

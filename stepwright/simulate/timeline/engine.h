@@ -10,7 +10,8 @@ namespace stepwright::simulate {
 /// stream can tell apart are simulated as one. Throws `Error{kRuntime}`, naming stage, slot and
 /// operator, if a message lacks a partner, if an operator or item waits for a later one, and on a
 /// deadlock.
-Simulation play(const step::StepProgram& program, const Prices& prices,
-                const cost::OverlapSlowdownFactors& contention, bool record = false);
+Simulation simulate_priced_program(const step::StepProgram& program, const Prices& prices,
+                                   const cost::OverlapSlowdownFactors& contention,
+                                   bool record = false);
 
 }  // namespace stepwright::simulate

@@ -25,8 +25,8 @@ class Matcher {
   Matcher(const step::StepProgram& program, const FlatPricedProgram& score)
       : program_(program), score_(score) {
     chunks_ = static_cast<std::int32_t>(program.placement.model_chunk_count());
-    for (const step::Stage& stage : program.stages) {
-      for (const step::ScheduleSlot& slot : stage.schedule) {
+    for (const step::PipelineStageProgram& stage : program.stages) {
+      for (const step::PipelineScheduleSlot& slot : stage.schedule) {
         micro_batches_ = std::max({micro_batches_, slot.micro_batch + 1, slot.beside + 1});
       }
     }
@@ -45,12 +45,12 @@ class Matcher {
  private:
   /// Lists the sends and receives of a stage in the order of its schedule.
   void collect(std::int32_t index) {
-    const step::Stage& stage = program_.stages[index];
+    const step::PipelineStageProgram& stage = program_.stages[index];
     std::int32_t sends = 0;
     std::int32_t receives = 0;
     for (std::size_t i = 0; i < stage.schedule.size(); ++i) {
-      const step::ScheduleSlot& slot = stage.schedule[i];
-      const SequenceTaskTrack& track = score_.tracks[track_of(index, slot.sequence)];
+      const step::PipelineScheduleSlot& slot = stage.schedule[i];
+      const TemplateSequenceTasks& track = score_.tracks[track_of(index, slot.sequence)];
       const auto number = static_cast<std::int32_t>(i);
       for (std::int32_t m = track.first_receive; m < track.first_receive + track.receives; ++m) {
         const MessageEnd& end = score_.receives[m];
@@ -76,23 +76,23 @@ class Matcher {
     return static_cast<std::size_t>(score_.track_of[stage][sequence]);
   }
 
-  [[nodiscard]] const step::Operator& operator_of(const step::Item& item,
+  [[nodiscard]] const step::Operator& operator_of(const step::TemplateSequenceItem& item,
                                                   const MessageEnd& end) const {
     return program_.templates[item.which].operators[end.operation];
   }
 
   /// Returns the strand of its slot to which a message belongs.
-  [[nodiscard]] std::size_t merged_micro_batch_of(const step::Stage& stage,
-                                                  const step::ScheduleSlot& slot,
+  [[nodiscard]] std::size_t merged_micro_batch_of(const step::PipelineStageProgram& stage,
+                                                  const step::PipelineScheduleSlot& slot,
                                                   const MessageEnd& end) const {
-    const step::Item& item = stage.sequences[slot.sequence].items[end.item];
-    return item.merged_micro_batch_of(operator_of(item, end));
+    const step::TemplateSequenceItem& item = stage.sequences[slot.sequence].items[end.item];
+    return item.merged_micro_batch_index_of_operator(operator_of(item, end));
   }
 
-  [[nodiscard]] std::int32_t model_chunk_index(const step::Stage& stage,
-                                               const step::ScheduleSlot& slot,
+  [[nodiscard]] std::int32_t model_chunk_index(const step::PipelineStageProgram& stage,
+                                               const step::PipelineScheduleSlot& slot,
                                                std::size_t strand) const {
-    const step::Sequence& sequence = stage.sequences[slot.sequence];
+    const step::TemplateSequence& sequence = stage.sequences[slot.sequence];
     return static_cast<std::int32_t>(
         program_.placement.model_chunk_index({stage.position, sequence.chunk_of(strand)}));
   }
@@ -134,10 +134,10 @@ class Matcher {
   [[noreturn]] void fail(const End& end, const std::vector<MessageEnd>& messages,
                          const char* what) const {
     const MessageEnd& message = messages[end.message];
-    const step::Stage& stage = program_.stages[end.stage];
-    const step::ScheduleSlot& slot = stage.schedule[end.slot];
-    const step::Sequence& sequence = stage.sequences[slot.sequence];
-    const step::Item& item = sequence.items[message.item];
+    const step::PipelineStageProgram& stage = program_.stages[end.stage];
+    const step::PipelineScheduleSlot& slot = stage.schedule[end.slot];
+    const step::TemplateSequence& sequence = stage.sequences[slot.sequence];
+    const step::TemplateSequenceItem& item = sequence.items[message.item];
     const step::Operator& op = operator_of(item, message);
     throw Error(
         ErrorKind::kRuntime,

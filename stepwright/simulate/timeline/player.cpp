@@ -35,7 +35,7 @@ StageSimulator::StageSimulator(const StageTaskProgram& part)
   for (unsigned m = used; m != 0; m = rest(m)) next_slot(first(m));
 }
 
-void StageSimulator::tell(StageNotice notice, std::vector<StageNotice>& notices) {
+void StageSimulator::tell(SimulatedStageNotice notice, std::vector<SimulatedStageNotice>& notices) {
   notice.time_s = now_s_;
   notices.push_back(notice);
   if (recording_) slot_.notices.push_back(notice);
@@ -47,13 +47,13 @@ void StageSimulator::next_slot(int s) {
   const auto slots = static_cast<std::int32_t>(schedule_.size());
   while (true) {
     if (lane.slot >= 0 && lane.slot < slots) {
-      const SequenceTaskTrack& past = score_.tracks[track_id(lane.slot)];
+      const TemplateSequenceTasks& past = score_.tracks[track_id(lane.slot)];
       for (int other = 0; other < step::kStreams; ++other) lane.base[other] += past.count[other];
       lane.receives += past.receives;
       lane.sends += past.sends;
     }
     if (++lane.slot >= slots) break;
-    const SequenceTaskTrack& track = score_.tracks[track_id(lane.slot)];
+    const TemplateSequenceTasks& track = score_.tracks[track_id(lane.slot)];
     if (track.count[s] == 0) continue;
     lane.task = &score_.tasks[track.first[s]];
     lane.end = lane.task + track.count[s];
@@ -99,24 +99,24 @@ bool StageSimulator::ready(int s) {
 }
 
 /// Starts a ready head, or lets it reach its meeting.
-void StageSimulator::start(int s, std::vector<StageNotice>& notices) {
+void StageSimulator::start(int s, std::vector<SimulatedStageNotice>& notices) {
   waiting_ &= ~bit(s);
   const StreamTask& task = head(s);
   if (task.role != TaskRole::kMeeting) return begin(s, notices);
   meeting_ |= bit(s);
   lanes_[s].called_s = kNever;
   recording_ = false;
-  tell({.what = StageNotice::What::kReachedMeeting,
+  tell({.what = SimulatedStageNotice::What::kReachedMeeting,
         .stream = static_cast<std::int8_t>(s),
         .group = task.group},
        notices);
 }
 
-void StageSimulator::begin(int s, std::vector<StageNotice>& notices) {
+void StageSimulator::begin(int s, std::vector<SimulatedStageNotice>& notices) {
   const StreamTask& task = head(s);
   StreamQueueState& lane = lanes_[s];
   if (task.role == TaskRole::kSend) {
-    tell({.what = StageNotice::What::kSendBegan, .send = lane.sends + task.send}, notices);
+    tell({.what = SimulatedStageNotice::What::kSendBegan, .send = lane.sends + task.send}, notices);
   }
   if (task.seconds == 0 && task.role != TaskRole::kMeeting) {
     lane.start_s = now_s_;
@@ -167,13 +167,13 @@ void StageSimulator::end(const StreamQueueState& lane, const StreamTask& task) {
 }
 
 /// Ends the head of a queue and moves the queue on.
-void StageSimulator::finish(int s, std::vector<StageNotice>& notices) {
+void StageSimulator::finish(int s, std::vector<SimulatedStageNotice>& notices) {
   StreamQueueState& lane = lanes_[s];
   const StreamTask& task = head(s);
   if (++ended_[s] >= watches_[s].count) check_watchers(s);
   end(lane, task);
   if (task.role == TaskRole::kSend) {
-    tell({.what = StageNotice::What::kSendEnded, .send = lane.sends + task.send}, notices);
+    tell({.what = SimulatedStageNotice::What::kSendEnded, .send = lane.sends + task.send}, notices);
   }
   if (++lane.task < lane.end) {
     new_head(s);
@@ -182,7 +182,7 @@ void StageSimulator::finish(int s, std::vector<StageNotice>& notices) {
   }
 }
 
-void StageSimulator::end_due(std::vector<StageNotice>& notices) {
+void StageSimulator::end_due(std::vector<SimulatedStageNotice>& notices) {
   for (unsigned m = running_; m != 0; m = rest(m)) {
     const int s = first(m);
     if (lanes_[s].pace.finish_s > now_s_) continue;
@@ -190,7 +190,7 @@ void StageSimulator::end_due(std::vector<StageNotice>& notices) {
     if (head(s).role == TaskRole::kMeeting) {
       held_ |= bit(s);
       lanes_[s].called_s = kNever;
-      tell({.what = StageNotice::What::kDoneInMeeting,
+      tell({.what = SimulatedStageNotice::What::kDoneInMeeting,
             .stream = static_cast<std::int8_t>(s),
             .group = head(s).group},
            notices);
@@ -205,7 +205,7 @@ void StageSimulator::end_due(std::vector<StageNotice>& notices) {
   }
 }
 
-void StageSimulator::start_ready(std::vector<StageNotice>& notices) {
+void StageSimulator::start_ready(std::vector<SimulatedStageNotice>& notices) {
   for (unsigned m = meeting_; m != 0; m = rest(m)) {
     if (lanes_[first(m)].called_s > now_s_) continue;
     meeting_ &= ~bit(first(m));
@@ -243,7 +243,7 @@ void StageSimulator::refresh() {
 
 /// Sets the rate of a running task. Several calls at one instant have the effect of the last.
 void StageSimulator::set_pace(StreamQueueState& lane, double stretch) const {
-  QueueRate& pace = lane.pace;
+  QueueFrontTaskRate& pace = lane.pace;
   if (pace.since_s < now_s_) {
     lane.before = pace;
   } else if (stretch == lane.before.stretch) {
@@ -260,7 +260,7 @@ void StageSimulator::set_pace(StreamQueueState& lane, double stretch) const {
 
 /// While only the compute stream runs, simulates those of its tasks that concern no other queue and
 /// no other stage: each takes its priced seconds. The result equals that of calling
-/// `simulate_due_events` for each.
+/// `simulate_events_at_next_time` for each.
 void StageSimulator::play_alone() {
   const int s = kComputeQueueIndex;
   const bool alone = running_ == bit(s) && (meeting_ | held_ | watches_[kArrivals].streams) == 0;
@@ -290,7 +290,7 @@ void StageSimulator::play_alone() {
   refresh();
 }
 
-void StageSimulator::check_waits_again() {
+void StageSimulator::recheck_stage_waits() {
   next_s_ = own_next_s_;
   blocked_ = false;
   const auto expect = [&](double time_s) {
@@ -305,7 +305,8 @@ void StageSimulator::check_waits_again() {
 }
 
 // Flattened, since calls of such short functions take a fifth of a simulation.
-[[gnu::flatten]] void StageSimulator::simulate_due_events(std::vector<StageNotice>& notices) {
+[[gnu::flatten]] void StageSimulator::simulate_events_at_next_time(
+    std::vector<SimulatedStageNotice>& notices) {
   spend_until(next_s_);
   now_s_ = next_s_;
   end_due(notices);
@@ -315,7 +316,7 @@ void StageSimulator::check_waits_again() {
     refresh();
   } while (begins_slot_ && memo_ != nullptr && play_again(notices));
   play_alone();
-  check_waits_again();
+  recheck_stage_waits();
 }
 
 StageSimulator::BlockedQueueHead StageSimulator::stuck() const {

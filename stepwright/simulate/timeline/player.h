@@ -24,12 +24,12 @@ struct StageTaskProgram {
   const FlatPricedProgram* score = nullptr;
   /// For each sequence of the stage, the index of its track (its tasks by stream).
   std::span<const std::int32_t> track_of;
-  std::span<const step::ScheduleSlot> schedule;
+  std::span<const step::PipelineScheduleSlot> schedule;
   /// Arrival times of the messages that the stage receives; written by the engine.
   std::span<const MessageArrival> arrivals;
   cost::OverlapSlowdownFactors contention;
   /// Recorded slots, shared by the simulators of all stages; null: every task is simulated.
-  SimulatedSlotCache* memo = nullptr;
+  SimulatedScheduleSlotCache* memo = nullptr;
 };
 
 /// Simulates one stage: eight in-order queues (streams), the task at the front of each, and the
@@ -43,7 +43,7 @@ class StageSimulator {
 
   /// Simulates everything that happens at `next_event_s`: tasks that are due end, and tasks that
   /// can start do so. Appends news for other stages to `notices`.
-  void simulate_due_events(std::vector<StageNotice>& notices);
+  void simulate_events_at_next_time(std::vector<SimulatedStageNotice>& notices);
   /// Returns the next time, in seconds, at which something happens on this stage, as far as is
   /// known; `kNever`: nothing will.
   [[nodiscard]] double next_event_s() const { return next_s_; }
@@ -51,12 +51,12 @@ class StageSimulator {
   /// when: that stage may still act on this one before `next_event_s`.
   [[nodiscard]] bool is_blocked_by_other_stage() const { return blocked_; }
   /// Returns the last time, in seconds, up to which the stage was simulated.
-  [[nodiscard]] double now_s() const { return now_s_; }
+  [[nodiscard]] double simulated_until_s() const { return now_s_; }
   /// Tells a stream when the collective over several stages at the front of its queue begins (the
   /// last stage has reached it) or ends (the last stage is done).
   void call(int stream, double time_s) { lanes_[stream].called_s = time_s; }
   /// Checks the waits of this stage again; to be called after other stages have reported news.
-  void check_waits_again();
+  void recheck_stage_waits();
 
   [[nodiscard]] bool finished() const { return unfinished_ == 0; }
   [[nodiscard]] double end_s() const { return end_s_; }
@@ -74,14 +74,14 @@ class StageSimulator {
   [[nodiscard]] BlockedQueueHead stuck() const;
 
   /// A task that has ended, with its times in seconds.
-  struct EndedTask {
+  struct EndedSimulatedTask {
     std::int32_t slot = 0;
     const StreamTask* task = nullptr;
     double start_s = 0;
     double end_s = 0;
   };
   /// Appends every task that ends from now on to `played`; null: no task.
-  void record(std::vector<EndedTask>* played) { played_ = played; }
+  void record_ended_tasks_in(std::vector<EndedSimulatedTask>* played) { played_ = played; }
 
  private:
   [[nodiscard]] const StreamTask& head(int s) const { return *lanes_[s].task; }
@@ -89,30 +89,31 @@ class StageSimulator {
   void new_head(int s);
   void check_watchers(int lane);
   [[nodiscard]] bool ready(int s);
-  void start(int s, std::vector<StageNotice>& notices);
-  void begin(int s, std::vector<StageNotice>& notices);
+  void start(int s, std::vector<SimulatedStageNotice>& notices);
+  void begin(int s, std::vector<SimulatedStageNotice>& notices);
   void enter(int s);
   void leave(int s);
-  void finish(int s, std::vector<StageNotice>& notices);
+  void finish(int s, std::vector<SimulatedStageNotice>& notices);
   void end(const StreamQueueState& lane, const StreamTask& task);
-  void end_due(std::vector<StageNotice>& notices);
-  void start_ready(std::vector<StageNotice>& notices);
+  void end_due(std::vector<SimulatedStageNotice>& notices);
+  void start_ready(std::vector<SimulatedStageNotice>& notices);
   void refresh();
   void play_alone();
   void set_pace(StreamQueueState& lane, double stretch) const;
 
-  void tell(StageNotice notice, std::vector<StageNotice>& notices);
+  void tell(SimulatedStageNotice notice, std::vector<SimulatedStageNotice>& notices);
   [[nodiscard]] std::int32_t track_id(std::int32_t slot) const {
     return track_of_[schedule_[slot].sequence];
   }
-  [[gnu::noinline]] bool play_again(std::vector<StageNotice>& notices);
+  [[gnu::noinline]] bool play_again(std::vector<SimulatedStageNotice>& notices);
   [[gnu::noinline]] void keep_slot();
-  [[nodiscard]] QueueStates stand() const;
-  [[nodiscard]] bool stands_like(const SimulatedSlot& played) const;
+  [[nodiscard]] StageQueueStates stand() const;
+  [[nodiscard]] bool stands_like(const SimulatedScheduleSlot& played) const;
   [[nodiscard]] bool stands_like(const StreamQueueState& lane, const StreamQueueState& other,
-                                 const SimulatedSlot& played, bool runs) const;
-  [[nodiscard]] bool waits_longer(const StreamQueueState& lane, const SimulatedSlot& played) const;
-  void repeat(const SimulatedSlot& played, std::vector<StageNotice>& notices);
+                                 const SimulatedScheduleSlot& played, bool runs) const;
+  [[nodiscard]] bool waits_longer(const StreamQueueState& lane,
+                                  const SimulatedScheduleSlot& played) const;
+  void repeat(const SimulatedScheduleSlot& played, std::vector<SimulatedStageNotice>& notices);
 
   void spend_until(double now_s);
   void spend_idle(double from_s, double now_s);
@@ -121,7 +122,7 @@ class StageSimulator {
 
   const FlatPricedProgram& score_;
   std::span<const std::int32_t> track_of_;
-  std::span<const step::ScheduleSlot> schedule_;
+  std::span<const step::PipelineScheduleSlot> schedule_;
   std::span<const MessageArrival> arrivals_;
   std::array<double, cost::kLinkClasses>
       beside_;  ///< Factor by which computation slows down while a link class is busy.
@@ -157,15 +158,15 @@ class StageSimulator {
   double end_s_ = 0;
   double compute_end_s_ = 0;
   StageTimeAccount account_;
-  std::vector<EndedTask>* played_ = nullptr;
+  std::vector<EndedSimulatedTask>* played_ = nullptr;
 
-  SimulatedSlotCache* memo_ = nullptr;
+  SimulatedScheduleSlotCache* memo_ = nullptr;
   /// True if the compute stream has reached a slot (schedule entry) whose computation it has not
   /// started.
   bool begins_slot_ = false;
   /// True while the current slot (schedule entry) is recorded in `slot_`.
   bool recording_ = false;
-  SimulatedSlot slot_;
+  SimulatedScheduleSlot slot_;
 };
 
 }  // namespace stepwright::simulate

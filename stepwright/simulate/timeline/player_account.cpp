@@ -38,7 +38,7 @@ void StageSimulator::spend_idle(double from_s, double now_s) {
       // The part of the wait in which the message was in flight.
       const double sent_s = arrivals_[lane.receives + wait.count].sent_s;
       const double on_way_s = std::max(0.0, now_s - std::max(from_s, sent_s));
-      account_.exposed_s[static_cast<int>(step::Scheme::kPipeline)] += on_way_s;
+      account_.exposed_s[static_cast<int>(step::ParallelismScheme::kPipeline)] += on_way_s;
       account_.bubble_s += elapsed_s - on_way_s;
       return;
     }

@@ -33,9 +33,9 @@ void move_on(StreamQueueState& lane, const StreamQueueState& then, const StreamQ
 }
 
 /// Finds the slots on which the record of a slot depends; false where this cannot be determined.
-bool bound(SimulatedSlot& played) {
-  const QueueStates& before = played.before;
-  const QueueStates& after = played.after;
+bool bound(SimulatedScheduleSlot& played) {
+  const StageQueueStates& before = played.before;
+  const StageQueueStates& after = played.after;
   if (before.unfinished != after.unfinished) return false;
   unsigned still = 0;
   std::int32_t first = before.lanes[kComputeQueueIndex].slot;
@@ -78,7 +78,8 @@ void StageTimeAccount::add(const StageTimeAccount& before, const StageTimeAccoun
   }
 }
 
-void SimulatedSlotCache::record_simulated_slot(std::int32_t track, SimulatedSlot&& slot) {
+void SimulatedScheduleSlotCache::record_simulated_slot(std::int32_t track,
+                                                       SimulatedScheduleSlot&& slot) {
   OfTrack& of = slots_[static_cast<std::size_t>(track)];
   if (of.played.size() < kMost) {
     of.played.push_back(std::move(slot));
@@ -89,16 +90,16 @@ void SimulatedSlotCache::record_simulated_slot(std::int32_t track, SimulatedSlot
 
 /// Called at the start of a slot's computation: repeats a recorded slot that started in the same
 /// state, or starts a record of this one. Returns true if it repeated one.
-bool StageSimulator::play_again(std::vector<StageNotice>& notices) {
+bool StageSimulator::play_again(std::vector<SimulatedStageNotice>& notices) {
   if ((running_ >> kComputeQueueIndex & 1U) == 0) return false;
   begins_slot_ = false;
   if ((meeting_ | held_ | watches_[kArrivals].streams) != 0) return false;
-  for (const SimulatedSlot& played : memo_->of(track_id(lanes_[kComputeQueueIndex].slot))) {
+  for (const SimulatedScheduleSlot& played : memo_->of(track_id(lanes_[kComputeQueueIndex].slot))) {
     if (!stands_like(played)) continue;
     repeat(played, notices);
     return true;
   }
-  slot_ = SimulatedSlot{.before = stand()};
+  slot_ = SimulatedScheduleSlot{.before = stand()};
   recording_ = true;
   return false;
 }
@@ -115,7 +116,7 @@ void StageSimulator::keep_slot() {
   memo_->record_simulated_slot(track, std::move(slot_));
 }
 
-QueueStates StageSimulator::stand() const {
+StageQueueStates StageSimulator::stand() const {
   return {.now_s = now_s_,
           .lanes = lanes_,
           .ended = ended_,
@@ -127,8 +128,8 @@ QueueStates StageSimulator::stand() const {
 }
 
 /// True if everything on which a recorded slot depended is now as it was then.
-bool StageSimulator::stands_like(const SimulatedSlot& played) const {
-  const QueueStates& before = played.before;
+bool StageSimulator::stands_like(const SimulatedScheduleSlot& played) const {
+  const StageQueueStates& before = played.before;
   if (unfinished_ != before.unfinished || running_ != before.running) return false;
   const StreamQueueState& own = lanes_[kComputeQueueIndex];
   const StreamQueueState& then = before.lanes[kComputeQueueIndex];
@@ -148,15 +149,16 @@ bool StageSimulator::stands_like(const SimulatedSlot& played) const {
     if (!alike) return false;
   }
   const double later_s = now_s_ - before.now_s;
-  return std::ranges::all_of(played.needed, [&](const SimulatedSlot::NeededSlotMessage& needed) {
-    return arrivals_[needed.receive + own.receives - then.receives].arrived_s <=
-           needed.time_s + later_s;
-  });
+  return std::ranges::all_of(
+      played.needed, [&](const SimulatedScheduleSlot::NeededSlotMessage& needed) {
+        return arrivals_[needed.receive + own.receives - then.receives].arrived_s <=
+               needed.time_s + later_s;
+      });
 }
 
 bool StageSimulator::stands_like(const StreamQueueState& lane, const StreamQueueState& other,
-                                 const SimulatedSlot& played, bool runs) const {
-  const QueueStates& before = played.before;
+                                 const SimulatedScheduleSlot& played, bool runs) const {
+  const StageQueueStates& before = played.before;
   if (lane.task != other.task || lane.slot - lanes_[kComputeQueueIndex].slot !=
                                      other.slot - before.lanes[kComputeQueueIndex].slot) {
     return false;
@@ -170,7 +172,8 @@ bool StageSimulator::stands_like(const StreamQueueState& lane, const StreamQueue
 
 /// True if the head of a lane waits for more than happens in a slot. Effects of the last
 /// computation are checked when it has ended.
-bool StageSimulator::waits_longer(const StreamQueueState& lane, const SimulatedSlot& played) const {
+bool StageSimulator::waits_longer(const StreamQueueState& lane,
+                                  const SimulatedScheduleSlot& played) const {
   const TaskWaitCondition& wait = *lane.wait;
   if (wait.lane == kArrivals) return false;
   const std::int32_t ended =
@@ -180,9 +183,10 @@ bool StageSimulator::waits_longer(const StreamQueueState& lane, const SimulatedS
 }
 
 /// Goes through a slot as a recorded one did.
-void StageSimulator::repeat(const SimulatedSlot& played, std::vector<StageNotice>& notices) {
-  const QueueStates& before = played.before;
-  const QueueStates& after = played.after;
+void StageSimulator::repeat(const SimulatedScheduleSlot& played,
+                            std::vector<SimulatedStageNotice>& notices) {
+  const StageQueueStates& before = played.before;
+  const StageQueueStates& after = played.after;
   const StreamQueueState now = lanes_[kComputeQueueIndex];
   const StreamQueueState& then = before.lanes[kComputeQueueIndex];
   const double later_s = now_s_ - before.now_s;
@@ -198,7 +202,7 @@ void StageSimulator::repeat(const SimulatedSlot& played, std::vector<StageNotice
   waiting_ = check_ = unfinished_ & ~running_;
   watches_ = {};
   account_.add(before.account, after.account);
-  for (StageNotice notice : played.notices) {
+  for (SimulatedStageNotice notice : played.notices) {
     notice.send += now.sends - then.sends;
     notice.time_s += later_s;
     notices.push_back(notice);

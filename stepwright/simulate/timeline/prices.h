@@ -14,6 +14,6 @@ using Prices = std::vector<std::vector<cost::OperatorTime>>;
 /// Returns the seconds and link class of every operator of a program: [template][operator].
 Prices price_operators(const step::StepProgram& program, const cost::CostModel& cost,
                        const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-                       const plan::Collectives& collectives);
+                       const plan::CollectiveAlgorithmChoices& collectives);
 
 }  // namespace stepwright::simulate

@@ -22,7 +22,7 @@ enum class TaskRole : std::uint8_t {
 /// many tasks of its stream have ended since the slot (schedule entry) began". Receives are in no
 /// queue; each is waited for on its own.
 struct TaskWaitCondition {
-  /// Index of the `step::Stream` that is waited for, or kArrivals for a receive.
+  /// Index of the `step::DeviceStream` that is waited for, or kArrivals for a receive.
   std::int32_t lane = 0;
   /// Number of tasks of the lane that must have ended since the start of the slot (schedule entry);
   /// for kArrivals the index of the receive.
@@ -31,7 +31,7 @@ struct TaskWaitCondition {
 inline constexpr int kArrivals = step::kStreams;
 
 /// Value of `StreamTask::operation` for a task that is no operator and only waits.
-inline constexpr std::int32_t kWaitOnlyOperation = -1;
+inline constexpr std::int32_t kWaitOnlyTaskOperation = -1;
 
 /// One entry of a stream's queue: an operator, or several computations that no other stream can
 /// tell apart.
@@ -47,8 +47,8 @@ struct StreamTask {
   std::int32_t operation = 0;
   TaskRole role = TaskRole::kComputation;
   cost::LinkClass link = cost::LinkClass::kNone;
-  step::Scheme scheme = step::Scheme::kNone;
-  plan::GroupKind group = plan::GroupKind::kNone;
+  step::ParallelismScheme scheme = step::ParallelismScheme::kNone;
+  plan::CommunicatorKind group = plan::CommunicatorKind::kNone;
   bool optimizer = false;  ///< True for computations of the optimizer update.
   std::int16_t send = 0;   ///< For role kSend: index of the send among those of the sequence.
 };
@@ -61,7 +61,7 @@ struct MessageEnd {
 };
 
 /// The tasks of a sequence by stream: stream s runs the tasks first[s] ... first[s] + count[s] - 1.
-struct SequenceTaskTrack {
+struct TemplateSequenceTasks {
   std::array<std::int32_t, step::kStreams> first{};
   std::array<std::int32_t, step::kStreams> count{};
   /// Index of the sequence's first receive in `FlatPricedProgram::receives`.
@@ -80,7 +80,7 @@ struct FlatPricedProgram {
   std::vector<MessageEnd> receives;
   std::vector<MessageEnd> sends;
   /// Tasks by stream, for each sequence; sequences that run equal tasks share a track.
-  std::vector<SequenceTaskTrack> tracks;
+  std::vector<TemplateSequenceTasks> tracks;
   /// For each stage and each of its sequences, the index of the track: [stage][sequence].
   std::vector<std::vector<std::int32_t>> track_of;
 };

@@ -5,20 +5,20 @@
 
 namespace stepwright::simulate {
 
-Simulation simulate(const step::StepProgram& program, const cost::CostModel& cost,
-                    const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-                    const plan::Plan& plan, bool record) {
-  return play(program, price_operators(program, cost, layouts, plan.collectives), cost.contention(),
-              record);
+Simulation simulate_step_program(const step::StepProgram& program, const cost::CostModel& cost,
+                                 const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                                 const plan::Plan& plan, bool record) {
+  return simulate_priced_program(program, price_operators(program, cost, layouts, plan.collectives),
+                                 cost.contention(), record);
 }
 
 Prices price_operators(const step::StepProgram& program, const cost::CostModel& cost,
                        const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-                       const plan::Collectives& collectives) {
+                       const plan::CollectiveAlgorithmChoices& collectives) {
   Prices prices;
   prices.reserve(program.templates.size());
-  for (const step::Template& piece : program.templates) {
-    cost.price(piece, layouts, collectives, prices.emplace_back());
+  for (const step::OperatorTemplate& piece : program.templates) {
+    cost.price_template_operators(piece, layouts, collectives, prices.emplace_back());
   }
   return prices;
 }

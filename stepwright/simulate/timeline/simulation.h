@@ -72,11 +72,11 @@ struct Simulation {
 /// templates, messages between stages, and shared links. Messages on one link class of a rank share
 /// it evenly, and computation slows down beside communication (`CostModel::contention`).
 /// Deterministic. `record`: keeps the events.
-Simulation simulate(const step::StepProgram& program, const cost::CostModel& cost,
-                    const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-                    const plan::Plan& plan, bool record = false);
+Simulation simulate_step_program(const step::StepProgram& program, const cost::CostModel& cost,
+                                 const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                                 const plan::Plan& plan, bool record = false);
 
 /// Adds the waits that micro-batches of unequal work cause, in seconds, to a simulated step.
-void add_uneven_waits(Simulation& simulation, double waits_s);
+void add_uneven_micro_batch_waits(Simulation& simulation, double waits_s);
 
 }  // namespace stepwright::simulate

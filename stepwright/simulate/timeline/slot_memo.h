@@ -9,11 +9,11 @@
 namespace stepwright::simulate {
 
 /// News of one simulated stage for the other stages, such as a send that ended.
-struct StageNotice {
+struct SimulatedStageNotice {
   enum class What : std::uint8_t { kSendBegan, kSendEnded, kReachedMeeting, kDoneInMeeting };
   What what{};
   std::int8_t stream = 0;
-  plan::GroupKind group = plan::GroupKind::kNone;
+  plan::CommunicatorKind group = plan::CommunicatorKind::kNone;
   /// Index of the send among all sends of the stage, if the notice is about a send (it began or
   /// ended).
   std::int32_t send = 0;
@@ -23,10 +23,10 @@ struct StageNotice {
 /// Record of how a simulated stage went through one slot (schedule entry), from the start of its
 /// first computation to the end of its last. A stage that starts a slot in an equal state goes
 /// through it in an equal way, so the record replaces a simulation.
-struct SimulatedSlot {
-  QueueStates before;
+struct SimulatedScheduleSlot {
+  StageQueueStates before;
   /// State of the stage after the slot (schedule entry), before any task starts at that time.
-  QueueStates after;
+  StageQueueStates after;
   /// Set of streams (bits) whose front task waits in a later slot than the others reach, for
   /// something that does not happen in this slot.
   unsigned beyond = 0;
@@ -41,25 +41,25 @@ struct SimulatedSlot {
     double time_s = 0;
   };
   std::vector<NeededSlotMessage> needed;
-  std::vector<StageNotice> notices;
+  std::vector<SimulatedStageNotice> notices;
 };
 
 /// Cache of recorded slots (schedule entries) of one simulation, by track: at most a few for each,
 /// since more do not help if a stage never returns to an equal state.
-class SimulatedSlotCache {
+class SimulatedScheduleSlotCache {
  public:
-  explicit SimulatedSlotCache(std::size_t tracks) : slots_(tracks) {}
+  explicit SimulatedScheduleSlotCache(std::size_t tracks) : slots_(tracks) {}
 
-  [[nodiscard]] const std::vector<SimulatedSlot>& of(std::int32_t track) const {
+  [[nodiscard]] const std::vector<SimulatedScheduleSlot>& of(std::int32_t track) const {
     return slots_[static_cast<std::size_t>(track)].played;
   }
   /// Adds a record of a slot; replaces the oldest of its track if there are too many.
-  void record_simulated_slot(std::int32_t track, SimulatedSlot&& slot);
+  void record_simulated_slot(std::int32_t track, SimulatedScheduleSlot&& slot);
 
  private:
   static constexpr std::size_t kMost = 8;
   struct OfTrack {
-    std::vector<SimulatedSlot> played;
+    std::vector<SimulatedScheduleSlot> played;
     std::size_t oldest = 0;
   };
   std::vector<OfTrack> slots_;

@@ -34,10 +34,10 @@ struct StageTimeAccount {
 };
 
 /// Index of the compute stream among the queues of a stage.
-inline constexpr int kComputeQueueIndex = static_cast<int>(step::Stream::kCompute);
+inline constexpr int kComputeQueueIndex = static_cast<int>(step::DeviceStream::kCompute);
 
 /// How fast the task at the front of a queue runs.
-struct QueueRate {
+struct QueueFrontTaskRate {
   double finish_s = 0;
   /// Predicted seconds of work (without slow-down) left at time `since_s`.
   double remaining_s = 0;
@@ -48,9 +48,9 @@ struct QueueRate {
 
 /// The queue of one stream: its place in the schedule, and the task at its front.
 struct StreamQueueState {
-  QueueRate pace;
+  QueueFrontTaskRate pace;
   /// The rate before `pace.since_s`; its `stretch` is 0 if the task started then.
-  QueueRate before;
+  QueueFrontTaskRate before;
   double start_s = 0;
   /// When the current collective over several stages begins or, once begun, ends, in seconds.
   double called_s = kNever;
@@ -67,7 +67,7 @@ struct StreamQueueState {
 };
 
 /// The state of all queues of a simulated stage.
-struct QueueStates {
+struct StageQueueStates {
   double now_s = 0;  ///< The last time, in seconds, up to which the stage was simulated.
   std::array<StreamQueueState, step::kStreams> lanes;
   /// Number of tasks of each stream that have ended so far.

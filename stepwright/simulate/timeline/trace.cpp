@@ -73,7 +73,7 @@ class TraceWriter {
  public:
   TraceWriter(const step::StepProgram& program, const TraceOptions& options, std::ostream& out)
       : program_(program), options_(options), out_(out) {
-    for (const step::Template& piece : program.templates) {
+    for (const step::OperatorTemplate& piece : program.templates) {
       std::vector<Label>& labels = labels_.emplace_back();
       for (const step::Operator& op : piece.operators) {
         const std::string_view name =

@@ -18,8 +18,8 @@ namespace {
 std::string layout_of(const fit::CollectiveSample& sample, const CsvTable& table,
                       const CsvRow& row) {
   const auto stride = table.column("stride");
-  if (!stride || row.cells[*stride].empty()) return sample.layout();
-  return fmt::format("{} stride {}", sample.layout(), row.cells[*stride]);
+  if (!stride || row.cells[*stride].empty()) return sample.nodes_by_ranks_text();
+  return fmt::format("{} stride {}", sample.nodes_by_ranks_text(), row.cells[*stride]);
 }
 
 /// Returns a remark about the prediction of a sample; empty: none.
@@ -33,26 +33,26 @@ std::string remark_on(fit::SamplePredictor& predictor, const fit::CollectiveSamp
          fmt::format("{}outside of what was measured: {}", text.empty() ? "" : "; ", outside);
 }
 
-RowPredictionResult result_of(const fit::CollectiveSample& sample, const CsvTable& table,
-                              fit::SamplePredictor& predictor) {
+TableRowPrediction result_of(const fit::CollectiveSample& sample, const CsvTable& table,
+                             fit::SamplePredictor& predictor) {
   const CsvRow& row = table.rows[row_on_line(table, sample.line)];
   const TableRowName name = row_name(table, row);
   const double predicted = predictor.seconds(sample);
-  RowPredictionResult result{
+  TableRowPrediction result{
       .id = name.id,
       .predicted = predicted,
       .measured = sample.seconds,
       .error = predicted / sample.seconds - 1,
       .groups = {name.source, std::string(sample.machine->name),
                  std::string(name_of(cost::kCollectiveNames, sample.operation)),
-                 layout_of(sample, table, row), message_size_group(sample.payload_bytes)}};
+                 layout_of(sample, table, row), message_size_decade(sample.payload_bytes)}};
   const std::string remark = remark_on(predictor, sample);
   if (!remark.empty()) result.notes.push_back(remark);
   return result;
 }
 
-void predict_machine(const CsvTable& whole, const fit::CollectiveSamples& read,
-                     fit::SamplePredictor& predictor, std::vector<RowOutcome>& outcomes) {
+void predict_machine(const CsvTable& whole, const fit::CollectiveSampleTable& read,
+                     fit::SamplePredictor& predictor, std::vector<TableRowOutcome>& outcomes) {
   std::vector<fit::DroppedSampleRow> dropped = read.dropped;
   for (const fit::MachineCollectiveSamples& machine :
        fit::collective_samples_by_machine(read.samples, dropped)) {
@@ -61,22 +61,23 @@ void predict_machine(const CsvTable& whole, const fit::CollectiveSamples& read,
     }
   }
   for (const fit::DroppedSampleRow& row : dropped) {
-    outcomes[row_on_line(whole, row.line)].skipped = Skipped{row.kind(), row.reason};
+    outcomes[row_on_line(whole, row.line)].skipped =
+        SkippedRowReason{row.skip_reason_without_numbers(), row.reason};
   }
 }
 
 }  // namespace
 
-std::vector<RowOutcome> predict_collective_times(const CsvTable& table,
-                                                 const std::string& profile) {
+std::vector<TableRowOutcome> predict_collective_times(const CsvTable& table,
+                                                      const std::string& profile) {
   const bool says = table.column("collective") && table.column("gpu");
-  std::vector<RowOutcome> outcomes(table.rows.size());
+  std::vector<TableRowOutcome> outcomes(table.rows.size());
   CollectiveMachineFinder machines;
   for (const auto& [name, of_name] : divide_rows_by_machine(table, profile, says)) {
     const fit::SampledMachine* machine = nullptr;
-    Skipped refusal{says || !name.empty() ? "" : "no machine: `cluster` is empty"};
+    SkippedRowReason refusal{says || !name.empty() ? "" : "no machine: `cluster` is empty"};
     try {
-      machine = machines.of(name);
+      machine = machines.machine_by_name(name);
     } catch (const Error& error) {
       if (!profile.empty()) throw;
       refusal = {fmt::format("no machine: {}", name), error.what()};

@@ -48,10 +48,10 @@ bool measures_expert_exchange(const CsvTable& table, const CsvRow& row) {
   return collective == kDispatch || collective == kCombine;
 }
 
-RowOutcome predict_expert_exchange(const CsvTable& table, const CsvRow& row) {
-  RowOutcome outcome;
+TableRowOutcome predict_expert_exchange(const CsvTable& table, const CsvRow& row) {
+  TableRowOutcome outcome;
   const auto skip = [&outcome](std::string_view why) {
-    outcome.skipped = Skipped{std::string(why), ""};
+    outcome.skipped = SkippedRowReason{std::string(why), ""};
     return outcome;
   };
   const std::string_view extra = cell(table, row, "extra");
@@ -74,7 +74,7 @@ RowOutcome predict_expert_exchange(const CsvTable& table, const CsvRow& row) {
   const bool combines = cell(table, row, "collective") == kCombine;
   const cluster::Cluster cluster = cluster::load_cluster(std::string(machine->cluster), 1);
   const double predicted =
-      cost::expert_exchange_s({.combines = combines,
+      cost::deepep_exchange_s({.combines = combines,
                                .tokens = tokens,
                                .width = width,
                                .bytes = combines ? 2.0 : 1.0,
@@ -93,7 +93,7 @@ RowOutcome predict_expert_exchange(const CsvTable& table, const CsvRow& row) {
        .notes = {},
        .groups = {name.source, std::string(machine->name),
                   std::string(cell(table, row, "collective")), fmt::format("1x{}", *ranks),
-                  message_size_group(tokens * width * (combines ? 2 : 1))}}};
+                  message_size_decade(tokens * width * (combines ? 2 : 1))}}};
   return outcome;
 }
 

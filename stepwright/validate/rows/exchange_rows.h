@@ -15,6 +15,6 @@ bool measures_expert_exchange(const CsvTable& table, const CsvRow& row);
 /// measured time. The column `extra` must state `tokens_per_rank`, `hidden`, `topk`, `experts` and
 /// `sms` as KEY=NUMBER, separated by semicolons. Rows over several nodes and incomplete rows are
 /// skipped.
-RowOutcome predict_expert_exchange(const CsvTable& table, const CsvRow& row);
+TableRowOutcome predict_expert_exchange(const CsvTable& table, const CsvRow& row);
 
 }  // namespace stepwright::validate

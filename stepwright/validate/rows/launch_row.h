@@ -17,6 +17,6 @@ std::span<const std::string_view> launch_table_columns();
 /// allocator counted after a step (`allocated_gib`) and at the peak (`peak_gib`), on the last rank
 /// (the first if `stage` is `first`). Each of the two gives a result. Rows whose command cannot be
 /// read are skipped.
-std::vector<RowOutcome> predict_launch_memory(const CsvTable& table, int threads);
+std::vector<TableRowOutcome> predict_launch_memory(const CsvTable& table, int threads);
 
 }  // namespace stepwright::validate

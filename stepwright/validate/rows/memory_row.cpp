@@ -35,7 +35,7 @@ std::vector<double> seen_bytes(const plan::Job& job, const step::StepProgram& pr
 
 /// Sets the row's peak to that of the stage with the most `seen` bytes, or with the least if the
 /// row is about the smallest rank.
-void set_peak(RowPredictionResult& row, const memory::MemoryReport& report,
+void set_peak(TableRowPrediction& row, const memory::MemoryReport& report,
               const std::vector<double>& seen, bool smallest) {
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const bool better = smallest ? seen[i] < row.predicted : seen[i] > row.predicted;
@@ -51,23 +51,23 @@ void set_peak(RowPredictionResult& row, const memory::MemoryReport& report,
 
 }  // namespace
 
-std::variant<MemoryResult, Skipped> predict_row_memory(const RunRow& row) {
+std::variant<MemoryResult, SkippedRowReason> predict_row_memory(const PublishedRunRow& row) {
   const auto* const kind =
       std::ranges::find(kPeakKindNames, row.peak, &Named<MeasuredMemoryKind>::name);
-  if (kind == std::end(kPeakKindNames)) return Skipped{"kind of peak not stated"};
+  if (kind == std::end(kPeakKindNames)) return SkippedRowReason{"kind of peak not stated"};
   auto made = job_and_plan_of_row(row);
-  if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
-  auto& [planned, notes] = std::get<RowPlan>(made);
+  if (auto* skipped = std::get_if<SkippedRowReason>(&made)) return *skipped;
+  auto& [planned, notes] = std::get<TableRowPlan>(made);
   MemoryResult result{.kind = kind->value};
-  if (!result.is_label() && !row.memory_gib) return Skipped{"nothing measured"};
+  if (!result.is_label() && !row.memory_gib) return SkippedRowReason{"nothing measured"};
   try {
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
     const memory::MemoryReport report = memory::memory_report(planned.job, program);
     result.capacity_bytes = report.capacity_bytes;
     result.row = {.id = row.id,
                   .measured = row.memory_gib.value_or(0) * kBytesPerGib,
                   .notes = std::move(notes),
-                  .groups = row_error_groups(row, planned),
+                  .groups = error_group_values_of_row(row, planned),
                   .capacity_bytes = report.capacity_bytes,
                   .p_fits = report.p_fits};
     set_peak(result.row, report, seen_bytes(planned.job, program, report, result.kind),
@@ -82,7 +82,7 @@ std::variant<MemoryResult, Skipped> predict_row_memory(const RunRow& row) {
     return result;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kRuntime) throw;
-    return Skipped{fmt::format("no program: {}", error.what())};
+    return SkippedRowReason{fmt::format("no program: {}", error.what())};
   }
 }
 

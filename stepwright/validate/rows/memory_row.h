@@ -30,7 +30,7 @@ struct MemoryResult {
   MeasuredMemoryKind kind{};
   /// Predicted and measured bytes; the measured value is absent if the row states only whether the
   /// run fitted.
-  RowPredictionResult row;
+  TableRowPrediction row;
   double capacity_bytes = 0;
   /// Whether the run fitted according to the row, and according to the prediction.
   MemoryFitLabel label;
@@ -42,6 +42,6 @@ struct MemoryResult {
 
 /// Predicts the peak memory of the fullest stage of a row's run, by the measure that the row
 /// states.
-std::variant<MemoryResult, Skipped> predict_row_memory(const RunRow& row);
+std::variant<MemoryResult, SkippedRowReason> predict_row_memory(const PublishedRunRow& row);
 
 }  // namespace stepwright::validate

@@ -23,8 +23,9 @@ double hardware_flops(const plan::Job& job) {
 /// Returns half of the attention's FLOPs per token, forward and backward, which a causal mask
 /// skips.
 double flops_saved_by_causal_mask(const plan::Job& job) {
-  const model::Architecture& model = job.model;
-  const auto widths = static_cast<double>(model.heads * (model.head_dim + model.value_dim()));
+  const model::ModelArchitecture& model = job.model;
+  const auto widths =
+      static_cast<double>(model.heads * (model.head_dim + model.value_head_elements()));
   return 3 * static_cast<double>(model.layers) * widths * static_cast<double>(job.length);
 }
 
@@ -45,22 +46,24 @@ double published_step_flops(FlopCountingMethod count, const plan::Job& job) {
   return job.tokens() * per_token;
 }
 
-std::variant<double, Skipped> measured_step_s(const RunRow& row, const plan::Job& job) {
-  if (!row.measured) return Skipped{"nothing measured"};
+std::variant<double, SkippedRowReason> measured_step_s(const PublishedRunRow& row,
+                                                       const plan::Job& job) {
+  if (!row.measured) return SkippedRowReason{"nothing measured"};
   const auto devices = static_cast<double>(job.cluster.devices());
   const double value = *row.measured;
   if (row.metric == "iteration_time_s") return value;
   if (row.metric == "tokens_per_s_per_gpu") return job.tokens() / (value * devices);
   const auto* const count = std::ranges::find(
       kFlopCountNames, row.flops.empty() ? "model" : row.flops, &Named<FlopCountingMethod>::name);
-  if (count == std::end(kFlopCountNames)) return Skipped{fmt::format("flops: {}", row.flops)};
+  if (count == std::end(kFlopCountNames))
+    return SkippedRowReason{fmt::format("flops: {}", row.flops)};
   const double flops = published_step_flops(count->value, job);
   if (row.metric == "tflops_per_gpu") return flops / (value * 1e12 * devices);
   if (row.metric == "mfu") {
     const double share = value > 1 ? value / 100 : value;
     return flops / (share * job.cluster.device.peak_flops.at(DType::kBf16) * devices);
   }
-  return Skipped{fmt::format("metric: {}", row.metric)};
+  return SkippedRowReason{fmt::format("metric: {}", row.metric)};
 }
 
 }  // namespace stepwright::validate

@@ -33,6 +33,7 @@ double published_step_flops(FlopCountingMethod count, const plan::Job& job);
 /// Returns the measured step time of a row in seconds: as stated, or computed from tokens per
 /// second per GPU, FLOP/s, or utilisation of the bf16 peak. Rows with unknown metrics or unknown
 /// words in `flops` are skipped.
-std::variant<double, Skipped> measured_step_s(const RunRow& row, const plan::Job& job);
+std::variant<double, SkippedRowReason> measured_step_s(const PublishedRunRow& row,
+                                                       const plan::Job& job);
 
 }  // namespace stepwright::validate

@@ -25,50 +25,53 @@ std::string floor_class(double floor_s) {
 /// One direction (forward or backward) of a sample.
 struct TimedPass {
   const fit::OperatorSample* sample = nullptr;
-  cost::Pass pass{};
+  cost::OperatorPass pass{};
   OperatorTimeMachine* machine = nullptr;
   double measured_s = 0;
   double floor_s = 0;
 
-  [[nodiscard]] bool impossible() const { return measured_s < fit::kImpossibleTimeShare * floor_s; }
+  [[nodiscard]] bool impossible() const {
+    return measured_s < fit::kImpossibleOperatorTimeShare * floor_s;
+  }
 };
 
 /// Predicts the rows of a table that were measured on one machine.
 class OperatorRows {
  public:
-  OperatorRows(const CsvTable& whole, std::vector<RowOutcome>& outcomes)
+  OperatorRows(const CsvTable& whole, std::vector<TableRowOutcome>& outcomes)
       : whole_(whole), outcomes_(outcomes) {}
 
   void predict(const fit::OperatorSampleTable& read, const std::string& machine,
                OperatorMachineFinder& machines);
 
  private:
-  RowOutcome& outcome(std::size_t line) { return outcomes_[row_on_line(whole_, line)]; }
+  TableRowOutcome& outcome(std::size_t line) { return outcomes_[row_on_line(whole_, line)]; }
   void skip(const std::vector<fit::UnusableOperatorRow>& rows);
   void add(const fit::OperatorSample& sample, OperatorTimeMachine& machine);
   void judge(const TimedPass& timed);
-  [[nodiscard]] Skipped fault(const TimedPass& timed, double predicted_s) const;
+  [[nodiscard]] SkippedRowReason fault(const TimedPass& timed, double predicted_s) const;
 
   const CsvTable& whole_;
-  std::vector<RowOutcome>& outcomes_;
+  std::vector<TableRowOutcome>& outcomes_;
   std::vector<TimedPass> passes_;
   /// For each device, operator and direction: number of impossible rows, number of all rows.
-  std::map<std::tuple<std::string, std::string, cost::Pass>, std::pair<std::size_t, std::size_t>>
+  std::map<std::tuple<std::string, std::string, cost::OperatorPass>,
+           std::pair<std::size_t, std::size_t>>
       series_;
 };
 
 void OperatorRows::skip(const std::vector<fit::UnusableOperatorRow>& rows) {
   for (const fit::UnusableOperatorRow& row : rows)
-    outcome(row.line).skipped = Skipped{row.reason, row.detail};
+    outcome(row.line).skipped = SkippedRowReason{row.reason, row.detail};
 }
 
 void OperatorRows::add(const fit::OperatorSample& sample, OperatorTimeMachine& machine) {
-  for (const Named<cost::Pass>& pass : cost::kPassNames) {
+  for (const Named<cost::OperatorPass>& pass : cost::kPassNames) {
     const auto& measured =
-        pass.value == cost::Pass::kForward ? sample.forward_s : sample.backward_s;
+        pass.value == cost::OperatorPass::kForward ? sample.forward_s : sample.backward_s;
     if (!measured) continue;
     const double floor_s =
-        machine.cost(sample.kernel).least_operator_pass_s(sample.what, pass.value, sample.op);
+        machine.cost(sample.kernel).min_operator_pass_seconds(sample.what, pass.value, sample.op);
     passes_.push_back({&sample, pass.value, &machine, *measured, floor_s});
     auto& [impossible, all] = series_[{machine.device(), sample.name, pass.value}];
     impossible += passes_.back().impossible() ? 1 : 0;
@@ -76,13 +79,13 @@ void OperatorRows::add(const fit::OperatorSample& sample, OperatorTimeMachine& m
   }
 }
 
-Skipped OperatorRows::fault(const TimedPass& timed, double predicted_s) const {
+SkippedRowReason OperatorRows::fault(const TimedPass& timed, double predicted_s) const {
   if (timed.impossible()) {
     return {"above peak", fmt::format("{:.6g} us where the peaks allow {:.6g}",
                                       1e6 * timed.measured_s, 1e6 * timed.floor_s)};
   }
   const double factor = timed.measured_s / predicted_s;
-  if (factor >= fit::kWrongUnitsFactor || factor <= 1 / fit::kWrongUnitsFactor) {
+  if (factor >= fit::kSuspectedUnitErrorFactor || factor <= 1 / fit::kSuspectedUnitErrorFactor) {
     return {"other units", fmt::format("{:.3g} times the prediction", factor)};
   }
   const auto [impossible, all] =
@@ -96,19 +99,19 @@ void OperatorRows::judge(const TimedPass& timed) {
   const fit::OperatorSample& sample = *timed.sample;
   const double predicted = fit::predicted_s(timed.machine->cost(sample.kernel), sample, timed.pass);
   const std::string direction(name_of(cost::kPassNames, timed.pass));
-  RowOutcome& out = outcome(sample.line);
-  if (Skipped skipped = fault(timed, predicted); !skipped.reason.empty()) {
+  TableRowOutcome& out = outcome(sample.line);
+  if (SkippedRowReason skipped = fault(timed, predicted); !skipped.reason.empty()) {
     skipped.detail = fmt::format("{} {}: {}", sample.name, direction, skipped.detail);
     out.left_out.push_back(std::move(skipped));
     return;
   }
   const TableRowName name = row_name(whole_, whole_.rows[row_on_line(whole_, sample.line)]);
-  RowPredictionResult result{.id = name.id,
-                             .predicted = predicted,
-                             .measured = timed.measured_s,
-                             .error = predicted / timed.measured_s - 1,
-                             .groups = {name.source, timed.machine->device(), sample.name,
-                                        direction, floor_class(timed.floor_s)}};
+  TableRowPrediction result{.id = name.id,
+                            .predicted = predicted,
+                            .measured = timed.measured_s,
+                            .error = predicted / timed.measured_s - 1,
+                            .groups = {name.source, timed.machine->device(), sample.name, direction,
+                                       floor_class(timed.floor_s)}};
   const std::string operator_time_warning =
       timed.machine->operator_time_warning(sample, timed.pass);
   if (!operator_time_warning.empty()) result.notes.push_back(operator_time_warning);
@@ -122,9 +125,9 @@ void OperatorRows::predict(const fit::OperatorSampleTable& read, const std::stri
   for (const fit::OperatorSample& sample : read.samples) {
     const std::string& name = machine.empty() ? sample.device : machine;
     if (name.empty()) {
-      outcome(sample.line).skipped = Skipped{"no machine: `cluster` is empty"};
+      outcome(sample.line).skipped = SkippedRowReason{"no machine: `cluster` is empty"};
     } else {
-      add(sample, machines.of(name));
+      add(sample, machines.machine_by_name(name));
     }
   }
   for (const TimedPass& timed : passes_) judge(timed);
@@ -132,18 +135,19 @@ void OperatorRows::predict(const fit::OperatorSampleTable& read, const std::stri
 
 }  // namespace
 
-std::vector<RowOutcome> predict_operator_times(const CsvTable& table, const std::string& profile) {
+std::vector<TableRowOutcome> predict_operator_times(const CsvTable& table,
+                                                    const std::string& profile) {
   const bool says = !table.column("fwd_us") && table.column("gpu");
-  std::vector<RowOutcome> outcomes(table.rows.size());
+  std::vector<TableRowOutcome> outcomes(table.rows.size());
   OperatorMachineFinder machines;
   for (const auto& [machine, of_machine] : divide_rows_by_machine(table, profile, says)) {
     try {
-      if (!machine.empty()) machines.of(machine);
+      if (!machine.empty()) machines.machine_by_name(machine);
     } catch (const Error& error) {
       if (!profile.empty()) throw;
       for (const CsvRow& row : of_machine.rows) {
         outcomes[row_on_line(table, row.line)].skipped =
-            Skipped{fmt::format("no machine: {}", machine), error.what()};
+            SkippedRowReason{fmt::format("no machine: {}", machine), error.what()};
       }
       continue;
     }

@@ -24,12 +24,12 @@ std::string_view library_of(const fit::OwnCollectiveSample& sample) {
                        : cost::kGlooLibraryName;
 }
 
-RowOutcome outcome_of(const fit::OwnCollectiveSample& sample, const TableRowName& name,
-                      const cost::MeasuredMessageLaws& messages) {
-  const std::optional<cost::OperatorTime> time =
-      messages.time(sample.method, sample.operation, sample.payload_bytes, sample.group);
-  if (!time) return {.skipped = Skipped{"the profile has no such message"}};
-  RowPredictionResult result{
+TableRowOutcome outcome_of(const fit::OwnCollectiveSample& sample, const TableRowName& name,
+                           const cost::MeasuredMessageLaws& messages) {
+  const std::optional<cost::OperatorTime> time = messages.measured_message_time(
+      sample.method, sample.operation, sample.payload_bytes, sample.group);
+  if (!time) return {.skipped = SkippedRowReason{"the profile has no such message"}};
+  TableRowPrediction result{
       .id = name.id,
       .predicted = time->seconds,
       .measured = sample.seconds,
@@ -42,8 +42,8 @@ RowOutcome outcome_of(const fit::OwnCollectiveSample& sample, const TableRowName
 
 }  // namespace
 
-std::vector<RowOutcome> predict_own_message_times(const CsvTable& table,
-                                                  const std::string& profile) {
+std::vector<TableRowOutcome> predict_own_message_times(const CsvTable& table,
+                                                       const std::string& profile) {
   if (profile.empty()) {
     fail_input(
         fmt::format("{}: samples of one's own need --profile MEASURED, what `stepwright fit` "
@@ -53,7 +53,7 @@ std::vector<RowOutcome> predict_own_message_times(const CsvTable& table,
   const cost::MeasuredProfile measured = cost::load_measured_profile(profile);
   fit::OwnClusterSamples samples;
   fit::read_own_cluster_samples(table, samples);
-  std::vector<RowOutcome> outcomes;
+  std::vector<TableRowOutcome> outcomes;
   for (const fit::OwnCollectiveSample& sample : samples.messages) {
     const CsvRow& row = table.rows[row_on_line(table, sample.line)];
     outcomes.push_back(outcome_of(sample, row_name(table, row), measured.messages));

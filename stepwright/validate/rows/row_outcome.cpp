@@ -4,7 +4,7 @@
 
 namespace stepwright::validate {
 
-std::string_view RowPredictionResult::largest_term() const {
+std::string_view TableRowPrediction::largest_term() const {
   const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto largest = std::ranges::max_element(terms, by_value);
   return largest == terms.end() ? std::string_view{} : largest->first;

@@ -11,7 +11,7 @@
 namespace stepwright::validate {
 
 /// The prediction for one measurement of a table's row, compared with the measurement.
-struct RowPredictionResult {
+struct TableRowPrediction {
   std::string id;
   double predicted = 0;  ///< Predicted seconds, or predicted bytes of memory.
   double measured = 0;
@@ -45,11 +45,11 @@ struct RowPredictionResult {
 
 /// Outcome of one row of a table: a result for each of its measurements, or the reason why it was
 /// skipped.
-struct RowOutcome {
-  std::vector<RowPredictionResult> results;
-  std::optional<Skipped> skipped;
+struct TableRowOutcome {
+  std::vector<TableRowPrediction> results;
+  std::optional<SkippedRowReason> skipped;
   /// Measurements of the row that were not used, each with a reason.
-  std::vector<Skipped> left_out;
+  std::vector<SkippedRowReason> left_out;
 };
 
 }  // namespace stepwright::validate

@@ -11,7 +11,7 @@ namespace stepwright::validate {
 
 /// The job and plan of a table's row, and notes about what was assumed for values that the row
 /// lacks.
-struct RowPlan {
+struct TableRowPlan {
   plan::PlannedJob planned;
   std::vector<std::string> notes;
 };
@@ -20,7 +20,7 @@ struct RowPlan {
 /// Numbers in columns are read first, then the cells `job` and `plan` override them. Absent values
 /// get the defaults of plan files; sharding and sequence parallelism those of the framework's
 /// recipe. `of`: job that provides what the row lacks; null: none.
-std::variant<RowPlan, Skipped> job_and_plan_of_row(const RunRow& row,
-                                                   const plan::Job* of = nullptr);
+std::variant<TableRowPlan, SkippedRowReason> job_and_plan_of_row(const PublishedRunRow& row,
+                                                                 const plan::Job* of = nullptr);
 
 }  // namespace stepwright::validate

@@ -44,7 +44,7 @@ std::string scheme_of(const plan::Plan& plan) {
 
 /// Returns the key of comparable runs: source, setup, model, framework with release, devices,
 /// batch, length and precision, which a plan does not choose.
-std::string alike(const RunRow& row, const plan::PlannedJob& planned) {
+std::string alike(const PublishedRunRow& row, const plan::PlannedJob& planned) {
   const plan::Job& job = planned.job;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.source, row.setup, row.model,
                      plan::plan_json(planned)["job"]["model"].dump(), job.framework.name,
@@ -55,38 +55,40 @@ std::string alike(const RunRow& row, const plan::PlannedJob& planned) {
 
 }  // namespace
 
-std::vector<std::string> row_error_groups(const RunRow& row, const plan::PlannedJob& planned) {
+std::vector<std::string> error_group_values_of_row(const PublishedRunRow& row,
+                                                   const plan::PlannedJob& planned) {
   return {row.source, planned.job.cluster.device.name, planned.job.framework.name,
           scheme_of(planned.plan)};
 }
 
-std::variant<RowPredictionResult, Skipped> predict_row_step_time(
-    const RunRow& row, const cost::TrainingConditions& conditions) {
+std::variant<TableRowPrediction, SkippedRowReason> predict_row_step_time(
+    const PublishedRunRow& row, const cost::TrainingConditions& conditions) {
   auto made = job_and_plan_of_row(row);
-  if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
-  auto& [planned, notes] = std::get<RowPlan>(made);
+  if (auto* skipped = std::get_if<SkippedRowReason>(&made)) return *skipped;
+  auto& [planned, notes] = std::get<TableRowPlan>(made);
   const auto measured = measured_step_s(row, planned.job);
-  if (const auto* skipped = std::get_if<Skipped>(&measured)) return *skipped;
+  if (const auto* skipped = std::get_if<SkippedRowReason>(&measured)) return *skipped;
   try {
     const cost::CostModel cost(planned.job, conditions);
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
-    const auto layouts = cost::group_layouts(planned.job.cluster, plan::Grid(planned.plan));
+    const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
+    const auto layouts =
+        cost::rank_group_network_layouts(planned.job.cluster, plan::RankGrid(planned.plan));
     const simulate::Simulation simulation =
-        simulate::simulate(program, cost, layouts, planned.plan);
+        simulate::simulate_step_program(program, cost, layouts, planned.plan);
     const auto critical = static_cast<std::size_t>(simulation.critical_stage);
-    RowPredictionResult result{.id = row.id,
-                               .predicted = simulation.step_time_s,
-                               .measured = std::get<double>(measured),
-                               .terms = terms_of(simulation.stages[critical].breakdown),
-                               .notes = std::move(notes),
-                               .groups = row_error_groups(row, planned),
-                               .alike = alike(row, planned),
-                               .plan = plan::plan_json(planned).dump()};
+    TableRowPrediction result{.id = row.id,
+                              .predicted = simulation.step_time_s,
+                              .measured = std::get<double>(measured),
+                              .terms = terms_of(simulation.stages[critical].breakdown),
+                              .notes = std::move(notes),
+                              .groups = error_group_values_of_row(row, planned),
+                              .alike = alike(row, planned),
+                              .plan = plan::plan_json(planned).dump()};
     result.error = result.predicted / result.measured - 1;
     const double priced_s = simulate::PlanPricer(planned.job, cost).price(planned.plan).seconds;
     result.waiting_share =
-        simulate::waiting_share(simulation.stages[critical].breakdown, result.predicted);
-    result.unknown_parts = cost::unfitted_job_parts_count(conditions, planned.job);
+        simulate::step_share_spent_waiting(simulation.stages[critical].breakdown, result.predicted);
+    result.unknown_parts = cost::count_job_traits_without_fitted_run(conditions, planned.job);
     const cost::StepTimeRatioInterval interval =
         simulate::predicted_step_time_interval(planned, cost,
                                                {result.predicted, priced_s, result.waiting_share})
@@ -96,7 +98,7 @@ std::variant<RowPredictionResult, Skipped> predict_row_step_time(
     return result;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kRuntime) throw;
-    return Skipped{fmt::format("no program: {}", error.what())};
+    return SkippedRowReason{fmt::format("no program: {}", error.what())};
   }
 }
 

@@ -10,11 +10,12 @@ namespace stepwright::validate {
 
 /// Predicts the step time of the training run in a row and compares it with the measurement, or
 /// returns the reason why the row is skipped.
-std::variant<RowPredictionResult, Skipped> predict_row_step_time(
-    const RunRow& row, const cost::TrainingConditions& conditions);
+std::variant<TableRowPrediction, SkippedRowReason> predict_row_step_time(
+    const PublishedRunRow& row, const cost::TrainingConditions& conditions);
 
 /// Returns the row's value for each key by which errors are grouped: source, device, framework,
 /// scheme.
-std::vector<std::string> row_error_groups(const RunRow& row, const plan::PlannedJob& planned);
+std::vector<std::string> error_group_values_of_row(const PublishedRunRow& row,
+                                                   const plan::PlannedJob& planned);
 
 }  // namespace stepwright::validate

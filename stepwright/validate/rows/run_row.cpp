@@ -18,14 +18,15 @@ constexpr double kLargest = 0x1p40;
 
 struct TextColumn {
   std::string_view title;
-  std::string RunRow::* value;
+  std::string PublishedRunRow::* value;
 };
-constexpr TextColumn kTexts[] = {{"tier", &RunRow::tier},   {"gpu", &RunRow::gpu},
-                                 {"model", &RunRow::model}, {"job", &RunRow::job},
-                                 {"plan", &RunRow::plan},   {"no_plan", &RunRow::no_plan},
-                                 {"setup", &RunRow::setup}, {"measured_metric", &RunRow::metric},
-                                 {"flops", &RunRow::flops}, {"outcome", &RunRow::outcome},
-                                 {"peak", &RunRow::peak},   {"peak_of", &RunRow::peak_of}};
+constexpr TextColumn kTexts[] = {
+    {"tier", &PublishedRunRow::tier},   {"gpu", &PublishedRunRow::gpu},
+    {"model", &PublishedRunRow::model}, {"job", &PublishedRunRow::job},
+    {"plan", &PublishedRunRow::plan},   {"no_plan", &PublishedRunRow::no_plan},
+    {"setup", &PublishedRunRow::setup}, {"measured_metric", &PublishedRunRow::metric},
+    {"flops", &PublishedRunRow::flops}, {"outcome", &PublishedRunRow::outcome},
+    {"peak", &PublishedRunRow::peak},   {"peak_of", &PublishedRunRow::peak_of}};
 
 /// Columns in which sources write free text.
 constexpr std::string_view kProse[] = {"framework",          "moe",       "precision",    "sp",
@@ -33,33 +34,33 @@ constexpr std::string_view kProse[] = {"framework",          "moe",       "preci
 
 struct CountColumn {
   std::string_view title;
-  std::optional<std::int64_t> RunRow::* value;
+  std::optional<std::int64_t> PublishedRunRow::* value;
 };
 constexpr CountColumn kCounts[] = {
-    {"gpus", &RunRow::gpus},
-    {"layers", &RunRow::layers},
-    {"hidden", &RunRow::hidden},
-    {"heads", &RunRow::heads},
-    {"kv_heads", &RunRow::kv_heads},
-    {"ffn_hidden", &RunRow::ffn},
-    {"vocab", &RunRow::vocabulary},
-    {"seq_len", &RunRow::length},
-    {"global_batch", &RunRow::global_batch},
-    {"micro_batch", &RunRow::micro_batch},
-    {"tp", &RunRow::tensor},
-    {"pp", &RunRow::pipeline},
-    {"vpp", &RunRow::chunks},
-    {"cp", &RunRow::context},
-    {"ep", &RunRow::expert},
+    {"gpus", &PublishedRunRow::gpus},
+    {"layers", &PublishedRunRow::layers},
+    {"hidden", &PublishedRunRow::hidden},
+    {"heads", &PublishedRunRow::heads},
+    {"kv_heads", &PublishedRunRow::kv_heads},
+    {"ffn_hidden", &PublishedRunRow::ffn},
+    {"vocab", &PublishedRunRow::vocabulary},
+    {"seq_len", &PublishedRunRow::length},
+    {"global_batch", &PublishedRunRow::global_batch},
+    {"micro_batch", &PublishedRunRow::micro_batch},
+    {"tp", &PublishedRunRow::tensor},
+    {"pp", &PublishedRunRow::pipeline},
+    {"vpp", &PublishedRunRow::chunks},
+    {"cp", &PublishedRunRow::context},
+    {"ep", &PublishedRunRow::expert},
 };
 
 struct NumberColumn {
   std::string_view title;
-  std::optional<double> RunRow::* value;
+  std::optional<double> PublishedRunRow::* value;
 };
-constexpr NumberColumn kNumbers[] = {{"measured_value", &RunRow::measured},
-                                     {"trust", &RunRow::trust},
-                                     {"memory_value_gib", &RunRow::memory_gib}};
+constexpr NumberColumn kNumbers[] = {{"measured_value", &PublishedRunRow::measured},
+                                     {"trust", &PublishedRunRow::trust},
+                                     {"memory_value_gib", &PublishedRunRow::memory_gib}};
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -73,18 +74,19 @@ std::string host_of(std::string_view url) {
   return std::string(url.substr(0, url.find('/')));
 }
 
-Skipped bad_cell(std::string_view title) {
+SkippedRowReason bad_cell(std::string_view title) {
   return {fmt::format("column {}: not a number above zero", title)};
 }
 
 /// Returns a reason to skip a row with free text that has not been translated into settings of a
 /// job and plan; nullopt: none.
-std::optional<Skipped> unread_prose(const CsvTable& table, const CsvRow& row, const RunRow& run) {
+std::optional<SkippedRowReason> unread_prose(const CsvTable& table, const CsvRow& row,
+                                             const PublishedRunRow& run) {
   if (!run.job.empty() || !run.plan.empty() || !run.no_plan.empty()) return std::nullopt;
   for (const std::string_view title : kProse) {
     if (cell(table, row, title).empty()) continue;
-    return Skipped{fmt::format("column {}: not read", title),
-                   "say it in columns job and plan, which tools/data/row_words.py writes"};
+    return SkippedRowReason{fmt::format("column {}: not read", title),
+                            "say it in columns job and plan, which tools/data/row_words.py writes"};
   }
   return std::nullopt;
 }
@@ -124,14 +126,14 @@ TableRowName row_name(const CsvTable& table, const CsvRow& row) {
   return name;
 }
 
-std::string row_cluster_profile(const CsvTable& table, const CsvRow& row) {
+std::string cluster_named_by_row(const CsvTable& table, const CsvRow& row) {
   std::string name(cell(table, row, "cluster"));
   if (name.find_first_of("./") == std::string::npos) return name;
   const std::filesystem::path beside = std::filesystem::path(table.name).parent_path() / name;
   return path_exists(beside) ? beside.string() : name;
 }
 
-std::vector<std::string_view> run_table_columns() {
+std::vector<std::string_view> measured_run_table_columns() {
   std::vector<std::string_view> titles = {"id", "source_url", "cluster"};
   for (const TextColumn& column : kTexts) titles.push_back(column.title);
   for (const CountColumn& column : kCounts) titles.push_back(column.title);
@@ -140,14 +142,15 @@ std::vector<std::string_view> run_table_columns() {
   return titles;
 }
 
-std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row) {
-  RunRow run;
+std::variant<PublishedRunRow, SkippedRowReason> read_measured_run_row(const CsvTable& table,
+                                                                      const CsvRow& row) {
+  PublishedRunRow run;
   run.line = row.line;
   const TableRowName name = row_name(table, row);
   run.id = name.id;
   run.source = name.source;
   run.folder = std::filesystem::path(table.name).parent_path().string();
-  run.cluster = row_cluster_profile(table, row);
+  run.cluster = cluster_named_by_row(table, row);
   for (const TextColumn& column : kTexts) run.*column.value = cell(table, row, column.title);
   for (const CountColumn& column : kCounts) {
     const std::string_view text = cell(table, row, column.title);

@@ -16,7 +16,7 @@ inline constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;  ///< Number of
 
 /// One published training run or memory peak, as a table's row states it. Empty cells are nullopt
 /// (numbers) or empty (texts); words are spelled as in the source.
-struct RunRow {
+struct PublishedRunRow {
   std::size_t line = 0;    ///< Line number of the row in its file, from 1.
   std::string id, source;  ///< Id of the row, and the name of the source that it comes from.
   std::string tier;
@@ -57,7 +57,7 @@ struct RunRow {
 };
 
 /// Reason why a row is not used; rows with equal reasons are counted together in reports.
-struct Skipped {
+struct SkippedRowReason {
   std::string reason;
   /// Details about this row for the user, which may differ between rows with equal reasons.
   std::string detail = {};
@@ -81,16 +81,17 @@ std::optional<double> positive_number(std::string_view text);
 
 /// Returns the cluster that a row names in its column `cluster`: a profile, or the path of a file
 /// (looked up in the table's folder first). Empty: none.
-std::string row_cluster_profile(const CsvTable& table, const CsvRow& row);
+std::string cluster_named_by_row(const CsvTable& table, const CsvRow& row);
 
 /// Returns the names of all columns that tables of runs and memory may have, including those with
 /// prose.
-std::vector<std::string_view> run_table_columns();
+std::vector<std::string_view> measured_run_table_columns();
 
 /// Reads the numbers and words of a table's row, or returns the reason why it is skipped: a number
 /// that is not finite or not above zero, or prose without a translation
 /// (`tools/data/row_words.py`).
-std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row);
+std::variant<PublishedRunRow, SkippedRowReason> read_measured_run_row(const CsvTable& table,
+                                                                      const CsvRow& row);
 
 /// Returns a row's id without the number at its end: "aleph_layouts" for "aleph_layouts-0001". An
 /// id without a number is returned whole.

@@ -25,38 +25,39 @@ bool holds(std::span<const std::string_view> names, std::string_view name) {
   const auto repeated = std::ranges::unique(known);
   known.erase(repeated.begin(), repeated.end());
   fail_input(fmt::format("no machine '{}'{}; a file with a profile or a cluster stands here, too",
-                         name, known_words_text(name, known, "stepwright list profiles")));
+                         name, unknown_word_hint_text(name, known, "stepwright list profiles")));
 }
 
 /// A file with a profile or a cluster; its first key tells which.
 struct MachineFile {
-  Document document;
+  YamlJsonDocument document;
   bool is_cluster = false;
 };
 MachineFile load_machine_file(const std::string& path) {
-  MachineFile file{.document = Document::load(path)};
-  const Node kind = file.document.root().get("stepwright");
+  MachineFile file{.document = YamlJsonDocument::load(path)};
+  const DocumentNode kind = file.document.root().get("stepwright");
   file.is_cluster = kind.text() == "cluster/1";
   if (!file.is_cluster && kind.text() != "profile/1") {
-    kind.fail(fmt::format("is {}; allowed: profile/1, cluster/1", printable(kind.text())));
+    kind.fail(
+        fmt::format("is {}; allowed: profile/1, cluster/1", one_line_printable_text(kind.text())));
   }
   return file;
 }
 
 /// Returns the device of a profile: a profile of operators describes it, one of collectives names
 /// it.
-std::string device_name(const Document& profile) {
-  const Node device = profile.root().get("device");
+std::string device_name(const YamlJsonDocument& profile) {
+  const DocumentNode device = profile.root().get("device");
   return read_name(device.is_mapping() ? device.get("name") : device);
 }
 
-std::shared_ptr<const cost::OperatorProfile> read_profile(const Document& document) {
+std::shared_ptr<const cost::OperatorProfile> read_profile(const YamlJsonDocument& document) {
   if (!document.root().find("operators")) return nullptr;
   return std::make_shared<cost::OperatorProfile>(cost::read_operator_profile(document));
 }
 
 OperatorTimeMachine operator_machine(const std::string& name) {
-  const auto of_profile = [](const Document& profile) {
+  const auto of_profile = [](const YamlJsonDocument& profile) {
     return OperatorTimeMachine(cluster::built_in_device(device_name(profile)),
                                read_profile(profile));
   };
@@ -107,7 +108,7 @@ const cost::ComputationCostModel& OperatorTimeMachine::cost(cluster::AttentionKe
 }
 
 std::string OperatorTimeMachine::operator_time_warning(const fit::OperatorSample& sample,
-                                                       cost::Pass pass) const {
+                                                       cost::OperatorPass pass) const {
   for (const cost::OperatorProfile* profile : profiles_) {
     const Later<cost::OperatorClassFit>* entry = profile->find(sample.what, pass);
     if (entry == nullptr) continue;
@@ -121,7 +122,7 @@ std::string OperatorTimeMachine::operator_time_warning(const fit::OperatorSample
   return "no fit: documented defaults";
 }
 
-OperatorTimeMachine& OperatorMachineFinder::of(const std::string& name) {
+OperatorTimeMachine& OperatorMachineFinder::machine_by_name(const std::string& name) {
   if (const auto found = machines_.find(name); found != machines_.end()) return found->second;
   return machines_.emplace(name, operator_machine(name)).first->second;
 }
@@ -131,7 +132,7 @@ fit::SampledMachine CollectiveMachineFinder::of_file(const std::string& path) {
   if (file.is_cluster) {
     return {.name = kept(cluster::load_cluster(path, 1).name), .cluster = kept(path)};
   }
-  const Node root = profiles_.emplace_back(std::move(file.document)).root();
+  const DocumentNode root = profiles_.emplace_back(std::move(file.document)).root();
   const auto cluster = root.find("cluster");
   fit::SampledMachine machine =
       described(cluster ? cluster->text() : device_name(profiles_.back()));
@@ -149,14 +150,14 @@ fit::SampledMachine CollectiveMachineFinder::described(const std::string& name) 
   fail_unknown(name, names);
 }
 
-const fit::SampledMachine* CollectiveMachineFinder::of(const std::string& name) {
+const fit::SampledMachine* CollectiveMachineFinder::machine_by_name(const std::string& name) {
   if (name.empty()) return nullptr;
   if (const fit::SampledMachine* known = fit::find_sampled_machine(name)) return known;
   if (const auto found = machines_.find(name); found != machines_.end()) return &found->second;
   const std::size_t before = profiles_.size();
   const fit::SampledMachine& machine = machines_.emplace(name, described(name)).first->second;
   if (profiles_.size() > before && profiles_.back().root().find("collectives")) {
-    predictor_.use_machine_profile(machine, profiles_.back());
+    predictor_.set_machine_profile(machine, profiles_.back());
   }
   return &machine;
 }

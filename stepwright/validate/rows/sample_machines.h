@@ -29,7 +29,7 @@ class OperatorTimeMachine {
   /// for it, those of another device were used, or its size is outside of the fitted range. Empty:
   /// no warning.
   [[nodiscard]] std::string operator_time_warning(const fit::OperatorSample& sample,
-                                                  cost::Pass pass) const;
+                                                  cost::OperatorPass pass) const;
 
  private:
   cluster::DeviceModel device_;
@@ -44,7 +44,7 @@ class OperatorMachineFinder {
  public:
   /// Returns the machine with this name; the same object for equal names. Fails with `kInput` if it
   /// does not exist.
-  OperatorTimeMachine& of(const std::string& name);
+  OperatorTimeMachine& machine_by_name(const std::string& name);
 
  private:
   std::map<std::string, OperatorTimeMachine> machines_;
@@ -56,7 +56,7 @@ class CollectiveMachineFinder {
  public:
   /// Returns the machine with this name; null if the name is empty. Fails with `kInput` if it does
   /// not exist.
-  const fit::SampledMachine* of(const std::string& name);
+  const fit::SampledMachine* machine_by_name(const std::string& name);
   fit::SamplePredictor& predictor() { return predictor_; }
 
  private:
@@ -65,7 +65,7 @@ class CollectiveMachineFinder {
   std::string_view kept(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::deque<std::string> texts_;
-  std::deque<Document> profiles_;
+  std::deque<YamlJsonDocument> profiles_;
   std::map<std::string, fit::SampledMachine> machines_;
   fit::SamplePredictor predictor_;
 };

@@ -25,7 +25,7 @@ std::vector<MachineTableRows> divide_rows_by_machine(const CsvTable& table,
   }
   std::map<std::string, CsvTable> tables;
   for (const CsvRow& row : table.rows) {
-    const std::string name = row_cluster_profile(table, row);
+    const std::string name = cluster_named_by_row(table, row);
     CsvTable& of_name =
         tables.try_emplace(name, CsvTable{table.name, table.header, {}}).first->second;
     of_name.rows.push_back(row);
@@ -38,7 +38,7 @@ std::vector<MachineTableRows> divide_rows_by_machine(const CsvTable& table,
   return divided;
 }
 
-std::string message_size_group(double payload_bytes) {
+std::string message_size_decade(double payload_bytes) {
   for (const double from : {1e9, 1e8, 1e7, 1e6, 1e5, 1e4}) {
     if (payload_bytes >= from) return fmt::format("from 1e{:.0f} B", std::log10(from));
   }

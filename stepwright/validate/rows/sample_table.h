@@ -23,7 +23,7 @@ std::vector<MachineTableRows> divide_rows_by_machine(const CsvTable& table,
 
 /// Returns the group of a message by its size, for error statistics: the power of ten, "from 1e6
 /// B".
-std::string message_size_group(double payload_bytes);
+std::string message_size_decade(double payload_bytes);
 
 /// Returns the index of the row that begins on line number `line` of the table's file.
 std::size_t row_on_line(const CsvTable& table, std::size_t line);

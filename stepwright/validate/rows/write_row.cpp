@@ -41,10 +41,11 @@ Json plan_cell(const plan::PlannedJob& planned) {
 
 }  // namespace
 
-std::vector<RowCell> run_as_table_row(const plan::PlannedJob& planned, const std::string& id,
-                                      const std::string& outcome, std::optional<double> seconds) {
+std::vector<RowCell> run_to_table_row_cells(const plan::PlannedJob& planned, const std::string& id,
+                                            const std::string& outcome,
+                                            std::optional<double> seconds) {
   const auto& [job, plan] = planned;
-  const model::Architecture& model = job.model;
+  const model::ModelArchitecture& model = job.model;
   const auto number = [](std::int64_t value) { return fmt::format("{}", value); };
   return {{"id", id},
           {"gpus", number(job.cluster.devices())},
@@ -53,9 +54,9 @@ std::vector<RowCell> run_as_table_row(const plan::PlannedJob& planned, const std
           {"micro_batch", number(plan.micro_batch)},
           {"tp", number(plan.parallel.tensor)},
           {"pp", number(plan.parallel.pipeline)},
-          {"vpp",
-           number(plan.schedule.kind == schedule::ScheduleKind::kInterleaved ? plan.schedule.chunks
-                                                                             : 1)},
+          {"vpp", number(plan.schedule.kind == schedule::PipelineScheduleKind::kInterleaved
+                             ? plan.schedule.chunks
+                             : 1)},
           {"cp", number(plan.parallel.context)},
           {"ep", number(plan.parallel.expert)},
           {"model", model.name},

@@ -15,8 +15,9 @@ using RowCell = std::pair<std::string, std::string>;
 /// Returns the cells of a table's row that describe a user's own run completely: job, plan and
 /// outcome (`ok`, `oom`, `failed`); `row_plan` reads them back as an equal plan. `seconds`:
 /// measured step time; nullopt: not measured.
-std::vector<RowCell> run_as_table_row(const plan::PlannedJob& planned, const std::string& id,
-                                      const std::string& outcome, std::optional<double> seconds);
+std::vector<RowCell> run_to_table_row_cells(const plan::PlannedJob& planned, const std::string& id,
+                                            const std::string& outcome,
+                                            std::optional<double> seconds);
 
 /// Returns a row as the next line of a CSV table, with a line end, its cells in the order of the
 /// table's header. `table`: text of the table so far; empty: a header is put first; `name`: name of

@@ -20,7 +20,7 @@ std::vector<TimedCollectiveRoutes> rings(const cost::CollectiveOperationConstant
                             .exists = true};
       sample.routes.few_ranks = 1 / (ranks - 1);
       const double off = noise * std::sin(static_cast<double>(samples.size()) * 12.9898);
-      sample.seconds = cost::seconds(sample.routes, truth) * (1 + off);
+      sample.seconds = cost::message_seconds_by_algorithm(sample.routes, truth) * (1 + off);
       samples.push_back(sample);
     }
   }
@@ -43,7 +43,9 @@ double worst(const cost::CollectiveOperationConstants& constants,
              const std::vector<TimedCollectiveRoutes>& samples) {
   double most = 0;
   for (const TimedCollectiveRoutes& sample : samples) {
-    most = std::max(most, std::fabs(cost::seconds(sample.routes, constants) / sample.seconds - 1));
+    most = std::max(most, std::fabs(cost::message_seconds_by_algorithm(sample.routes, constants) /
+                                        sample.seconds -
+                                    1));
   }
   return most;
 }
@@ -51,7 +53,7 @@ double worst(const cost::CollectiveOperationConstants& constants,
 TEST(ConstantsFit, FindsConstantsThatMadeTheSamples) {
   const auto samples = rings(truth(), 0);
   cost::CollectiveOperationConstants start =
-      cost::default_collective_constants().of(collective::Collective::kAllGather);
+      cost::default_collective_constants().of(collective::CollectiveOperation::kAllGather);
   EXPECT_GT(worst(start, samples), 0.2);
   const cost::CollectiveOperationConstants fitted = fit_collective_constants(samples, start);
   EXPECT_LT(worst(fitted, samples), 0.06);
@@ -62,7 +64,7 @@ TEST(ConstantsFit, FindsConstantsThatMadeTheSamples) {
 TEST(ConstantsFit, OneRowFarOffChangesLittle) {
   auto samples = rings(truth(), 0.01);
   const cost::CollectiveOperationConstants start =
-      cost::default_collective_constants().of(collective::Collective::kAllGather);
+      cost::default_collective_constants().of(collective::CollectiveOperation::kAllGather);
   const double without = fit_collective_constants(samples, start).inside_share;
   samples.back().seconds *= 10;
   EXPECT_NEAR(fit_collective_constants(samples, start).inside_share, without, 0.02);
@@ -70,7 +72,7 @@ TEST(ConstantsFit, OneRowFarOffChangesLittle) {
 
 TEST(ConstantsFit, WhatNoSampleShowsStays) {
   const cost::CollectiveOperationConstants start =
-      cost::default_collective_constants().of(collective::Collective::kAllGather);
+      cost::default_collective_constants().of(collective::CollectiveOperation::kAllGather);
   const cost::CollectiveOperationConstants fitted =
       fit_collective_constants(rings(truth(), 0), start);
   EXPECT_NEAR(fitted.network_share, start.network_share, 1e-9);
@@ -82,14 +84,14 @@ TEST(ConstantsFit, WhatNoSampleShowsStays) {
 TEST(ConstantsFit, IsTheSameEveryTime) {
   const auto samples = rings(truth(), 0.03);
   const cost::CollectiveOperationConstants start =
-      cost::default_collective_constants().of(collective::Collective::kAllGather);
+      cost::default_collective_constants().of(collective::CollectiveOperation::kAllGather);
   EXPECT_EQ(fit_collective_constants(samples, start), fit_collective_constants(samples, start));
 }
 
 TEST(ConstantsFit, LaterProtocolsAreFasterAndBelievedMore) {
   const cost::CollectiveOperationConstants fitted = fit_collective_constants(
       rings(truth(), 0.05),
-      cost::default_collective_constants().of(collective::Collective::kAllGather));
+      cost::default_collective_constants().of(collective::CollectiveOperation::kAllGather));
   for (int i = 1; i < cost::kProtocols; ++i) {
     EXPECT_GE(fitted.protocols[i].rate, fitted.protocols[i - 1].rate);
     EXPECT_LE(fitted.protocols[i].selection, fitted.protocols[i - 1].selection);

@@ -56,23 +56,24 @@ TEST(MachineCollectiveFit, ALayoutWhoseRowsContradictEachOtherIsDropped) {
 
 /// Returns all-reduces of two nodes of Vista with times by the documented constants; in each fifth
 /// of the rows except the first, `off` times as long.
-CollectiveSamples invented(double off) {
+CollectiveSampleTable invented(double off) {
   SampledClusterCache clusters;
-  CollectiveSamples table{.file = "rows.csv", .samples = {}, .dropped = {}};
+  CollectiveSampleTable table{.file = "rows.csv", .samples = {}, .dropped = {}};
   CollectiveSample sample{.machine = find_sampled_machine("gh200_120g_vista"),
                           .library = std::string(cost::kDefaultCollectiveLibrary),
-                          .operation = collective::Collective::kAllReduce,
+                          .operation = collective::CollectiveOperation::kAllReduce,
                           .nodes = 2};
   const cluster::Cluster& cluster = clusters.of(sample);
-  const cost::MachineCollectiveConstants defaults = cost::unfitted_collective_constants(cluster);
+  const cost::MachineCollectiveConstants defaults = cost::collective_constants_without_fit(cluster);
   for (int i = 0; i < 60; ++i) {
     sample.payload_bytes = 1e6 * (i + 1);
     sample.id = "row" + std::to_string(i);
-    sample.routes = cost::ClusterLineRates(cluster).routes({sample.operation, sample.payload_bytes,
-                                                            sample_rank_placement(sample, cluster),
-                                                            collective::Algorithm::kLibrary});
-    sample.seconds = cost::seconds(sample.routes, defaults.of(sample.operation)) *
-                     (held_out_fifth_of_sample(sample) == 0 ? 1 : off);
+    sample.routes = cost::ClusterLineRates(cluster).message_times_by_route(
+        {sample.operation, sample.payload_bytes, rank_placement_of_sample(sample, cluster),
+         collective::CollectiveAlgorithm::kLibrary});
+    sample.seconds =
+        cost::message_seconds_by_algorithm(sample.routes, defaults.of(sample.operation)) *
+        (cross_validation_fold_of_sample(sample) == 0 ? 1 : off);
     table.samples.push_back(sample);
   }
   return table;
@@ -80,24 +81,25 @@ CollectiveSamples invented(double off) {
 
 TEST(MachineCollectiveFit, AFitThatIsWorseThanTheDefaultsIsRefused) {
   // A slow fifth pulls the others away from the documented constants, which are right for them.
-  CollectiveSamples table = invented(1);
+  CollectiveSampleTable table = invented(1);
   for (CollectiveSample& sample : table.samples) {
-    if (held_out_fifth_of_sample(sample) < 2)
-      sample.seconds *= held_out_fifth_of_sample(sample) == 0 ? 1.6 : 1 / 1.6;
+    if (cross_validation_fold_of_sample(sample) < 2)
+      sample.seconds *= cross_validation_fold_of_sample(sample) == 0 ? 1.6 : 1 / 1.6;
   }
   const FittedMachineList fitted = fit_collectives_of_machines({table});
   const CrossValidationErrors& errors = fitted.machines.at(0).libraries.at(0).study.rows_left_out;
   ASSERT_GT(errors.all.mean, errors.unfitted.mean);
-  EXPECT_FALSE(fitted.machines[0].has_used_fit());
+  EXPECT_FALSE(fitted.machines[0].uses_fit_of_any_library());
   EXPECT_NE(fitted.machines[0].libraries[0].refused, "");
   // Where four fifths agree on another rate, the fit is better.
-  EXPECT_TRUE(fit_collectives_of_machines({invented(1.6)}).machines.at(0).has_used_fit());
+  EXPECT_TRUE(
+      fit_collectives_of_machines({invented(1.6)}).machines.at(0).uses_fit_of_any_library());
 }
 
 TEST(MachineCollectiveFit, TheProfilesOfTheRepositoryFollowFromItsData) {
   const std::vector<std::string> files = {"gh200_120g_vista.csv", "a100_sxm4_80g_perlmutter.csv",
                                           "other_clusters.csv"};
-  std::vector<CollectiveSamples> tables;
+  std::vector<CollectiveSampleTable> tables;
   for (const std::string& file : files) {
     if (file.starts_with("a100")) continue;  // three times the rows of all others
     const std::string stem = std::filesystem::path(file).stem().string();
@@ -106,7 +108,7 @@ TEST(MachineCollectiveFit, TheProfilesOfTheRepositoryFollowFromItsData) {
   }
   std::size_t profiles = 0;
   for (const FittedMachineCollectives& machine : fit_collectives_of_machines(tables).machines) {
-    if (!machine.has_used_fit()) continue;
+    if (!machine.uses_fit_of_any_library()) continue;
     ++profiles;
     std::ifstream file("profiles/collectives/" + std::string(machine.machine->name) + ".json");
     const std::string text(std::istreambuf_iterator<char>(file), {});

@@ -49,7 +49,7 @@ std::string attention_rows(double share, bool copied, std::string_view software 
   return text;
 }
 
-cost::OperatorLawConstants attention_law(const std::string& text, cost::Pass pass) {
+cost::OperatorTimeLawConstants attention_law(const std::string& text, cost::OperatorPass pass) {
   const std::vector<OperatorSampleTable> tables = {
       read_operator_samples(parse_csv(std::string(kKernelColumns) + text, "kernels.csv"))};
   for (const FittedOperator& fitted :
@@ -125,10 +125,10 @@ TEST(DeviceFit, RefusesAFitThatIsWorseThanTheDefault) {
 }
 
 TEST(DeviceFit, TakesOffTheCopyThatAnEngineTimesWithAnAttention) {
-  const cost::OperatorLawConstants alone =
-      attention_law(attention_rows(0.5, false), cost::Pass::kForward);
-  const cost::OperatorLawConstants beside_copy =
-      attention_law(attention_rows(0.5, true), cost::Pass::kForward);
+  const cost::OperatorTimeLawConstants alone =
+      attention_law(attention_rows(0.5, false), cost::OperatorPass::kForward);
+  const cost::OperatorTimeLawConstants beside_copy =
+      attention_law(attention_rows(0.5, true), cost::OperatorPass::kForward);
   EXPECT_NEAR(alone.start_us, 12, 1);
   EXPECT_NEAR(beside_copy.start_us, 12, 1);
   EXPECT_NEAR(beside_copy.arithmetic_share, alone.arithmetic_share, 0.03);
@@ -136,8 +136,9 @@ TEST(DeviceFit, TakesOffTheCopyThatAnEngineTimesWithAnAttention) {
 
 TEST(DeviceFit, ABackwardWithoutSamplesFollowsTheForward) {
   const std::string rows = attention_rows(0.5, false);
-  const cost::OperatorLawConstants forward = attention_law(rows, cost::Pass::kForward);
-  const cost::OperatorLawConstants backward = attention_law(rows, cost::Pass::kBackward);
+  const cost::OperatorTimeLawConstants forward = attention_law(rows, cost::OperatorPass::kForward);
+  const cost::OperatorTimeLawConstants backward =
+      attention_law(rows, cost::OperatorPass::kBackward);
   EXPECT_NEAR(backward.start_us, 2.5 * forward.start_us, 0.01);
   EXPECT_NEAR(backward.arithmetic_share, 0.9 * forward.arithmetic_share, 1e-4);
   EXPECT_NEAR(backward.ramp, forward.ramp + 150, 0.1);
@@ -150,18 +151,18 @@ TEST(DeviceFit, EachAttentionKernelIsAFitOfItsOwn) {
   const std::vector<OperatorSampleTable> tables = {
       read_operator_samples(parse_csv(text, "kernels.csv"))};
   const DeviceFit fit = fit_device_operators(tables, find_operator_fit_device("h100-sxm-80g"));
-  std::map<std::pair<cluster::AttentionKernel, cost::Pass>, double> shares;
+  std::map<std::pair<cluster::AttentionKernel, cost::OperatorPass>, double> shares;
   for (const FittedOperator& fitted : fit.operators) {
     const cost::OperatorClassFit& entry = fitted.entry;
     shares[{entry.kernel, entry.pass}] = entry.law.arithmetic_share;
     EXPECT_LT(fitted.errors.law.mean, 0.02);
   }
   ASSERT_EQ(fit.operators.size(), 4);  // backwards follow
-  const auto flash2 = shares.at({cluster::AttentionKernel::kFlash2, cost::Pass::kForward});
-  const auto cudnn = shares.at({cluster::AttentionKernel::kCudnn, cost::Pass::kForward});
+  const auto flash2 = shares.at({cluster::AttentionKernel::kFlash2, cost::OperatorPass::kForward});
+  const auto cudnn = shares.at({cluster::AttentionKernel::kCudnn, cost::OperatorPass::kForward});
   EXPECT_NEAR(cudnn / flash2, 2, 0.2);
-  EXPECT_NEAR(shares.at({cluster::AttentionKernel::kFlash2, cost::Pass::kBackward}), 0.9 * flash2,
-              1e-4);
+  EXPECT_NEAR(shares.at({cluster::AttentionKernel::kFlash2, cost::OperatorPass::kBackward}),
+              0.9 * flash2, 1e-4);
 }
 
 TEST(DeviceFit, TooFewRowsAreNoFit) {

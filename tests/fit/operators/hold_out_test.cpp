@@ -16,7 +16,8 @@ constexpr std::int64_t kJudged = 4096;
 struct Additions {
   std::deque<OperatorSample> samples;
   std::vector<OperatorFitRow> rows;
-  FitSetting setting{cost::OperatorClass::kResidual, cost::Pass::kForward, {312e12, 2039e9}};
+  FitSetting setting{
+      cost::OperatorClass::kResidual, cost::OperatorPass::kForward, {312e12, 2039e9}};
 
   explicit Additions(double factor) {
     for (std::int64_t hidden = 2048; hidden <= 8192; hidden += 1024) {
@@ -34,7 +35,7 @@ struct Additions {
     const double elements = 4.0 * static_cast<double>(length * hidden);
     OperatorFitRow row{.sample = &samples.back(), .seconds = 4e-6 + 6 * elements / 1.2e12};
     if (hidden == kJudged) row.seconds *= factor;
-    row.work = cost::measured_pass_work(setting.what, setting.pass, sampled.op, 108);
+    row.work = cost::operator_pass_work_for_law(setting.what, setting.pass, sampled.op, 108);
     row.inputs = cost::features(setting.what, setting.pass, sampled.op, 108);
     rows.push_back(row);
   }
@@ -42,8 +43,8 @@ struct Additions {
 
 TEST(HoldOut, ASizeIsPredictedWithoutItsOwnRows) {
   const Additions plain(1), slow(3);
-  const HeldOutPredictions of_plain = predict_held_out_rows(plain.rows, plain.setting);
-  const HeldOutPredictions of_slow = predict_held_out_rows(slow.rows, slow.setting);
+  const HeldOutPredictions of_plain = predict_rows_by_cross_validation(plain.rows, plain.setting);
+  const HeldOutPredictions of_slow = predict_rows_by_cross_validation(slow.rows, slow.setting);
   bool others_moved = false;
   for (std::size_t i = 0; i < plain.rows.size(); ++i) {
     if (plain.rows[i].sample->hold_out == kJudged) {
@@ -70,7 +71,7 @@ MachineStudy study(double factor) {
               std::to_string(nodes == 4 ? us * factor : us) + "\n";
     }
   }
-  const CollectiveSamples read =
+  const CollectiveSampleTable read =
       read_collective_samples(parse_csv(text, "links.csv"), "gh200_120g_vista");
   EXPECT_TRUE(read.dropped.empty());
   std::vector<DroppedSampleRow> dropped;

@@ -7,17 +7,18 @@
 namespace stepwright::fit {
 namespace {
 
-constexpr cost::DevicePeaks kPeaks{312e12, 2e12};
+constexpr cost::DevicePeakRates kPeaks{312e12, 2e12};
 
-std::vector<LawFitRow> products(const cost::OperatorLawConstants& law) {
-  std::vector<LawFitRow> rows;
+std::vector<OperatorLawFitRow> products(const cost::OperatorTimeLawConstants& law) {
+  std::vector<OperatorLawFitRow> rows;
   for (std::int64_t m = 512; m <= 32768; m *= 2) {
     for (std::int64_t n = 512; n <= 16384; n = n * 3 / 2 / 64 * 64) {
       for (std::int64_t k = 256; k <= 8192; k *= 2) {
         const step::Operator op{.kind = step::OperatorKind::kLinear,
                                 .shape = {.rows = m, .columns = n, .inner = k}};
-        LawFitRow row{.work = cost::measured_pass_work(cost::OperatorClass::kProduct,
-                                                       cost::Pass::kForward, op, 108)};
+        OperatorLawFitRow row{
+            .work = cost::operator_pass_work_for_law(cost::OperatorClass::kProduct,
+                                                     cost::OperatorPass::kForward, op, 108)};
         row.seconds = cost::fitted_law_seconds(law, row.work, kPeaks)[0];
         rows.push_back(row);
       }
@@ -27,12 +28,12 @@ std::vector<LawFitRow> products(const cost::OperatorLawConstants& law) {
 }
 
 TEST(LawFit, FindsTheConstantsThatMadeTheRows) {
-  const cost::OperatorLawConstants law{.start_us = 9,
-                                       .arithmetic_share = 0.83,
-                                       .wave_weight = 0.7,
-                                       .ramp = 120,
-                                       .memory_share = 0.65};
-  const cost::OperatorLawConstants found =
+  const cost::OperatorTimeLawConstants law{.start_us = 9,
+                                           .arithmetic_share = 0.83,
+                                           .wave_weight = 0.7,
+                                           .ramp = 120,
+                                           .memory_share = 0.65};
+  const cost::OperatorTimeLawConstants found =
       fit_operator_law(cost::OperatorClass::kProduct, products(law), kPeaks);
   EXPECT_NEAR(found.start_us, 9, 0.2);
   EXPECT_NEAR(found.arithmetic_share, 0.83, 0.005);
@@ -42,19 +43,19 @@ TEST(LawFit, FindsTheConstantsThatMadeTheRows) {
 }
 
 TEST(LawFit, AFewWildRowsDoNotMoveIt) {
-  const cost::OperatorLawConstants law{.start_us = 9,
-                                       .arithmetic_share = 0.83,
-                                       .wave_weight = 0.7,
-                                       .ramp = 120,
-                                       .memory_share = 0.65};
-  std::vector<LawFitRow> rows = products(law);
+  const cost::OperatorTimeLawConstants law{.start_us = 9,
+                                           .arithmetic_share = 0.83,
+                                           .wave_weight = 0.7,
+                                           .ramp = 120,
+                                           .memory_share = 0.65};
+  std::vector<OperatorLawFitRow> rows = products(law);
   for (std::size_t i = 0; i < rows.size(); i += 20) rows[i].seconds *= 3;
   EXPECT_NEAR(fit_operator_law(cost::OperatorClass::kProduct, rows, kPeaks).arithmetic_share, 0.83,
               0.02);
 }
 
 TEST(LawFit, RefusesAHandfulOfRows) {
-  const std::vector<LawFitRow> rows(7);
+  const std::vector<OperatorLawFitRow> rows(7);
   EXPECT_THROW((void)fit_operator_law(cost::OperatorClass::kProduct, rows, kPeaks), Error);
 }
 

@@ -133,7 +133,8 @@ TEST(PublishedSamples, NoRowOfOtherSizesIsFarOffWhatTheProfileSays) {
                                         cost::DeviceLoad::kIsolated);
   std::size_t far = 0;
   for (const OperatorSample& sample : table.samples) {
-    const double ratio = predicted_s(cost, sample, cost::Pass::kForward) / sample.forward_s.value();
+    const double ratio =
+        predicted_s(cost, sample, cost::OperatorPass::kForward) / sample.forward_s.value();
     if (ratio > 1.5 || ratio < 0.67) ++far;
   }
   EXPECT_LT(far, table.samples.size() / 200);

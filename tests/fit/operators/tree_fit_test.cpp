@@ -25,7 +25,7 @@ TEST(TreeFit, OurEvaluationIsXgboosts) {
   const cost::BoostedTrees trees = fit_boosted_trees(all);
   const std::vector<float> theirs = xgboost_predictions(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    EXPECT_NEAR(trees.evaluate(all[i].inputs.all()), theirs[i], 1e-6);
+    EXPECT_NEAR(trees.predict_from_features(all[i].inputs.all()), theirs[i], 1e-6);
   }
 }
 
@@ -34,7 +34,7 @@ TEST(TreeFit, LearnsWhatItSaw) {
   const cost::BoostedTrees trees = fit_boosted_trees(all);
   double error = 0;
   for (const BoostedTreeFitRow& row : all) {
-    error += std::abs(trees.evaluate(row.inputs.all()) - row.target) / 600;
+    error += std::abs(trees.predict_from_features(row.inputs.all()) - row.target) / 600;
   }
   EXPECT_LT(error, 0.02);
 }
@@ -42,9 +42,10 @@ TEST(TreeFit, LearnsWhatItSaw) {
 TEST(TreeFit, EqualRowsGiveEqualTreesAlsoWhenReadBack) {
   const std::vector<BoostedTreeFitRow> all = rows();
   const cost::BoostedTrees trees = fit_boosted_trees(all);
-  EXPECT_EQ(trees.tree_texts(), fit_boosted_trees(all).tree_texts());
-  const cost::BoostedTrees again(trees.base(), trees.tree_texts(), 2, "again");
-  EXPECT_EQ(trees.evaluate(all[7].inputs.all()), again.evaluate(all[7].inputs.all()));
+  EXPECT_EQ(trees.boosted_tree_texts(), fit_boosted_trees(all).boosted_tree_texts());
+  const cost::BoostedTrees again(trees.base(), trees.boosted_tree_texts(), 2, "again");
+  EXPECT_EQ(trees.predict_from_features(all[7].inputs.all()),
+            again.predict_from_features(all[7].inputs.all()));
 }
 
 }  // namespace

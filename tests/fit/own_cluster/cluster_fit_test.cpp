@@ -28,7 +28,7 @@ OwnClusterSamples lab_samples(double noise) {
        {std::pair{1, 2}, {1, 4}, {2, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 22; doublings += 2) {
       const double bytes = std::ldexp(1.0, doublings);
-      OwnCollectiveSample sample{.operation = collective::Collective::kAllReduce,
+      OwnCollectiveSample sample{.operation = collective::CollectiveOperation::kAllReduce,
                                  .group = {nodes, members, 4 / members},
                                  .payload_bytes = bytes};
       const double off = noise * std::sin(static_cast<double>(samples.messages.size()) * 12.9898);
@@ -45,8 +45,8 @@ TEST(ClusterFits, FindTheLawBehindMessages) {
   OwnClusterSamples samples = lab_samples(0.02);
   samples.messages[7].seconds *= 3;
   const OwnClusterFit fit = fit_own_cluster(samples);
-  ASSERT_TRUE(fit.messages.contains(collective::Collective::kAllReduce));
-  const auto& found = fit.messages.at(collective::Collective::kAllReduce);
+  ASSERT_TRUE(fit.messages.contains(collective::CollectiveOperation::kAllReduce));
+  const auto& found = fit.messages.at(collective::CollectiveOperation::kAllReduce);
   EXPECT_NEAR(found.law.law.network_s_per_byte / kTruth.network_s_per_byte, 1, 0.03);
   EXPECT_NEAR(found.law.law.inside_s_per_byte / kTruth.inside_s_per_byte, 1, 0.03);
   EXPECT_NEAR(found.law.law.network_hop_s / kTruth.network_hop_s, 1, 0.1);
@@ -63,7 +63,7 @@ TEST(ClusterFits, TellHowMuchSlowerComputationIsBesideMessages) {
                       {cost::LinkClass::kNetwork, 2, 1, 3.5}};  // longer than one after the other
   const OwnClusterFit fit = fit_own_cluster(samples);
   EXPECT_DOUBLE_EQ(fit.overlap.beside_inside, 2 / 1.5);
-  EXPECT_DOUBLE_EQ(fit.overlap.beside_network, cost::kMaxSlowdownFactor);
+  EXPECT_DOUBLE_EQ(fit.overlap.beside_network, cost::kMaxMeasuredSlowdownFactor);
   samples.overlaps = {{cost::LinkClass::kInside, 2, 1, 1.9}};  // faster together: none is slower
   EXPECT_DOUBLE_EQ(fit_own_cluster(samples).overlap.beside_inside, 1);
   EXPECT_DOUBLE_EQ(fit_own_cluster(samples).overlap.beside_network, 0);
@@ -79,22 +79,23 @@ TEST(ClusterFits, FindTheLawBehindSchedules) {
   OwnClusterSamples samples;
   for (const auto& [nodes, members] : {std::pair{2, 2}, {2, 4}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 26; doublings += 2) {
-      OwnCollectiveSample sample{.method = collective::Algorithm::kHoRing,
+      OwnCollectiveSample sample{.method = collective::CollectiveAlgorithm::kHoRing,
                                  .chunk_bytes = truth.chunk_bytes,
-                                 .operation = collective::Collective::kAllGather,
+                                 .operation = collective::CollectiveOperation::kAllGather,
                                  .group = {nodes, members, 4 / members},
                                  .payload_bytes = std::ldexp(1.0, doublings)};
-      sample.seconds = truth
-                           .time(collective::Algorithm::kHoRing, sample.operation,
-                                 sample.payload_bytes, sample.group)
-                           .seconds;
+      sample.seconds =
+          truth
+              .collective_time_by_schedule(collective::CollectiveAlgorithm::kHoRing,
+                                           sample.operation, sample.payload_bytes, sample.group)
+              .seconds;
       samples.messages.push_back(sample);
     }
   }
   samples.messages[20].seconds *= 1.2;
   const OwnClusterFit fit = fit_own_cluster(samples);
-  const auto& found =
-      fit.schedules.at({collective::Algorithm::kHoRing, collective::Collective::kAllGather});
+  const auto& found = fit.schedules.at(
+      {collective::CollectiveAlgorithm::kHoRing, collective::CollectiveOperation::kAllGather});
   EXPECT_NEAR(found.law.law.network_s_per_byte / truth.network_s_per_byte, 1, 0.05);
   EXPECT_LT(found.held_out_error.value(), 0.05);
   EXPECT_NEAR(cost::measured_time_factor(found.law.curves, samples.messages[20].group,
@@ -165,21 +166,23 @@ std::vector<OwnComputationSample> computations(std::initializer_list<double> sec
 }
 
 TEST(ComputationLawFit, LeavesOutWhatWouldBeNegative) {
-  const cost::ComputationLaw law = fit_computation_law(computations({1.0, 0.98, 0.96, 0.94}, 0));
+  const cost::ComputationTimeLaw law =
+      fit_computation_time_law(computations({1.0, 0.98, 0.96, 0.94}, 0));
   EXPECT_EQ(law.s_per_flop, 0);
   EXPECT_NEAR(law.start_s, 0.97, 0.01);
 }
 
 TEST(ComputationLawFit, WhatNoSampleHasCostsNothing) {
-  const cost::ComputationLaw law = fit_computation_law(computations({2e-3, 3e-3, 4e-3, 5e-3}, 0));
+  const cost::ComputationTimeLaw law =
+      fit_computation_time_law(computations({2e-3, 3e-3, 4e-3, 5e-3}, 0));
   EXPECT_EQ(law.s_per_byte, 0);
   EXPECT_NEAR(law.start_s, 1e-3, 1e-9);
   EXPECT_NEAR(law.s_per_flop, 1e-9, 1e-15);
 }
 
 TEST(ComputationLawFit, OneSampleFarOffChangesLittle) {
-  const cost::ComputationLaw law =
-      fit_computation_law(computations({2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 21e-3, 8e-3, 9e-3}, 0));
+  const cost::ComputationTimeLaw law =
+      fit_computation_time_law(computations({2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 21e-3, 8e-3, 9e-3}, 0));
   EXPECT_NEAR(law.s_per_flop, 1e-9, 0.03e-9);
 }
 
@@ -204,7 +207,7 @@ TEST(OwnSample, SayWhereTheyAreBad) {
   EXPECT_THAT(refusal("gloo,all_gather,1,4,1,4096,0,0"), HasSubstr("seconds: '0'"));
   EXPECT_THAT(refusal("ring,all_gather,2,4,1,4096,0,0.001"), HasSubstr("chunk_bytes: '0'"));
   EXPECT_THAT(refusal("nccl,all_gather,2,4,1,4096,0,0.001"), HasSubstr("library: 'nccl'"));
-  EXPECT_FALSE(has_own_cluster_samples(parse_csv("op,nodes\n", "s.csv")));
+  EXPECT_FALSE(table_has_own_cluster_timings(parse_csv("op,nodes\n", "s.csv")));
 }
 
 TEST(OwnSample, HaveTheLimitsOfMeasuredProfiles) {

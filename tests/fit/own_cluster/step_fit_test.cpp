@@ -46,8 +46,8 @@ std::string step_at(double at) {
 
 logs::KinetoTrace trace_of(const std::string& events) {
   std::string text = R"({"traceEvents":[)" + events + R"({"ph":"i","name":"end"}]})";
-  logs::ByteSource bytes(text, "trace.0.json");
-  logs::Log log;
+  logs::FileByteReader bytes(text, "trace.0.json");
+  logs::CommunicationLog log;
   return logs::read_kineto_host_trace(bytes, log);
 }
 
@@ -139,16 +139,16 @@ micro_batch: 2
 sharding: {}
 )",
                                        hidden, sharding);
-  return plan::read_plan(Document::parse(text, "plan.yaml"), ".");
+  return plan::read_plan(YamlJsonDocument::parse(text, "plan.yaml"), ".");
 }
 
 /// Returns a trace of a step that runs exactly the products of a plan at `seconds_per_flop`, then
 /// waits.
 RankHostTrace trace_of_plan(const plan::PlannedJob& job, double seconds_per_flop) {
-  const step::StepProgram program = step::build_program(job.job, job.plan);
+  const step::StepProgram program = step::build_step_program(job.job, job.plan);
   RankHostTrace trace;
   HostThreadStep step;
-  for (const step::Template& piece : program.templates) {
+  for (const step::OperatorTemplate& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       if (op.kind != step::OperatorKind::kLinear) continue;
       const double rows = static_cast<double>(op.shape.rows * op.shape.columns * op.shape.inner);
@@ -167,7 +167,7 @@ RankHostTrace trace_of_plan(const plan::PlannedJob& job, double seconds_per_flop
 TEST(MeasuredStepFit, LawsSumUpToTheStepsOfTheTrace) {
   const plan::PlannedJob job = planned(8);
   const MeasuredStepFit fitted = fit_measured_steps(job, {trace_of_plan(job, 1e-9)}, {});
-  const step::StepProgram program = step::build_program(job.job, job.plan);
+  const step::StepProgram program = step::build_step_program(job.job, job.plan);
   const WorkByKind work = planned_computations(program, program.stages.front());
   double sum = 0;
   for (const auto& one : fitted.fit.computations) {
@@ -179,7 +179,7 @@ TEST(MeasuredStepFit, LawsSumUpToTheStepsOfTheTrace) {
 }
 
 std::string fit_refusal(const plan::PlannedJob& job, const RankHostTrace& trace,
-                        const logs::Log& log = {}) {
+                        const logs::CommunicationLog& log = {}) {
   try {
     fit_measured_steps(job, {trace}, log);
   } catch (const Error& error) {
@@ -195,7 +195,7 @@ TEST(MeasuredStepFit, RefusesProductsOfAPhaseThatAllLackATime) {
   for (HostMatrixProduct& product : trace.products) {
     if (product.phase == step::Phase::kForward) product.seconds = 0;
   }
-  logs::Log log;
+  logs::CommunicationLog log;
   log.sources = {{.file = "trace.0.json"}, {.file = "trace.1.json"}};
   EXPECT_THAT(fit_refusal(job, trace, log),
               HasSubstr("trace.0.json, trace.1.json: dur: no product of the forward lasts"));
@@ -205,7 +205,7 @@ TEST(MeasuredStepFit, RefusesProductsOfAPhaseThatAllLackATime) {
 TEST(MeasuredStepFit, FitsTheProductsThatHaveATime) {
   const plan::PlannedJob job = planned(8);
   RankHostTrace trace = trace_of_plan(job, 1e-9);
-  const step::Shape first = trace.products.front().shape;
+  const step::OperatorShape first = trace.products.front().shape;
   for (HostMatrixProduct& product : trace.products) {
     if (product.shape == first) product.seconds = 0;
   }
@@ -231,7 +231,7 @@ TEST(MeasuredStepFit, OverlapHasTheLimitsOfTables) {
     return fit_measured_steps(job, {trace}, {}).fit.overlap.beside_inside;
   };
   EXPECT_DOUBLE_EQ(slower(1, 1.5), 1.5);
-  EXPECT_DOUBLE_EQ(slower(1, 1000), cost::kMaxSlowdownFactor);
+  EXPECT_DOUBLE_EQ(slower(1, 1000), cost::kMaxMeasuredSlowdownFactor);
   EXPECT_DOUBLE_EQ(slower(1, 0.5), 1);
 }
 
@@ -275,10 +275,10 @@ TEST(MeasuredStepFit, NamesATraceOfAnotherLayoutWithAsManyFlops) {
 TEST(MeasuredStepFit, NamesTracesOfSomeRanksAlone) {
   const plan::PlannedJob job = planned(8);
   const RankHostTrace trace = trace_of_plan(job, 1e-9);
-  logs::Log log;
+  logs::CommunicationLog log;
   log.sources.push_back({.file = "trace.0.json", .world = 2});
   log.records.push_back(
-      {.rank = 0, .payload_bytes = 8, .operation = logs::LogOperation::kAllReduce});
+      {.rank = 0, .payload_bytes = 8, .operation = logs::LoggedOperation::kAllReduce});
   try {
     fit_measured_steps(job, {trace}, log);
     FAIL() << "accepted";
@@ -291,7 +291,7 @@ TEST(MeasuredStepFit, NamesTracesOfSomeRanksAlone) {
 TEST(MeasuredStepFit, NamesTracesOfAnotherNumberOfRanks) {
   const plan::PlannedJob job = planned(8);
   const RankHostTrace trace = trace_of_plan(job, 1e-9);
-  logs::Log log;
+  logs::CommunicationLog log;
   log.sources.push_back({.file = "trace.0.json", .world = 4});
   try {
     fit_measured_steps(job, {trace}, log);
@@ -304,7 +304,7 @@ TEST(MeasuredStepFit, NamesTracesOfAnotherNumberOfRanks) {
 TEST(MeasuredStepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
   const plan::PlannedJob job = planned(8);
   RankHostTrace trace = trace_of_plan(job, 1e-9);
-  logs::Log log;
+  logs::CommunicationLog log;
   log.communicators.push_back({.name = "world", .size = 2, .ranks = {0, 1}});
   log.sources.emplace_back();
   for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 26}) {
@@ -313,12 +313,12 @@ TEST(MeasuredStepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
                            .start_s = 0,
                            .duration_s = 1e-4 + 1e-9 * static_cast<double>(bytes),
                            .communicator = 0,
-                           .operation = logs::LogOperation::kAllReduce});
+                           .operation = logs::LoggedOperation::kAllReduce});
   }
   const MeasuredStepFit fitted = fit_measured_steps(job, {trace}, log);
   ASSERT_EQ(fitted.fit.messages.size(), static_cast<std::size_t>(cost::kCollectives));
-  const auto& reduce = fitted.fit.messages.at(collective::Collective::kAllReduce);
-  const auto& gather = fitted.fit.messages.at(collective::Collective::kAllGather);
+  const auto& reduce = fitted.fit.messages.at(collective::CollectiveOperation::kAllReduce);
+  const auto& gather = fitted.fit.messages.at(collective::CollectiveOperation::kAllGather);
   EXPECT_EQ(reduce.rows, 2U);
   EXPECT_EQ(gather.rows, 0U);
   EXPECT_FALSE(reduce.held_out_error);  // nothing was left out
@@ -332,7 +332,7 @@ TEST(MeasuredStepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
   constexpr double kWait_s = 5e-3;
   std::vector<RankHostTrace> ranks(2, trace_of_plan(job, 1e-6));
   const double computed_s = ranks[0].steps[0].seconds;
-  logs::Log log;
+  logs::CommunicationLog log;
   for (std::int32_t rank = 0; rank < 2; ++rank) {
     HostThreadStep& step = ranks[static_cast<std::size_t>(rank)].steps[0];
     log.sources.push_back({.world = 2});
@@ -345,14 +345,15 @@ TEST(MeasuredStepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
                              .enqueued_s = 0,
                              .duration_s = duration_s,
                              .source = rank,
-                             .operation = logs::LogOperation::kAllReduce});
+                             .operation = logs::LoggedOperation::kAllReduce});
     }
   }
   const MeasuredStepFit fitted = fit_measured_steps(job, ranks, log);
-  const cost::GlooCostLaw& law = fitted.fit.messages.at(collective::Collective::kAllReduce).law.law;
+  const cost::GlooCostLaw& law =
+      fitted.fit.messages.at(collective::CollectiveOperation::kAllReduce).law.law;
   EXPECT_EQ(law.hop_s, 0);
   EXPECT_NEAR(law.start_s, 1e-3, 2e-5);
-  const step::StepProgram program = step::build_program(job.job, job.plan);
+  const step::StepProgram program = step::build_step_program(job.job, job.plan);
   const WorkByKind work = planned_computations(program, program.stages.front());
   double sum = 0;
   for (const auto& one : fitted.fit.computations) {
@@ -366,8 +367,8 @@ TEST(MeasuredStepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
 TEST(MeasuredStepFit, NamesTracesOfAnotherSharding) {
   const plan::PlannedJob whole = planned(8);
   const plan::PlannedJob sharded = planned(8, "GGG");
-  logs::Log log;
-  log.records.push_back({.payload_bytes = 4096, .operation = logs::LogOperation::kAllReduce});
+  logs::CommunicationLog log;
+  log.records.push_back({.payload_bytes = 4096, .operation = logs::LoggedOperation::kAllReduce});
   EXPECT_NO_THROW(fit_measured_steps(whole, {trace_of_plan(whole, 1e-9)}, log));
   try {
     fit_measured_steps(sharded, {trace_of_plan(sharded, 1e-9)}, log);
@@ -375,12 +376,13 @@ TEST(MeasuredStepFit, NamesTracesOfAnotherSharding) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("the plan has all_gather, the run none"));
   }
-  log.records.push_back({.payload_bytes = 4096, .operation = logs::LogOperation::kAllGather});
+  log.records.push_back({.payload_bytes = 4096, .operation = logs::LoggedOperation::kAllGather});
   EXPECT_THROW(fit_measured_steps(whole, {trace_of_plan(whole, 1e-9)}, log), Error);
 }
 
-const cost::MessageHostOverheadLaw* handling_of(const MeasuredStepFit& fitted, step::Scheme scheme,
-                                                collective::Collective operation) {
+const cost::MessageHostOverheadLaw* handling_of(const MeasuredStepFit& fitted,
+                                                step::ParallelismScheme scheme,
+                                                collective::CollectiveOperation operation) {
   const auto found = std::ranges::find_if(fitted.fit.host_overhead, [&](const auto& one) {
     return one.law.scheme == scheme && one.law.operation == operation;
   });
@@ -392,36 +394,37 @@ TEST(MeasuredStepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
   RankHostTrace trace = trace_of_plan(job, 1e-9);
   trace.steps[0].kinds[{step::OperatorKind::kAllGather, step::Phase::kForward}] = {.busy = 40e-3,
                                                                                    .host = 6e-3};
-  logs::Log log;
+  logs::CommunicationLog log;
   log.sources.push_back({.world = 2});
   for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 26}) {
     log.records.push_back({.payload_bytes = bytes,
                            .enqueued_s = 0,
                            .duration_s = 1e-4 + 1e-9 * static_cast<double>(bytes),
-                           .operation = logs::LogOperation::kAllGather});
+                           .operation = logs::LoggedOperation::kAllGather});
   }
   log.records.push_back(
-      {.payload_bytes = 1 << 20, .operation = logs::LogOperation::kReduceScatter});
+      {.payload_bytes = 1 << 20, .operation = logs::LoggedOperation::kReduceScatter});
   const MeasuredStepFit fitted = fit_measured_steps(job, {trace}, log);
   EXPECT_TRUE(fitted.notes.empty());
-  const OwnCollectiveSample sample{.operation = collective::Collective::kAllGather,
+  const OwnCollectiveSample sample{.operation = collective::CollectiveOperation::kAllGather,
                                    .group = {.nodes = 1, .members = 2, .groups = 1},
                                    .payload_bytes = 1 << 26};
-  EXPECT_NEAR(predicted_s(fitted.fit.messages.at(collective::Collective::kAllGather).law, sample),
-              1e-4 + 1e-9 * (1 << 26), 2e-3);
-  const step::StepProgram program = step::build_program(job.job, job.plan);
+  EXPECT_NEAR(
+      predicted_s(fitted.fit.messages.at(collective::CollectiveOperation::kAllGather).law, sample),
+      1e-4 + 1e-9 * (1 << 26), 2e-3);
+  const step::StepProgram program = step::build_step_program(job.job, job.plan);
   const PlannedMessages gathers =
       planned_messages(program, program.stages.front())
-          .at({step::Scheme::kData, collective::Collective::kAllGather});
-  const cost::MessageHostOverheadLaw* law =
-      handling_of(fitted, step::Scheme::kData, collective::Collective::kAllGather);
+          .at({step::ParallelismScheme::kData, collective::CollectiveOperation::kAllGather});
+  const cost::MessageHostOverheadLaw* law = handling_of(
+      fitted, step::ParallelismScheme::kData, collective::CollectiveOperation::kAllGather);
   ASSERT_NE(law, nullptr);
   EXPECT_NEAR(gathers.calls * law->start_s, 6e-3, 1e-9);
   EXPECT_NEAR(gathers.bytes * law->s_per_byte, 40e-3, 1e-9);
   // Messages that are absent from the trace take longer on this host by the same factor.
   const plan::MessageHostOverhead usual = plan::framework_defaults(job.job.framework).host_overhead;
-  const cost::MessageHostOverheadLaw* assumed =
-      handling_of(fitted, step::Scheme::kTensor, collective::Collective::kAllReduce);
+  const cost::MessageHostOverheadLaw* assumed = handling_of(
+      fitted, step::ParallelismScheme::kTensor, collective::CollectiveOperation::kAllReduce);
   ASSERT_NE(assumed, nullptr);
   EXPECT_DOUBLE_EQ(assumed->start_s, usual.tensor_s * law->start_s / usual.data_s);
 }
@@ -447,12 +450,12 @@ TEST(MeasuredStepFit, DispatchIsOfMessagesOfTensorParallelism) {
   trace.steps[0].seconds += 12e-3;
   const MeasuredStepFit fitted = fit_measured_steps(job, {trace}, {});
   EXPECT_DOUBLE_EQ(norm_s(fitted), alone_s);
-  const step::StepProgram program = step::build_program(job.job, job.plan);
+  const step::StepProgram program = step::build_step_program(job.job, job.plan);
   double handled_s = 0;
   for (const auto& [key, messages] : planned_messages(program, program.stages.front())) {
     const cost::MessageHostOverheadLaw* law = handling_of(fitted, key.first, key.second);
     if (law != nullptr) handled_s += messages.calls * law->seconds(0);
-    EXPECT_EQ(law != nullptr, key.first == step::Scheme::kTensor);
+    EXPECT_EQ(law != nullptr, key.first == step::ParallelismScheme::kTensor);
   }
   EXPECT_NEAR(handled_s, 12e-3, 1e-9);
 }
@@ -464,19 +467,21 @@ TEST(MeasuredStepFit, HandlingThatATraceDoesNotShowIsAssumedAndMarked) {
   trace.steps[0].kinds[{step::OperatorKind::kAdd, step::Phase::kForward}] = {.busy = 50e-6};
   const MeasuredStepFit fitted = fit_measured_steps(job, {trace}, {});
   for (const auto& one : fitted.fit.host_overhead) EXPECT_EQ(one.rows, 0U);
-  const cost::MessageHostOverheadLaw* tensor =
-      handling_of(fitted, step::Scheme::kTensor, collective::Collective::kAllReduce);
+  const cost::MessageHostOverheadLaw* tensor = handling_of(
+      fitted, step::ParallelismScheme::kTensor, collective::CollectiveOperation::kAllReduce);
   ASSERT_NE(tensor, nullptr);
   EXPECT_DOUBLE_EQ(tensor->start_s,
                    plan::framework_defaults(job.job.framework).host_overhead.tensor_s);
-  const cost::MessageHostOverheadLaw* gather =
-      handling_of(fitted, step::Scheme::kData, collective::Collective::kAllGather);
-  const cost::MessageHostOverheadLaw* scatter =
-      handling_of(fitted, step::Scheme::kData, collective::Collective::kReduceScatter);
+  const cost::MessageHostOverheadLaw* gather = handling_of(
+      fitted, step::ParallelismScheme::kData, collective::CollectiveOperation::kAllGather);
+  const cost::MessageHostOverheadLaw* scatter = handling_of(
+      fitted, step::ParallelismScheme::kData, collective::CollectiveOperation::kReduceScatter);
   ASSERT_NE(gather, nullptr);
   ASSERT_NE(scatter, nullptr);
   EXPECT_GT(scatter->s_per_byte, gather->s_per_byte);  // c10d copies once more
-  EXPECT_EQ(handling_of(fitted, step::Scheme::kData, collective::Collective::kAllReduce), nullptr);
+  EXPECT_EQ(handling_of(fitted, step::ParallelismScheme::kData,
+                        collective::CollectiveOperation::kAllReduce),
+            nullptr);
 }
 
 TEST(HostSteps, DispatchOfSplitTensorsIsOfNoOperator) {

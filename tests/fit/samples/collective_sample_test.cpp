@@ -12,12 +12,13 @@ using testing::HasSubstr;
 
 constexpr const char* kPerlmutter = "a100_sxm4_80g_perlmutter";
 
-CollectiveSamples one_machine(const std::string& rows, const std::string& machine = kPerlmutter) {
+CollectiveSampleTable one_machine(const std::string& rows,
+                                  const std::string& machine = kPerlmutter) {
   return read_collective_samples(
       parse_csv("op,nodes,gpus_per_node,elements_fp16,time_us\n" + rows, "samples.csv"), machine);
 }
 
-CollectiveSamples clusters(const std::string& rows) {
+CollectiveSampleTable clusters(const std::string& rows) {
   return read_collective_samples(
       parse_csv("gpu,nodes,gpus,inter_node,library,tool,collective,datatype,size_bytes,time_us,"
                 "busbw_gbps_bytes\n" +
@@ -33,7 +34,7 @@ TEST(CollectiveSample, GatheredElementsAreThoseOfOneRank) {
   EXPECT_EQ(read.samples[0].payload_bytes, 8 * 2e6);
   EXPECT_EQ(read.samples[1].payload_bytes, 2e6);
   EXPECT_EQ(read.samples[2].payload_bytes, 2e6);
-  EXPECT_EQ(read.samples[0].layout(), "2x4");
+  EXPECT_EQ(read.samples[0].nodes_by_ranks_text(), "2x4");
   EXPECT_DOUBLE_EQ(read.samples[0].seconds, 0.02);
 }
 
@@ -79,7 +80,7 @@ TEST(CollectiveSample, TheLayoutHasTheLinksToItself) {
   const auto read = one_machine("all_reduce,2,2,50000000,150000\n");
   SampledClusterCache made;
   const CollectiveSample& sample = read.samples.at(0);
-  const cluster::GroupLayout layout = sample_rank_placement(sample, made.of(sample));
+  const cluster::GroupLayout layout = rank_placement_of_sample(sample, made.of(sample));
   EXPECT_EQ(layout.members[0], 2);
   EXPECT_EQ(layout.members[1], 4);
   EXPECT_EQ(layout.sharers[1], 1);

@@ -11,8 +11,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    stepwright::logs::ByteSource bytes(text, "fuzz.json");
-    stepwright::logs::Log log;
+    stepwright::logs::FileByteReader bytes(text, "fuzz.json");
+    stepwright::logs::CommunicationLog log;
     const auto trace = stepwright::logs::read_kineto_host_trace(bytes, log);
     stepwright::fit::read_trace_operators(trace);
     stepwright::fit::read_trace_collectives(trace, 8);

@@ -10,7 +10,7 @@ constexpr const char* kType = "c10::BFloat16";
 std::variant<TranslatedOperator, UntranslatedReason> map(logs::KinetoOperatorSignature op,
                                                          const SoftmaxSizes& softmaxes = {}) {
   if (op.types.empty()) op.types.assign(op.dims.size(), kType);
-  return sample_of_profiled_operator(op, softmaxes);
+  return timing_sample_of_profiled_operator(op, softmaxes);
 }
 
 std::string reason_of(const std::variant<TranslatedOperator, UntranslatedReason>& result) {
@@ -54,7 +54,7 @@ TEST(KinetoOperator, ALinearLayerMayHaveMoreDimensions) {
   const auto linear = map({.name = "aten::linear", .dims = {{2, 128, 64}, {256, 64}}});
   ASSERT_EQ(reason_of(linear), "mapped");
   EXPECT_EQ(std::get<TranslatedOperator>(linear).op.shape,
-            (step::Shape{.rows = 256, .columns = 256, .inner = 64}));
+            (step::OperatorShape{.rows = 256, .columns = 256, .inner = 64}));
 }
 
 TEST(KinetoOperator, TheGradientOfATableSaysItsRows) {
@@ -63,7 +63,7 @@ TEST(KinetoOperator, TheGradientOfATableSaysItsRows) {
                             .values = {"", "", "50304", "-1", "False"}});
   ASSERT_EQ(reason_of(scatter), "mapped");
   EXPECT_EQ(std::get<TranslatedOperator>(scatter).op.shape,
-            (step::Shape{.rows = 256, .columns = 64, .inner = 50304}));
+            (step::OperatorShape{.rows = 256, .columns = 64, .inner = 50304}));
 }
 
 TEST(KinetoOperator, RefusesWhatDoesNotFit) {

@@ -26,7 +26,7 @@ std::string step_text() {
 }
 
 logs::KinetoTrace trace_of(std::string_view text, const std::string& name) {
-  logs::ByteSource bytes(text, name);
+  logs::FileByteReader bytes(text, name);
   return logs::read_kineto_trace(bytes);
 }
 
@@ -69,7 +69,7 @@ TEST(KinetoSamples, ProductsHaveTheSizesOfTheirInputs) {
   ASSERT_NE(mm, nullptr);
   EXPECT_EQ(mm->what, cost::OperatorClass::kProduct);
   EXPECT_EQ(mm->op.dtype, DType::kBf16);
-  EXPECT_EQ(mm->op.shape, (step::Shape{.rows = 4096, .columns = 3072, .inner = 1024}));
+  EXPECT_EQ(mm->op.shape, (step::OperatorShape{.rows = 4096, .columns = 3072, .inner = 1024}));
   EXPECT_DOUBLE_EQ(*mm->forward_s, 115e-6);
   EXPECT_EQ(mm->device, "a100-sxm-80g");
 }
@@ -85,7 +85,8 @@ TEST(KinetoSamples, TheBackwardOfAProductIsBothGradients) {
   const TraceOperatorSamples operators = read_trace_operators(step());
   const OperatorSample* backward = sample_of(operators, "aten::mm", false);
   ASSERT_NE(backward, nullptr);
-  EXPECT_EQ(backward->op.shape, (step::Shape{.rows = 4096, .columns = 3072, .inner = 1024}));
+  EXPECT_EQ(backward->op.shape,
+            (step::OperatorShape{.rows = 4096, .columns = 3072, .inner = 1024}));
   EXPECT_NEAR(*backward->backward_s, 234e-6, 1e-12);
   EXPECT_EQ(unused(operators.unused, "MmBackward0", "no product of the forward fits"), 4U);
 }
@@ -104,10 +105,11 @@ TEST(KinetoSamples, AttentionNormActivationAndEmbeddingAreMapped) {
   EXPECT_NEAR(*backward->backward_s, 417e-6, 1e-12);
   const auto* norm = sample_of(operators, "aten::native_layer_norm", true);
   ASSERT_NE(norm, nullptr);
-  EXPECT_EQ(norm->op.shape, (step::Shape{.rows = 4096, .columns = 1024}));
+  EXPECT_EQ(norm->op.shape, (step::OperatorShape{.rows = 4096, .columns = 1024}));
   const auto* embedding = sample_of(operators, "aten::embedding", true);
   ASSERT_NE(embedding, nullptr);
-  EXPECT_EQ(embedding->op.shape, (step::Shape{.rows = 4096, .columns = 1024, .inner = 50304}));
+  EXPECT_EQ(embedding->op.shape,
+            (step::OperatorShape{.rows = 4096, .columns = 1024, .inner = 50304}));
   EXPECT_NE(sample_of(operators, "aten::add", true), nullptr);
   EXPECT_NE(sample_of(operators, "aten::gelu", true), nullptr);
   EXPECT_NE(sample_of(operators, "aten::gelu_backward", false), nullptr);

@@ -60,8 +60,8 @@ TEST(NcclTestsText, BecomesSamplesOfTheNamedMachine) {
   const auto samples =
       read_collective_samples(logs::read_nccl_tests_text(kText, "perf.txt"), "dgx-h100").samples;
   ASSERT_EQ(samples.size(), 2U);
-  EXPECT_EQ(samples[0].operation, collective::Collective::kAllGather);
-  EXPECT_EQ(samples[0].layout(), "2x2");
+  EXPECT_EQ(samples[0].operation, collective::CollectiveOperation::kAllGather);
+  EXPECT_EQ(samples[0].nodes_by_ranks_text(), "2x2");
   EXPECT_EQ(samples[0].payload_bytes, 1048576);
   EXPECT_DOUBLE_EQ(samples[0].seconds, 71.93e-6);
 }

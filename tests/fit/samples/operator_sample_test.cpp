@@ -15,11 +15,13 @@ OperatorSampleTable read(const std::string& rows) {
   return read_operator_samples(parse_csv(kHeader + rows, "samples.csv"));
 }
 
-step::Shape shape_of(const std::string& row) { return read(row + "\n").samples.at(0).op.shape; }
+step::OperatorShape shape_of(const std::string& row) {
+  return read(row + "\n").samples.at(0).op.shape;
+}
 
 TEST(OperatorSample, ReadsTheShapesOfProducts) {
   const auto product = [](const char* op) {
-    const step::Shape s = shape_of(std::string(op) + ",2,4,1024,4096,,,10,20");
+    const step::OperatorShape s = shape_of(std::string(op) + ",2,4,1024,4096,,,10,20");
     return std::array{s.rows, s.inner, s.columns};
   };
   EXPECT_EQ(product("linear_qkv"), (std::array<std::int64_t, 3>{4096, 4096, 6144}));
@@ -31,11 +33,12 @@ TEST(OperatorSample, ReadsTheShapesOfProducts) {
 }
 
 TEST(OperatorSample, ReadsOtherShapes) {
-  const step::Shape attention = shape_of("flash_attention_noncausal,4,4,2048,4096,32,,10,20");
+  const step::OperatorShape attention =
+      shape_of("flash_attention_noncausal,4,4,2048,4096,32,,10,20");
   EXPECT_EQ(attention.heads, 8);
   EXPECT_EQ(attention.head_dim, 128);
   EXPECT_EQ(attention.pairs, 2048 * 2048);
-  const step::Shape softmax = shape_of("softmax_unfused,4,4,2048,,32,,10,20");
+  const step::OperatorShape softmax = shape_of("softmax_unfused,4,4,2048,,32,,10,20");
   EXPECT_EQ(softmax.batch * softmax.heads * softmax.queries, 65536);
   EXPECT_EQ(shape_of("gelu,4,4,2048,4096,,,10,20").columns, 4096);
   // Four layers of 4 h + 12 h^2 + 9 h, and a table of 50,304 x h.

@@ -23,8 +23,8 @@ def recipe():
 )";
 
 TEST(PythonCall, ReadsLiteralsAndNestedCalls) {
-  const Document document = read_python_call(kFile, "Config", "recipe.py");
-  const Node root = document.root();
+  const YamlJsonDocument document = read_python_call(kFile, "Config", "recipe.py");
+  const DocumentNode root = document.root();
   EXPECT_EQ(root.get("size").integer(), 8);
   EXPECT_EQ(root.get("rate").number(), 1000.5);
   EXPECT_EQ(root.get("name").text(), "it's");
@@ -35,7 +35,7 @@ TEST(PythonCall, ReadsLiteralsAndNestedCalls) {
   EXPECT_EQ(root.get("inner").get("depth").integer(), -2);
   EXPECT_EQ(root.get("items").at(2).at(0).integer(), 3);
   EXPECT_EQ(root.get("table").get("a").integer(), 1);
-  EXPECT_EQ(root.get("size").where(), "recipe.py:6:1: size");
+  EXPECT_EQ(root.get("size").file_position_text(), "recipe.py:6:1: size");
 }
 
 TEST(PythonCall, RefusesWhatIsNoLiteral) {

@@ -10,11 +10,11 @@ namespace {
 
 /// Returns "CALL:LINE" of the first call that starts a command; "": there is none.
 std::string start_in(const std::string& text) {
-  const auto start = first_command_start({"launch.py", text});
+  const auto start = first_python_command_start({"launch.py", text});
   return start ? fmt::format("{}:{}", start->call, start->line) : "";
 }
 
-TEST(CommandStart, CallsAreFoundUnderEachName) {
+TEST(PythonCommandStart, CallsAreFoundUnderEachName) {
   EXPECT_EQ(start_in("import subprocess\n\nsubprocess.run(words)\n"), "subprocess.run:3");
   EXPECT_EQ(start_in("import subprocess as sp, os\nx = sp.Popen(words)\n"), "sp.Popen:2");
   EXPECT_EQ(start_in("from subprocess import (call as start,\n  run)\nstart(words)\n"), "start:3");
@@ -26,7 +26,7 @@ TEST(CommandStart, CallsAreFoundUnderEachName) {
             "U.execute_train:2");
 }
 
-TEST(CommandStart, CommentsTextsAndOtherNamesAreNoCalls) {
+TEST(PythonCommandStart, CommentsTextsAndOtherNamesAreNoCalls) {
   for (const char* text :
        {"# subprocess.run(words)\n", "\"\"\"\nos.system('x')\n\"\"\"\n", "x = 'os.system(1)'\n",
         "def execute_train(words):\n    pass\n", "import subprocess\nx = subprocess.run\n",
@@ -35,7 +35,7 @@ TEST(CommandStart, CommentsTextsAndOtherNamesAreNoCalls) {
   }
 }
 
-TEST(CommandStart, TheAdviceNamesTheCommandToType) {
+TEST(PythonCommandStart, TheAdviceNamesTheCommandToType) {
   EXPECT_EQ(started_command_capture_advice("subprocess.run", "my launch.py"),
             ". `stepwright import --capture -- python3 'my launch.py' ...` runs it with stand-ins "
             "for its launchers");

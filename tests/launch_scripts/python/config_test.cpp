@@ -17,8 +17,8 @@ PythonConfig config_of(std::string_view text, const std::string& function = "") 
 }
 
 std::string config_value(const PythonConfig& config, std::string_view path) {
-  const Document document = Document::from(config.tree, "registry.py");
-  Node node = document.root();
+  const YamlJsonDocument document = YamlJsonDocument::from_tree(config.tree, "registry.py");
+  DocumentNode node = document.root();
   while (!path.empty()) {
     const std::size_t dot = std::min(path.find('.'), path.size());
     const auto below = node.find(path.substr(0, dot));
@@ -92,10 +92,10 @@ TEST(PythonConfig, FollowsAssignmentsAndCalls) {
   EXPECT_TRUE(has_unread(config, "training.steps"));
   EXPECT_TRUE(has_unread(config, "spec"));
   EXPECT_TRUE(has_unread(config, "config.deep"));
-  const Document document = Document::from(config.tree, "registry.py");
+  const YamlJsonDocument document = YamlJsonDocument::from_tree(config.tree, "registry.py");
   ASSERT_EQ(document.root().get("parts").size(), 2U);
   EXPECT_EQ(document.root().get("parts").at(1).size(), 3U);
-  EXPECT_EQ(document.root().get("training").get("length").line(), 21U);
+  EXPECT_EQ(document.root().get("training").get("length").source_line(), 21U);
 }
 
 TEST(PythonConfig, FieldsOfDataclassesHaveDefaults) {

@@ -25,7 +25,7 @@ std::string refusal_of(const Action& action) {
 }
 
 std::string json_of_pickle(std::string_view bytes) {
-  ByteSource source(bytes, "dump");
+  FileByteReader source(bytes, "dump");
   return pickle_to_json(source);
 }
 
@@ -93,39 +93,41 @@ std::string packed(const std::string& text, int members = 1) {
   return all;
 }
 
-TEST(ByteSource, UnpacksAllMembers) {
-  ByteSource source(packed("abc", 3), "a.gz");
-  EXPECT_EQ(source.peek_beginning(), "abcabcabc");
-  EXPECT_EQ(source.rest(100), "abcabcabc");
+TEST(FileByteReader, UnpacksAllMembers) {
+  FileByteReader source(packed("abc", 3), "a.gz");
+  EXPECT_EQ(source.peek_first_bytes(), "abcabcabc");
+  EXPECT_EQ(source.read_rest_of_source(100), "abcabcabc");
 }
 
-TEST(ByteSource, RefusesPackedDataThatAreCutOrDamaged) {
+TEST(FileByteReader, RefusesPackedDataThatAreCutOrDamaged) {
   std::string bytes = packed(std::string(1000, 'a') + "bcd");
-  EXPECT_THAT(refusal_of([&] { ByteSource(bytes.substr(0, 20), "a.gz").rest(9999); }),
-              HasSubstr("a.gz: packed data end in the middle"));
+  EXPECT_THAT(
+      refusal_of([&] { FileByteReader(bytes.substr(0, 20), "a.gz").read_rest_of_source(9999); }),
+      HasSubstr("a.gz: packed data end in the middle"));
   bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 0x55);
-  EXPECT_THAT(refusal_of([&] { ByteSource(bytes, "a.gz").rest(9999); }), HasSubstr("damaged"));
+  EXPECT_THAT(refusal_of([&] { FileByteReader(bytes, "a.gz").read_rest_of_source(9999); }),
+              HasSubstr("damaged"));
 }
 
-TEST(ByteSource, RefusesABomb) {
+TEST(FileByteReader, RefusesABomb) {
   const std::string member = packed(std::string(std::size_t{16} << 20, ' '));
   std::string bomb;
   for (int i = 0; i < 20; ++i) bomb += member;
   EXPECT_THAT(refusal_of([&] { log_of(bomb, "a.json.gz"); }), HasSubstr("a.json.gz: "));
   EXPECT_THAT(refusal_of([&] {
-                ByteSource source(bomb, "a.gz");
+                FileByteReader source(bomb, "a.gz");
                 std::vector<char> chunk(std::size_t{1} << 20);
-                while (source.read(chunk) > 0) {
+                while (source.read_source_bytes(chunk) > 0) {
                 }
               }),
               HasSubstr("unpacks to more than 300 times its size"));
 }
 
 std::vector<std::string> scanned(std::string_view text) {
-  ByteSource source(text, "a.json");
+  FileByteReader source(text, "a.json");
   constexpr std::string_view kLists[] = {"list"};
   std::vector<std::string> pieces;
-  scan_json(source, kLists, [&](const JsonPiece& piece) {
+  stream_json_pieces(source, kLists, [&](const JsonPiece& piece) {
     pieces.push_back(std::string(piece.key) + "=" + std::string(piece.text));
   });
   return pieces;
@@ -148,10 +150,10 @@ TEST(JsonScanner, SaysWhereADocumentIsDamaged) {
 
 TEST(LineReader, CutsLinesThatNeverEnd) {
   const std::string text = "a\r\n" + std::string(5 * LineReader::kLongest, 'b') + "\nc";
-  ByteSource source(text, "a.log");
+  FileByteReader source(text, "a.log");
   LineReader lines(source);
   std::vector<std::size_t> sizes;
-  for (std::string_view line; lines.next(line);) sizes.push_back(line.size());
+  for (std::string_view line; lines.read_next_line(line);) sizes.push_back(line.size());
   EXPECT_THAT(sizes, ElementsAre(1U, LineReader::kLongest, 1U));
 }
 

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::SizeIs;
 
 TEST(KinetoTrace, NestsOperatorsAndJoinsKernelsWithThem) {
-  ByteSource bytes{std::filesystem::path("tests/fit/samples/traces/step.json")};
+  FileByteReader bytes{std::filesystem::path("tests/fit/samples/traces/step.json")};
   const KinetoTrace trace = read_kineto_trace(bytes);
   EXPECT_THAT(trace.device, testing::StartsWith("NVIDIA A100"));
   const auto gemm = std::ranges::find_if(trace.kernels, [&](const KinetoKernel& kernel) {
@@ -33,7 +33,7 @@ TEST(KinetoTrace, RanksMayBeAList) {
   constexpr std::string_view kText = R"({"traceEvents": [{"ph": "X", "cat": "kernel",
     "name": "ncclDevKernel_AllReduce", "ts": 1, "dur": 2, "args": {"Collective name": "allreduce",
     "Group size": 4, "Process Group Ranks": [0, 1, 2, 3], "In split size": []}}]})";
-  ByteSource bytes(kText, "t.json");
+  FileByteReader bytes(kText, "t.json");
   const KinetoTrace trace = read_kineto_trace(bytes);
   ASSERT_THAT(trace.kernels, SizeIs(1));
   EXPECT_EQ(trace.messages[0].ranks, "[0, 1, 2, 3]");
@@ -44,9 +44,9 @@ TEST(KinetoTrace, RanksMayBeAList) {
 TEST(KinetoTrace, OnePassHasCallsAndOperators) {
   const std::string file = "tests/logs/data/calls.trace.0.json.gz";
   std::size_t operators = 0;
-  const Log both = read_kineto_host_traces(
+  const CommunicationLog both = read_kineto_host_traces(
       std::span(&file, 1), [&](const KinetoTrace& trace) { operators = trace.operators.size(); });
-  const Log alone = fixture_log({"calls.trace.0.json.gz"});
+  const CommunicationLog alone = fixture_log({"calls.trace.0.json.gz"});
   EXPECT_GT(operators, alone.records.size());
   ASSERT_EQ(both.records.size(), alone.records.size());
   ASSERT_FALSE(alone.records.empty());

@@ -20,8 +20,8 @@ std::vector<std::string> of_ranks(const std::string& before, int ranks, const st
 }
 
 TEST(NcclRuns, AreTheSameInLinesAndInTheFlightRecorder) {
-  const Log lines = fixture_log(of_ranks("nccl_mixed.rank", 4, ".log.gz"));
-  const Log dumps = fixture_log(of_ranks("nccl_mixed.flight_rank", 4, ""));
+  const CommunicationLog lines = fixture_log(of_ranks("nccl_mixed.rank", 4, ".log.gz"));
+  const CommunicationLog dumps = fixture_log(of_ranks("nccl_mixed.flight_rank", 4, ""));
   EXPECT_EQ(lines.unexplained() + dumps.unexplained(), 0);
   auto expected = sums_of(dumps);
   auto& [count, bytes] = expected[{"all_reduce", 4}];  // the barrier behind the dump
@@ -32,25 +32,25 @@ TEST(NcclRuns, AreTheSameInLinesAndInTheFlightRecorder) {
 }
 
 TEST(NcclRuns, AreTheSameInTracesOfHostAndDevice) {
-  const Log trace = fixture_log({"nccl_mixed.trace_rank0.json.gz"});
-  const Log host = fixture_log({"nccl_mixed.et_rank0.json.gz"});
+  const CommunicationLog trace = fixture_log({"nccl_mixed.trace_rank0.json.gz"});
+  const CommunicationLog host = fixture_log({"nccl_mixed.et_rank0.json.gz"});
   EXPECT_EQ(trace.unexplained() + host.unexplained(), 0);
   EXPECT_EQ(sums_of(trace), sums_of(host));
 }
 
 TEST(NcclRuns, TraceHalfOfWhatTheRecorderSaw) {
-  const Log trace = fixture_log(of_ranks("nccl_mixed.trace_rank", 2, ".json.gz"));
-  const Log dumps = fixture_log(of_ranks("nccl_mixed.flight_rank", 2, ""));
+  const CommunicationLog trace = fixture_log(of_ranks("nccl_mixed.trace_rank", 2, ".json.gz"));
+  const CommunicationLog dumps = fixture_log(of_ranks("nccl_mixed.flight_rank", 2, ""));
   auto doubled = sums_of(trace);  // two of four steps
   for (auto& [key, sum] : doubled) sum = {2 * sum.first, 2 * sum.second};
   EXPECT_EQ(doubled, sums_of(dumps));
 }
 
 TEST(NcclRuns, NameTheSameGroups) {
-  for (const Log& log : {fixture_log(of_ranks("nccl_mixed.rank", 4, ".log.gz")),
-                         fixture_log(of_ranks("nccl_mixed.flight_rank", 4, "")),
-                         fixture_log({"nccl_mixed.trace_rank1.json.gz"})}) {
-    for (const LogRecord& record : log.records) {
+  for (const CommunicationLog& log : {fixture_log(of_ranks("nccl_mixed.rank", 4, ".log.gz")),
+                                      fixture_log(of_ranks("nccl_mixed.flight_rank", 4, "")),
+                                      fixture_log({"nccl_mixed.trace_rank1.json.gz"})}) {
+    for (const LoggedCall& record : log.records) {
       const LogCommunicator& group =
           log.communicators[static_cast<std::size_t>(record.communicator)];
       ASSERT_EQ(std::ssize(group.ranks), group.size);
@@ -58,7 +58,7 @@ TEST(NcclRuns, NameTheSameGroups) {
       if (group.size == 2) {
         EXPECT_EQ(group.ranks[0] / 2, record.rank / 2);
       }
-      if (record.operation == LogOperation::kReceive) {
+      if (record.operation == LoggedOperation::kReceive) {
         EXPECT_EQ(record.peer, (record.rank + 3) % 4);
       }
     }
@@ -66,9 +66,9 @@ TEST(NcclRuns, NameTheSameGroups) {
 }
 
 TEST(NcclRuns, HaveTimesOfAllCallsButThoseThatShareAKernel) {
-  const Log log = fixture_log({"nccl_mixed.trace_rank0.json.gz"});
+  const CommunicationLog log = fixture_log({"nccl_mixed.trace_rank0.json.gz"});
   std::int64_t untimed = 0;
-  for (const LogRecord& record : log.records) {
+  for (const LoggedCall& record : log.records) {
     if (!(record.duration_s > 0)) ++untimed;
     if (record.duration_s > 0) {
       EXPECT_LE(record.exposed_s, record.duration_s);

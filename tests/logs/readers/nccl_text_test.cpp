@@ -35,7 +35,7 @@ std::string nccl_call(int rank, std::string_view name, int count, std::string_vi
 }
 
 TEST(NcclText, CountsFullBuffers) {
-  const Log log =
+  const CommunicationLog log =
       log_of(nccl_init(0, 4, "a0", 0, "commId 0xd") + nccl_call(0, "AllReduce", 100, "a0", 4) +
              nccl_call(0, "AllGather", 100, "a0", 4) +
              nccl_call(0, "ReduceScatter", 100, "a0", 4, 0, "b", 9) +
@@ -53,7 +53,7 @@ TEST(NcclText, JoinsCommunicatorsOverRanks) {
   for (int rank = 0; rank < 4; ++rank) text += nccl_init(rank, 4, "a", rank, "commId 0xd");
   text += nccl_init(1, 2, "b", 0, "commId 0xe") + nccl_init(3, 2, "c", 1, "commId 0xe");
   text += nccl_call(3, "AllReduce", 8, "c", 2) + nccl_call(1, "Send", 8, "b", 2, 1);
-  const Log log = log_of(text);
+  const CommunicationLog log = log_of(text);
   ASSERT_EQ(log.records.size(), 2U);
   EXPECT_EQ(log.records[0].rank, 3);
   EXPECT_THAT(log.communicators[static_cast<std::size_t>(log.records[0].communicator)].ranks,
@@ -69,14 +69,14 @@ TEST(NcclText, JoinsSplitsThroughTheirParent) {
                       fmt::format("parent 0xa childCount 1 color {} key {}", rank % 2, rank));
   }
   text += nccl_call(2, "AllReduce", 8, "b", 2);
-  const Log log = log_of(text);
+  const CommunicationLog log = log_of(text);
   ASSERT_EQ(log.records.size(), 1U);
   EXPECT_THAT(log.communicators[static_cast<std::size_t>(log.records[0].communicator)].ranks,
               ElementsAre(0, 2));
 }
 
 TEST(NcclText, TakesAnotherCommunicatorAtAPointerThatIsUsedAgain) {
-  const Log log =
+  const CommunicationLog log =
       log_of(nccl_init(0, 4, "a", 0, "commId 0xd") + nccl_call(0, "AllReduce", 8, "a", 4) +
              nccl_prefix(0) + " NCCL INFO comm 0xa rank 0 nranks 4 - Destroy COMPLETE\n" +
              nccl_init(0, 2, "a", 1, "commId 0xe") + nccl_call(0, "AllReduce", 8, "a", 2));
@@ -87,7 +87,7 @@ TEST(NcclText, TakesAnotherCommunicatorAtAPointerThatIsUsedAgain) {
 TEST(NcclText, ReadsTwoMessagesInALine) {
   std::string first = nccl_call(0, "AllReduce", 8, "a", 2);
   first.pop_back();
-  const Log log =
+  const CommunicationLog log =
       log_of(nccl_init(0, 2, "a", 0, "commId 0xd") + nccl_init(1, 2, "a", 1, "commId 0xd") +
              "[default0]:" + first + nccl_call(1, "AllReduce", 8, "a", 2));
   EXPECT_THAT(sums_of(log), ElementsAre(Pair(Pair("all_reduce", 2), Pair(2, 64))));
@@ -96,7 +96,7 @@ TEST(NcclText, ReadsTwoMessagesInALine) {
 
 TEST(NcclText, CountsEveryLineThatItCannotExplain) {
   const std::string whole = nccl_call(0, "AllReduce", 8, "a", 2);
-  const Log log =
+  const CommunicationLog log =
       log_of(whole + whole.substr(0, 90) + "\nepoch 1\n" + nccl_call(0, "AllRepeat", 8, "a", 2) +
              nccl_call(0, "AllReduce", 8, "a", 2, 0, "1", 77) + nccl_prefix(0) +
              " NCCL INFO AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x1 count 99999999999999999999 "
@@ -132,7 +132,7 @@ TEST(NcclText, TellsRunsOfAJobThatWasStartedAgain) {
   std::string again = nccl_init(0, 2, "a", 0, "commId 0xf") + nccl_call(0, "AllReduce", 8, "a", 2);
   for (std::size_t at = 0; (at = again.find(":10:", at)) != std::string::npos;)
     again.replace(at, 4, ":77:");
-  const Log log = log_of(text + again);
+  const CommunicationLog log = log_of(text + again);
   ASSERT_EQ(log.records.size(), 2U);
   EXPECT_EQ(log.records[0].run, 0);
   EXPECT_EQ(log.records[1].run, 1);

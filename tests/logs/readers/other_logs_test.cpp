@@ -18,7 +18,7 @@ using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 TEST(ExecutionTrace, HoldsEveryCallOfTheHost) {
-  const Log log = fixture_log({"calls.et.0.json.gz"});
+  const CommunicationLog log = fixture_log({"calls.et.0.json.gz"});
   EXPECT_EQ(log.unexplained(), 0);
   EXPECT_THAT(sums_of(log), AllOf(Contains(Pair(Pair("all_reduce", 0), Pair(6, 3 * (10 + 28)))),
                                   Contains(Pair(Pair("all_gather", 4), Pair(6, 3 * (96 + 48)))),
@@ -27,12 +27,12 @@ TEST(ExecutionTrace, HoldsEveryCallOfTheHost) {
 }
 
 TEST(ExecutionTrace, TakesTheGroupOfAFunctionalCall) {
-  const Log log = fixture_log({"tensor.et.0.json.gz"});
+  const CommunicationLog log = fixture_log({"tensor.et.0.json.gz"});
   EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_reduce", 2), Pair(9, 9 * 2048))));
 }
 
 TEST(ExecutionTrace, ReadsDescribedCalls) {
-  const Log log = log_of(R"json({"schema": "1.1.1-chakra.0.0.4", "nodes": [
+  const CommunicationLog log = log_of(R"json({"schema": "1.1.1-chakra.0.0.4", "nodes": [
     {"id": 1, "name": "## process_group:init ##", "inputs": {"values":
       ["[{\"pg_name\": \"2\", \"ranks\": [1, 3], \"group_size\": 2}]"]}, "attrs": []},
     {"id": 2, "name": "record_param_comms", "inputs": {"values":
@@ -44,7 +44,7 @@ TEST(ExecutionTrace, ReadsDescribedCalls) {
       {"name": "pg_name", "value": "2"}]},
     {"id": 4, "name": "record_param_comms", "inputs": {"values": []}, "attrs": [
       {"name": "collective_name", "value": "wait"}]}]})json",
-                         "et.1.json");
+                                      "et.1.json");
   EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("send", 2), Pair(1, 200)),
                                                  Pair(Pair("all_gather", 2), Pair(1, 40))));
   EXPECT_EQ(log.records[0].peer, 3);
@@ -63,7 +63,7 @@ TEST(ExecutionTrace, ReadsPartsOfAllToAlls) {
                        kGroup, parts);
   };
   const auto sent = [](const std::string& text) {
-    const Log log = log_of(text, "et.0.json");
+    const CommunicationLog log = log_of(text, "et.0.json");
     return log.exchanges.empty() ? std::vector<std::int64_t>{} : log.exchanges[0].sent_bytes;
   };
   EXPECT_THAT(sent(described("[1, 3]")), ElementsAre(40, 120));
@@ -79,7 +79,7 @@ TEST(ExecutionTrace, ReadsPartsOfAllToAlls) {
 }
 
 TEST(DeepSpeed, CountsLinesOnceThoughASummaryFollows) {
-  const Log log = fixture_log({"deepspeed.txt"});
+  const CommunicationLog log = fixture_log({"deepspeed.txt"});
   EXPECT_THAT(sums_of(log), AllOf(Contains(Pair(Pair("reduce_scatter", 0), Pair(3, 3 * 16'384))),
                                   Contains(Pair(Pair("broadcast", 0), Pair(3, 3 * 308))),
                                   Contains(Pair(Pair("all_gather", 0), Pair(3, 0))),
@@ -90,7 +90,7 @@ TEST(DeepSpeed, CountsLinesOnceThoughASummaryFollows) {
 
 TEST(DeepSpeed, HasExactSizesInRawData) {
   for (const std::string name : {"deepspeed.raw.json", "deepspeed.summary.json"}) {
-    const Log log = fixture_log({name});
+    const CommunicationLog log = fixture_log({name});
     EXPECT_THAT(sums_of(log), Contains(Pair(Pair("all_reduce", 0), Pair(6, 3 * (4000 + 12)))))
         << name;
     EXPECT_EQ(log.unexplained(), 0);
@@ -98,16 +98,16 @@ TEST(DeepSpeed, HasExactSizesInRawData) {
 }
 
 TEST(DeepSpeed, TakesTimesApartThatAreRunningTotals) {
-  const Log log = fixture_log({"deepspeed.raw.json"});
+  const CommunicationLog log = fixture_log({"deepspeed.raw.json"});
   double all_reduces_s = 0;
-  for (const LogRecord& record : log.records) {
-    if (record.operation == LogOperation::kAllReduce) all_reduces_s += record.duration_s;
+  for (const LoggedCall& record : log.records) {
+    if (record.operation == LoggedOperation::kAllReduce) all_reduces_s += record.duration_s;
   }
   EXPECT_NEAR(all_reduces_s, 9.943962097167969e-3, 1e-12);  // the last total
 }
 
 TEST(DeepSpeed, ReadsASummaryAlone) {
-  const Log log = log_of(
+  const CommunicationLog log = log_of(
       "Comm. Op            Message Size        Count               Total Latency(ms)\n"
       "all_reduce\n"
       "                    1.5 MB              4                   11.12\n");
@@ -115,7 +115,7 @@ TEST(DeepSpeed, ReadsASummaryAlone) {
 }
 
 TEST(DeepSpeed, LeavesOutMoreBytesThanAnyJobSends) {
-  const Log log = log_of(
+  const CommunicationLog log = log_of(
       "Comm. Op            Message Size        Count               Total Latency(ms)\n"
       "all_reduce\n"
       "                    7.5 TB              99999999999                   11.12\n"
@@ -138,10 +138,10 @@ TEST(NcclProfiler, KnowsSizesOfGroupsAllOfWhoseRanksAreThere) {
   second.replace(second.find('@'), 1, "1");
   EXPECT_THAT(sums_of(log_of(first)),
               UnorderedElementsAre(Pair(Pair("all_gather", 0), Pair(1, 0))));
-  std::vector<ByteSource> files;
+  std::vector<FileByteReader> files;
   files.emplace_back(first, "a.txt");
   files.emplace_back(second, "b.txt");
-  const Log log = read_logs(files);
+  const CommunicationLog log = read_logs(files);
   EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_gather", 2), Pair(2, 1600))));
   EXPECT_NEAR(log.records[0].duration_s, 10e-6, 1e-12);
   EXPECT_EQ(log.unexplained(), 0);
@@ -149,7 +149,7 @@ TEST(NcclProfiler, KnowsSizesOfGroupsAllOfWhoseRanksAreThere) {
 
 TEST(NcclInspector, ReadsLinesAndSaysWhatIsMissing) {
   const std::string header = R"({"header":{"id":"0x7f8c","rank":2,"n_ranks":8,"nnodes":1},)";
-  const Log log = log_of(
+  const CommunicationLog log = log_of(
       header +
       R"("coll_perf":{"coll":"AllGather","coll_sn":4,"coll_msg_size_bytes":1024,"coll_exec_time_us":6}})" +
       "\n" + header +
@@ -174,15 +174,15 @@ TEST(NcclInspector, CountsMissingCallsInAnyOrderAndRanksByTheLargestGroup) {
   std::string text;
   for (const int number : {6, 4, 5, 5, 9, 12, 11}) text += line("0xa", 5, 8, number);
   for (const int number : {1, 0}) text += line("0xb", 1, 2, number);
-  const Log log = log_of(text);
+  const CommunicationLog log = log_of(text);
   EXPECT_EQ(log.records.size(), 9U);
   EXPECT_THAT(log.sources[0].notes, Contains(HasSubstr("3 calls are missing")));  // 7, 8 and 10
   EXPECT_EQ(log.sources[0].world, 8);
-  for (const LogRecord& record : log.records) EXPECT_EQ(record.rank, 5);
+  for (const LoggedCall& record : log.records) EXPECT_EQ(record.rank, 5);
 }
 
 TEST(NcclTests, CountsEachRow) {
-  const Log log = log_of(
+  const CommunicationLog log = log_of(
       "# nccl-tests version 2.13.8 all_gather_perf\n"
       "#  Rank  0 Group  0 Pid   9 on  host device  0 [0x10] NVIDIA A100\n"
       "#  Rank  1 Group  0 Pid   9 on  host device  1 [0x20] NVIDIA A100\n"
@@ -221,7 +221,7 @@ TEST(Chakra, ReadsNodesOfCommunication) {
   const std::string trace = with_length(bytes_field(1, "0.0.4")) + chakra_node(0, 4096) +
                             with_length(number_field(1, 8) + number_field(3, 4)) +
                             chakra_node(2, 100) + chakra_node(77, 100);
-  const Log log = log_of(trace, "chakra.3.et");
+  const CommunicationLog log = log_of(trace, "chakra.3.et");
   EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_reduce", 0), Pair(1, 4096)),
                                                  Pair(Pair("all_gather", 0), Pair(1, 0))));
   EXPECT_EQ(log.records[0].rank, 3);

@@ -133,7 +133,7 @@ TEST(Silence, IsBrokenByALineThatIsNotExplained) {
       {trace(R"("ts": 1e300, "dur": 5)"), "a.json", 1, 0},
   };
   for (const UnexplainedLog& one : logs) {
-    const Log log = log_of(one.text, one.name);
+    const CommunicationLog log = log_of(one.text, one.name);
     EXPECT_EQ(log.unexplained(), one.unexplained) << one.text.substr(0, 300);
     EXPECT_EQ(log.calls(), one.calls) << one.text.substr(0, 300);
   }
@@ -162,14 +162,14 @@ TEST(Silence, LeavesOutGroupsThatNoJobHas) {
 }
 
 TEST(Groups, OfTheSameRanksAreOne) {
-  const Log log{.sources = {},
-                .communicators = {{.name = "b", .size = 2, .ranks = {0, 1}},
-                                  {.name = "c", .size = 0, .ranks = {}},
-                                  {.name = "a", .size = 2, .ranks = {0, 1}},
-                                  {.name = "d", .size = 0, .ranks = {}},
-                                  {.name = "e", .size = 2, .ranks = {}}},
-                .records = {},
-                .exchanges = {}};
+  const CommunicationLog log{.sources = {},
+                             .communicators = {{.name = "b", .size = 2, .ranks = {0, 1}},
+                                               {.name = "c", .size = 0, .ranks = {}},
+                                               {.name = "a", .size = 2, .ranks = {0, 1}},
+                                               {.name = "d", .size = 0, .ranks = {}},
+                                               {.name = "e", .size = 2, .ranks = {}}},
+                             .records = {},
+                             .exchanges = {}};
   const std::vector<std::int32_t> numbers = communicator_group_numbers(log);
   EXPECT_EQ(numbers[0], numbers[2]);
   EXPECT_NE(numbers[1], numbers[3]);

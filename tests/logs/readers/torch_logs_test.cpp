@@ -16,7 +16,7 @@ using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 TEST(TorchLogs, HoldEveryCallOfATrace) {
-  const Log log = fixture_log({"calls.trace.0.json.gz", "calls.trace.1.json.gz"});
+  const CommunicationLog log = fixture_log({"calls.trace.0.json.gz", "calls.trace.1.json.gz"});
   EXPECT_EQ(log.unexplained(), 0);
   // Three steps of two ranks; groups of Gloo are known where sizes tell.
   EXPECT_THAT(sums_of(log), AllOf(Contains(Pair(Pair("all_reduce", 0), Pair(12, 6 * (10 + 28)))),
@@ -40,7 +40,7 @@ TEST(TorchLogs, SayThatCallsOfADumpDidNotEnd) {
 }
 
 TEST(TorchLogs, HoldEveryCallOfADump) {
-  const Log log = fixture_log({"calls.flight.0", "calls.flight.2"});
+  const CommunicationLog log = fixture_log({"calls.flight.0", "calls.flight.2"});
   EXPECT_EQ(log.unexplained(), 0);
   EXPECT_EQ(log.records.front().rank, 0);
   EXPECT_EQ(log.records.back().rank, 2);
@@ -56,22 +56,22 @@ TEST(TorchLogs, AreTheSameFromAPickleAndFromJson) {
 
 TEST(TorchLogs, HaveTheGradientsOfDataParallelism) {
   // 70,336 parameters in two buckets, fp32, three steps.
-  const Log log = fixture_log({"ddp.trace.0.json.gz"});
+  const CommunicationLog log = fixture_log({"ddp.trace.0.json.gz"});
   EXPECT_THAT(sums_of(log),
               UnorderedElementsAre(Pair(Pair("all_reduce", 2), Pair(6, 3 * 70'336 * 4))));
   EXPECT_EQ(log.sources[0].step_starts_s.size(), 3U);
 }
 
 TEST(TorchLogs, HaveTheGathersAndScattersOfFsdp) {
-  const Log log = fixture_log({"fsdp2.trace.0.json.gz", "fsdp2.trace.1.json.gz"});
+  const CommunicationLog log = fixture_log({"fsdp2.trace.0.json.gz", "fsdp2.trace.1.json.gz"});
   EXPECT_THAT(sums_of(log),
               UnorderedElementsAre(Pair(Pair("all_gather", 2), Pair(36, 6 * 2 * 70'336 * 4)),
                                    Pair(Pair("reduce_scatter", 2), Pair(18, 6 * 70'336 * 4))));
 }
 
 TEST(TorchLogs, SayWhoMessagesAreFor) {
-  const Log log = fixture_log({"pipeline.trace.0.json.gz"});
-  for (const LogRecord& record : log.records) {
+  const CommunicationLog log = fixture_log({"pipeline.trace.0.json.gz"});
+  for (const LoggedCall& record : log.records) {
     EXPECT_EQ(record.rank, 0);
     EXPECT_EQ(record.peer, 1);
   }
@@ -97,9 +97,9 @@ constexpr std::string_view kGpuTrace = R"json({"schemaVersion": 1,
 ]})json";
 
 TEST(TorchLogs, TakeTheTimeOfACallFromItsKernel) {
-  const Log log = log_of(kGpuTrace, "trace.json");
+  const CommunicationLog log = log_of(kGpuTrace, "trace.json");
   ASSERT_EQ(log.records.size(), 1U);
-  const LogRecord& record = log.records[0];
+  const LoggedCall& record = log.records[0];
   EXPECT_EQ(record.payload_bytes, 200);
   EXPECT_EQ(record.rank, 1);
   EXPECT_THAT(log.communicators[static_cast<std::size_t>(record.communicator)].ranks,
@@ -110,13 +110,13 @@ TEST(TorchLogs, TakeTheTimeOfACallFromItsKernel) {
 }
 
 TEST(TorchLogs, TakeCallsOfOldTracesFromTheirOperators) {
-  const Log log = log_of(R"json({"traceEvents": [
+  const CommunicationLog log = log_of(R"json({"traceEvents": [
  {"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "ts": 1, "dur": 5, "args": {"External id": 5}},
  {"ph": "X", "cat": "cpu_op", "name": "c10d::_allgather_base_", "ts": 0, "dur": 9, "args":
    {"Input Dims": [[8], [2], []], "Input type": ["float", "float", ""]}},
  {"ph": "X", "cat": "kernel", "name": "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclDevComm*)", "ts": 10,
   "dur": 20, "args": {}}]})json",
-                         "trace.2.json");
+                                      "trace.2.json");
   EXPECT_THAT(sums_of(log), UnorderedElementsAre(Pair(Pair("all_gather", 4), Pair(1, 32))));
   EXPECT_NEAR(log.records[0].duration_s, 20e-6, 1e-12);
   EXPECT_EQ(log.records[0].rank, 2);

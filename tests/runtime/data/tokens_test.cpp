@@ -23,7 +23,7 @@ class Files : public ::testing::Test {
     return folder_ / name;
   }
 
-  static std::string message_of(const std::filesystem::path& path, TokenFormat format) {
+  static std::string message_of(const std::filesystem::path& path, TokenFileFormat format) {
     try {
       const TokenFile file(path, format, 1000);
     } catch (const Error& error) {
@@ -54,48 +54,48 @@ std::string index_of(std::uint8_t type, std::initializer_list<std::int32_t> leng
 
 TEST_F(Files, TextIsATokenAByte) {
   const auto path = write("a.txt", "ab");
-  EXPECT_EQ(token_format(path), TokenFormat::kText);
-  const TokenFile file(path, TokenFormat::kText, 256);
+  EXPECT_EQ(data_file_token_format(path), TokenFileFormat::kText);
+  const TokenFile file(path, TokenFileFormat::kText, 256);
   EXPECT_EQ(file.size(), 2);
   EXPECT_EQ(file.at(1), 'b');
 }
 
 TEST_F(Files, RawTokensAreLittleEndian) {
   const auto path = write("a.u16", bytes_of<std::uint16_t>({7, 999}));
-  EXPECT_EQ(token_format(path), TokenFormat::kUint16);
-  EXPECT_EQ(TokenFile(path, TokenFormat::kUint16, 1000).at(1), 999);
+  EXPECT_EQ(data_file_token_format(path), TokenFileFormat::kUint16);
+  EXPECT_EQ(TokenFile(path, TokenFileFormat::kUint16, 1000).at(1), 999);
   const auto wide = write("a.u32", bytes_of<std::uint32_t>({7, 70000}));
-  EXPECT_EQ(TokenFile(wide, token_format(wide), 100000).at(1), 70000);
+  EXPECT_EQ(TokenFile(wide, data_file_token_format(wide), 100000).at(1), 70000);
 }
 
 TEST_F(Files, MegatronDataHasAnIndex) {
   const auto path = write("a.bin", bytes_of<std::int32_t>({1, 2, 3}));
-  EXPECT_EQ(token_format(path), TokenFormat::kText);
+  EXPECT_EQ(data_file_token_format(path), TokenFileFormat::kText);
   write("a.idx", index_of(4, {1, 2}));
-  EXPECT_EQ(token_format(path), TokenFormat::kMegatron);
-  const TokenFile file(path, TokenFormat::kMegatron, 10);
+  EXPECT_EQ(data_file_token_format(path), TokenFileFormat::kMegatron);
+  const TokenFile file(path, TokenFileFormat::kMegatron, 10);
   EXPECT_EQ(file.size(), 3);
   EXPECT_EQ(file.at(2), 3);
 }
 
 TEST_F(Files, RefusesWhatContradictsItself) {
-  EXPECT_THAT(message_of(folder_ / "none", TokenFormat::kText), HasSubstr("no such file"));
-  EXPECT_THAT(message_of(write("e", ""), TokenFormat::kText), HasSubstr("is empty"));
-  EXPECT_THAT(message_of(write("b.u16", "abc"), TokenFormat::kUint16), HasSubstr("truncated"));
-  EXPECT_THAT(message_of(write("c.u16", bytes_of<std::uint16_t>({1000})), TokenFormat::kUint16),
+  EXPECT_THAT(message_of(folder_ / "none", TokenFileFormat::kText), HasSubstr("no such file"));
+  EXPECT_THAT(message_of(write("e", ""), TokenFileFormat::kText), HasSubstr("is empty"));
+  EXPECT_THAT(message_of(write("b.u16", "abc"), TokenFileFormat::kUint16), HasSubstr("truncated"));
+  EXPECT_THAT(message_of(write("c.u16", bytes_of<std::uint16_t>({1000})), TokenFileFormat::kUint16),
               HasSubstr("token 1000 at position 0"));
   const auto path = write("d.bin", bytes_of<std::int32_t>({1, 2}));
   write("d.idx", index_of(4, {1, 2}));
-  EXPECT_THAT(message_of(path, TokenFormat::kMegatron), HasSubstr("its index says 3"));
+  EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("its index says 3"));
   write("d.idx", "MMIDIDX");
-  EXPECT_THAT(message_of(path, TokenFormat::kMegatron), HasSubstr("no index"));
+  EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("no index"));
   write("d.idx", index_of(6, {2}));
-  EXPECT_THAT(message_of(path, TokenFormat::kMegatron), HasSubstr("no type of tokens"));
+  EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("no type of tokens"));
 }
 
 TEST_F(Files, SamplesMeetEveryWindowOnceAnEpoch) {
   const auto path = write("f.txt", std::string(41, 'x'));
-  const TokenFile file(path, TokenFormat::kText, 256);
+  const TokenFile file(path, TokenFileFormat::kText, 256);
   ShuffledSamples samples(file, 4, 3, path);
   std::set<std::int64_t> first;
   std::vector<std::int64_t> epochs[2];

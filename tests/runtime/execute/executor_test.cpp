@@ -19,35 +19,37 @@ using ::testing::HasSubstr;
 /// Returns a block whose backward pass takes two slots: the slot for data gradients restores what
 /// the forward pass saved, and saves it again, with the gradient, for the slot of the weight
 /// gradient.
-step::StepProgram split_block(const std::vector<step::ScheduleSlot>& schedule) {
+step::StepProgram split_block(const std::vector<step::PipelineScheduleSlot>& schedule) {
   const step::Operator op{.kind = step::OperatorKind::kLinear};
   const auto of_phase = [&](step::Phase phase) {
     step::Operator one = op;
     one.phase = phase;
     return one;
   };
-  step::TemplateBuilder forward("forward", {});
+  step::OperatorTemplateBuilder forward("forward", {});
   const step::TensorId x = forward.tensor({.name = "x"});
   forward.add(op, {}, {x});
-  step::Kept kept;
-  kept.set(step::Keep::kMlpInput, x);
-  forward.save(kept);
+  step::KeptTensors kept;
+  kept.set(step::KeptTensorRole::kMlpInput, x);
+  forward.mark_tensors_kept_for_backward(kept);
 
-  step::TemplateBuilder data("data_gradient", {});
-  step::Kept restored = data.restore(forward, kept);
+  step::OperatorTemplateBuilder data("data_gradient", {});
+  step::KeptTensors restored = data.create_kept_tensors_in_backward(forward, kept);
   const step::TensorId dy = data.tensor({.name = "dy"});
-  data.add(of_phase(step::Phase::kDataGradient), {restored.get(step::Keep::kMlpInput)}, {dy});
-  restored.set(step::Keep::kFc1Out, dy);
-  data.save(restored);
+  data.add(of_phase(step::Phase::kDataGradient), {restored.get(step::KeptTensorRole::kMlpInput)},
+           {dy});
+  restored.set(step::KeptTensorRole::kFc1Out, dy);
+  data.mark_tensors_kept_for_backward(restored);
 
-  step::TemplateBuilder weight("weight_gradient", {});
-  const step::Kept both = weight.restore(data, restored);
+  step::OperatorTemplateBuilder weight("weight_gradient", {});
+  const step::KeptTensors both = weight.create_kept_tensors_in_backward(data, restored);
   weight.add(of_phase(step::Phase::kWeightGradient),
-             {both.get(step::Keep::kMlpInput), both.get(step::Keep::kFc1Out)}, {});
+             {both.get(step::KeptTensorRole::kMlpInput), both.get(step::KeptTensorRole::kFc1Out)},
+             {});
 
   step::StepProgram program;
   program.templates = {forward.piece(), data.piece(), weight.piece()};
-  step::Stage stage;
+  step::PipelineStageProgram stage;
   for (step::TemplateId which = 0; which < 3; ++which) {
     stage.sequences.push_back({.items = {{.which = which, .units = {0}}}});
   }
@@ -61,7 +63,7 @@ class Noting : public OperatorRunner {
  public:
   void begin_step() override { ++step_; }
   void end_step() override {}
-  Work issue(OperatorWithOperands placed) override {
+  Work make_operator_work(OperatorWithOperands placed) override {
     return [this, placed = std::move(placed)](Moment /*ready*/) { run(placed); };
   }
 
@@ -108,8 +110,8 @@ TEST(StageStepExecutor, WeightGradientsInSlotsOfTheirOwnFindWhatWasSavedForThem)
   Noting noting;
   StageStepExecutor executor(program, program.stages.front(), noting,
                              RankStreams::Compute::kWhereIssued, *device);
-  executor.run_step();
-  executor.run_step();
+  executor.run_training_step();
+  executor.run_training_step();
   EXPECT_THAT(noting.seen,
               ElementsAre(Noting::Seen{10, 10.5}, Noting::Seen{12, 12.5}, Noting::Seen{11, 11.5},
                           Noting::Seen{20, 20.5}, Noting::Seen{22, 22.5}, Noting::Seen{21, 21.5}));
@@ -122,7 +124,7 @@ TEST(StageStepExecutor, RefusesToRestoreWhatNobodySaved) {
   StageStepExecutor executor(program, program.stages.front(), noting,
                              RankStreams::Compute::kWhereIssued, *device);
   try {
-    executor.run_step();
+    executor.run_training_step();
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kRuntime);

@@ -18,7 +18,7 @@ double processor_time_s() {
 class Busy : public OperatorRunner {
  public:
   void begin_step() override {}
-  Work issue(OperatorWithOperands /*placed*/) override {
+  Work make_operator_work(OperatorWithOperands /*placed*/) override {
     return [this](Moment /*ready*/) {
       const double before = processor_time_s();
       while (processor_time_s() < before + 1e-3) continue;
@@ -33,13 +33,14 @@ class Busy : public OperatorRunner {
 TEST(PacedOperatorRunner, ComputationsLastTheirProcessorTimeSoManyTimes) {
   constexpr double kPace = 20;
   const step::Operator op{.kind = step::OperatorKind::kLinear};
-  const step::Template piece;
-  const step::Item item;
+  const step::OperatorTemplate piece;
+  const step::TemplateSequenceItem item;
   Busy busy;
   PacedOperatorRunner paced(busy, kPace);
   const Moment begin = Moment::clock::now();
   paced.begin_step();
-  for (int i = 0; i < 5; ++i) paced.issue({.op = op, .piece = piece, .item = item})(begin);
+  for (int i = 0; i < 5; ++i)
+    paced.make_operator_work({.op = op, .piece = piece, .item = item})(begin);
   paced.end_step();
   const std::chrono::duration<double> taken = Moment::clock::now() - begin;
   EXPECT_GE(taken.count(), kPace * busy.busy_s);

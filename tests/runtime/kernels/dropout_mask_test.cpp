@@ -32,7 +32,7 @@ TEST(DropoutMask, HasThePublishedNumbers) {
   expect_numbers({.seed = 0x299f31d0a4093822,
                   .step = 0x13198a2e,
                   .layer = 0x03707344 / 4 - 1,
-                  .place = DropoutPlace::kEmbedding},
+                  .place = BlockDropoutKind::kEmbedding},
                  static_cast<std::int64_t>(0x85a308d3243f6a88),
                  {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
@@ -57,7 +57,7 @@ TEST(DropoutMask, IsTheSameByTensors) {
       const DropoutGeneratorInputs draw{.seed = seed,
                                         .step = 70000,
                                         .layer = 125,
-                                        .place = DropoutPlace::kProbabilities,
+                                        .place = BlockDropoutKind::kProbabilities,
                                         .probability = 0.5};
       EXPECT_TRUE(dropout_keep_mask_by_tensors(draw, sheet).equal(dropout_keep_mask(draw, sheet)))
           << width;
@@ -78,7 +78,7 @@ TEST(DropoutMask, DropsItsShareAndElsewhereOthers) {
   others[0].seed = 2;
   others[1].step = 5;
   others[2].layer = 3;
-  others[3].place = DropoutPlace::kProbabilities;
+  others[3].place = BlockDropoutKind::kProbabilities;
   for (const DropoutGeneratorInputs& other : others) {  // independent ones agree in p^2 + (1 - p)^2
     EXPECT_NEAR(share(kept.eq(dropout_keep_mask(other, sheet))), 0.58, 0.0095);
   }

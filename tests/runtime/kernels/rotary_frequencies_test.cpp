@@ -11,7 +11,7 @@ namespace stepwright::runtime {
 namespace {
 
 TEST(RotaryFrequencies, AreAGeometricSeriesOfTheRotatedPairs) {
-  model::Architecture model{.head_dim = 16, .rotary_fraction = 0.5, .rotary_base = 81};
+  model::ModelArchitecture model{.head_dim = 16, .rotary_fraction = 0.5, .rotary_base = 81};
   const std::vector<double> found = rotary_frequencies(model, {}, 64);
   ASSERT_EQ(found.size(), 4U);
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -23,7 +23,7 @@ TEST(RotaryFrequencies, AreAGeometricSeriesOfTheRotatedPairs) {
 }
 
 TEST(RotaryFrequencies, OfLayersWithAWindowHaveTheirOwnBaseUnscaled) {
-  model::Architecture model{.head_dim = 8, .rotary_base = 16, .window_rotary_base = 81};
+  model::ModelArchitecture model{.head_dim = 8, .rotary_base = 16, .window_rotary_base = 81};
   model.rotary_scaling =
       model::RotaryScaling{.kind = model::RotaryScalingKind::kLinear, .factor = 4};
   EXPECT_NEAR(rotary_frequencies(model, {.window = 4}, 64)[1], 1.0 / 3, 1e-15);
@@ -32,7 +32,7 @@ TEST(RotaryFrequencies, OfLayersWithAWindowHaveTheirOwnBaseUnscaled) {
 
 /// A base of 4 over 8 rotated elements, four times the stated length: 4 (2 x 4 - 1)^(8 / 6).
 TEST(RotaryFrequencies, OfLongerSequencesTurnSlower) {
-  model::Architecture model{.head_dim = 8, .positions = 16, .rotary_base = 4};
+  model::ModelArchitecture model{.head_dim = 8, .positions = 16, .rotary_base = 4};
   const std::vector<double> plain = rotary_frequencies(model, {}, 64);
   model.rotary_scaling =
       model::RotaryScaling{.kind = model::RotaryScalingKind::kDynamic, .factor = 2};
@@ -65,7 +65,7 @@ TEST(RotaryFrequencies, OfLlama3AreThoseOfTransformers) {
 /// Values of transformers 5.23 (`_compute_yarn_parameters`, fp32): frequencies change between pairs
 /// 10 and 23.
 TEST(RotaryFrequencies, OfYarnAreThoseOfTransformers) {
-  const model::Architecture model = model::built_in_model("deepseek-v3").value();
+  const model::ModelArchitecture model = model::built_in_model("deepseek-v3").value();
   const std::vector<double> found = rotary_frequencies(model, {}, 64);
   ASSERT_EQ(found.size(), 32U);
   const std::pair<std::size_t, double> expected[] = {
@@ -77,14 +77,14 @@ TEST(RotaryFrequencies, OfYarnAreThoseOfTransformers) {
       {23, 3.333803397254087e-05},  // the first that is divided
       {31, 3.3338035336782923e-06}};
   for (const auto& [pair, value] : expected) EXPECT_NEAR(found[pair], value, 1e-6 * value) << pair;
-  EXPECT_EQ(rotary_amplitude(model, {}), 1);
+  EXPECT_EQ(rotary_embedding_amplitude(model, {}), 1);
   const double mscale = 0.1 * std::log(40) + 1;
   EXPECT_DOUBLE_EQ(attention_score_scale(model), mscale * mscale / std::sqrt(192));
 }
 
 /// Frequencies of gpt-oss, where the ends of the change are not whole numbers of pairs.
 TEST(RotaryFrequencies, OfYarnBetweenPairs) {
-  const model::Architecture model = model::built_in_model("gpt-oss-20b").value();
+  const model::ModelArchitecture model = model::built_in_model("gpt-oss-20b").value();
   const std::vector<double> found = rotary_frequencies(model, {}, 64);
   const std::pair<std::size_t, double> expected[] = {{8, 0.05081327259540558},
                                                      {9, 0.031705696135759354},
@@ -92,13 +92,13 @@ TEST(RotaryFrequencies, OfYarnBetweenPairs) {
                                                      {17, 0.00012931869423482567},
                                                      {18, 3.830881178146228e-05}};
   for (const auto& [pair, value] : expected) EXPECT_NEAR(found[pair], value, 1e-6 * value) << pair;
-  EXPECT_NEAR(rotary_amplitude(model, {}), 1.3465735902799727, 1e-12);
+  EXPECT_NEAR(rotary_embedding_amplitude(model, {}), 1.3465735902799727, 1e-12);
   EXPECT_DOUBLE_EQ(attention_score_scale(model), 1 / std::sqrt(64));
 }
 
 /// A base of 16: frequencies 1 and 1/4, divided by the factors for short and for long sequences.
 TEST(RotaryFrequencies, OfLongSequencesHaveFactorsOfTheirOwn) {
-  model::Architecture model{.head_dim = 4, .rotary_base = 16};
+  model::ModelArchitecture model{.head_dim = 4, .rotary_base = 16};
   model.rotary_scaling = model::RotaryScaling{.kind = model::RotaryScalingKind::kLongRope,
                                               .factor = 4,
                                               .original_positions = 1024,
@@ -106,9 +106,9 @@ TEST(RotaryFrequencies, OfLongSequencesHaveFactorsOfTheirOwn) {
                                               .long_factors = {4, 8}};
   EXPECT_EQ(rotary_frequencies(model, {}, 1024), (std::vector<double>{1, 0.125}));
   EXPECT_EQ(rotary_frequencies(model, {}, 1025), (std::vector<double>{0.25, 0.03125}));
-  EXPECT_DOUBLE_EQ(rotary_amplitude(model, {}), std::sqrt(1 + 0.2));
+  EXPECT_DOUBLE_EQ(rotary_embedding_amplitude(model, {}), std::sqrt(1 + 0.2));
   model.rotary_scaling->attention_factor = 3;
-  EXPECT_EQ(rotary_amplitude(model, {}), 3);
+  EXPECT_EQ(rotary_embedding_amplitude(model, {}), 3);
 }
 
 }  // namespace

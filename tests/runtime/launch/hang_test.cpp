@@ -118,7 +118,7 @@ class Stranger {
 
  private:
   void serve() {
-    std::vector<Descriptor> guests;
+    std::vector<FileDescriptor> guests;
     while (!ends_) {
       pollfd one{.fd = socket_.get(), .events = POLLIN, .revents = 0};
       if (::poll(&one, 1, 50) <= 0) continue;
@@ -127,7 +127,7 @@ class Stranger {
     }
   }
 
-  Descriptor socket_{::socket(AF_INET, SOCK_STREAM, 0)};
+  FileDescriptor socket_{::socket(AF_INET, SOCK_STREAM, 0)};
   std::string says_;
   std::atomic<bool> ends_ = false;
   std::thread thread_;

@@ -22,9 +22,10 @@ void add_steps(const std::filesystem::path& path, bool resumed, std::int64_t fir
 }
 
 TEST(LinesBefore, DropsLaterStepsAndALineThatIsCut) {
-  EXPECT_EQ(metrics_lines_before("{\"step\":1}\n# of mine\n{\"step\":2}\n{\"step\":3}\n{\"st", 3),
+  EXPECT_EQ(metrics_file_lines_before_step(
+                "{\"step\":1}\n# of mine\n{\"step\":2}\n{\"step\":3}\n{\"st", 3),
             "{\"step\":1}\n# of mine\n{\"step\":2}\n");
-  EXPECT_EQ(metrics_lines_before("", 1), "");
+  EXPECT_EQ(metrics_file_lines_before_step("", 1), "");
 }
 
 TEST(MetricsFile, AResumedRunGoesOnBehindTheStepThatItResumesFrom) {

@@ -8,15 +8,15 @@ namespace {
 
 constexpr auto kExact = at::kDouble;
 
-EightBitMoments stored(const at::Tensor& values, std::int64_t blocks,
-                       MomentSigns signs = MomentSigns::kBoth) {
-  EightBitMoments bits = EightBitMoments::zeros(values.numel(), blocks, signs,
-                                                at::TensorOptions().dtype(values.dtype()));
-  bits.store(values);
+EightBitOptimizerMoments stored(const at::Tensor& values, std::int64_t blocks,
+                                MomentSigns signs = MomentSigns::kBoth) {
+  EightBitOptimizerMoments bits = EightBitOptimizerMoments::make_zero_moments(
+      values.numel(), blocks, signs, at::TensorOptions().dtype(values.dtype()));
+  bits.encode_with_new_scales(values);
   return bits;
 }
 
-TEST(EightBitMoments, NumbersAreMiddlesOfPartsOfSevenDecades) {
+TEST(EightBitOptimizerMoments, NumbersAreMiddlesOfPartsOfSevenDecades) {
   const at::Tensor& both = eight_bit_codebook(MomentSigns::kBoth);
   ASSERT_EQ(both.numel(), 256);
   EXPECT_FLOAT_EQ(both[0].item<float>(), -0.99296875F) << "1 - 0.9 / 128";
@@ -31,11 +31,11 @@ TEST(EightBitMoments, NumbersAreMiddlesOfPartsOfSevenDecades) {
   EXPECT_FLOAT_EQ(plus[254].item<float>(), 0.996484375F);
 }
 
-TEST(EightBitMoments, TakeTheNearestNumberOfTheirBlock) {
+TEST(EightBitOptimizerMoments, TakeTheNearestNumberOfTheirBlock) {
   const at::Tensor values = at::randn({3, 300}, at::TensorOptions(kExact)).flatten();
-  const EightBitMoments bits = stored(values, 3);
+  const EightBitOptimizerMoments bits = stored(values, 3);
   EXPECT_EQ(bits.scales.numel(), 6) << "300 elements are two blocks";
-  const at::Tensor read = bits.values();
+  const at::Tensor read = bits.decode_moments();
   for (std::int64_t i = 0; i < values.numel(); ++i) {
     const std::int64_t block = i / 300 * 300 + i % 300 / 256 * 256;
     const std::int64_t size = std::min<std::int64_t>(256, i / 300 * 300 + 300 - block);
@@ -46,25 +46,26 @@ TEST(EightBitMoments, TakeTheNearestNumberOfTheirBlock) {
   }
 }
 
-TEST(EightBitMoments, KeepSignsAndZeros) {
+TEST(EightBitOptimizerMoments, KeepSignsAndZeros) {
   const at::Tensor values = at::tensor({2.0, -1e-12, 1e-12, 0.0}, kExact);
-  const at::Tensor read = stored(values, 1).values();
+  const at::Tensor read = stored(values, 1).decode_moments();
   EXPECT_EQ(read[0].item<double>(), 2);
   EXPECT_LT(read[1].item<double>(), 0);
   EXPECT_EQ(read[2].item<double>(), 0);
   EXPECT_EQ(read[3].item<double>(), 0);
-  EXPECT_TRUE(stored(at::zeros({5}, kExact), 1).values().equal(at::zeros({5}, kExact)));
+  EXPECT_TRUE(stored(at::zeros({5}, kExact), 1).decode_moments().equal(at::zeros({5}, kExact)));
 }
 
 /// The largest value of a block may be negative, and is then not among the block's numbers.
-TEST(EightBitMoments, AreRestoredExactlyFromValuesAndScales) {
+TEST(EightBitOptimizerMoments, AreRestoredExactlyFromValuesAndScales) {
   for (const MomentSigns signs : {MomentSigns::kBoth, MomentSigns::kPlus}) {
     at::Tensor values = at::randn({600}, at::TensorOptions(at::kFloat));
     if (signs == MomentSigns::kPlus) values = values.square();
     values[7] = signs == MomentSigns::kBoth ? -9 : 9;
-    const EightBitMoments bits = stored(values, 2, signs);
-    EightBitMoments again = EightBitMoments::zeros(600, 2, signs, values.options());
-    again.restore(bits.values(), bits.scale_of_each_element());
+    const EightBitOptimizerMoments bits = stored(values, 2, signs);
+    EightBitOptimizerMoments again =
+        EightBitOptimizerMoments::make_zero_moments(600, 2, signs, values.options());
+    again.encode_with_given_scales(bits.decode_moments(), bits.scales_by_element());
     EXPECT_TRUE(again.bytes.equal(bits.bytes));
     EXPECT_TRUE(again.scales.equal(bits.scales));
   }

@@ -12,12 +12,13 @@ namespace {
 /// Returns the blocks of a state that the ranks of a data-parallel group hold, each once for every
 /// holder.
 std::multiset<std::int64_t> held_blocks(const plan::Sharding& sharding, std::int64_t inner,
-                                        std::int64_t world, plan::Spread spread, bool first_only) {
+                                        std::int64_t world, plan::StateShardingScope spread,
+                                        bool first_only) {
   std::multiset<std::int64_t> blocks;
   for (std::int64_t rank = 0; rank < world; ++rank) {
     const StateShardingLayout layout = state_sharding_layout(sharding, inner, world, rank);
-    if (first_only && !layout.is_first_holder(spread)) continue;
-    const ShardBlockRun run = layout.held(spread);
+    if (first_only && !layout.is_first_rank_holding_shard(spread)) continue;
+    const ShardBlockRun run = layout.shard_blocks_on_this_rank(spread);
     for (std::int64_t i = 0; i < run.count; ++i) blocks.insert(run.first + i);
   }
   return blocks;
@@ -25,10 +26,11 @@ std::multiset<std::int64_t> held_blocks(const plan::Sharding& sharding, std::int
 
 void expect_held(const plan::Sharding& sharding, std::int64_t inner, std::int64_t world) {
   const std::int64_t blocks = state_sharding_layout(sharding, inner, world, 0).blocks();
-  for (const plan::Spread spread : {sharding.parameters, sharding.gradients, sharding.optimizer}) {
-    const std::int64_t times = spread == plan::Spread::kNone    ? world
-                               : spread == plan::Spread::kInner ? world / inner
-                                                                : 1;
+  for (const plan::StateShardingScope spread :
+       {sharding.parameters, sharding.gradients, sharding.optimizer}) {
+    const std::int64_t times = spread == plan::StateShardingScope::kNone    ? world
+                               : spread == plan::StateShardingScope::kInner ? world / inner
+                                                                            : 1;
     const auto all = held_blocks(sharding, inner, world, spread, false);
     const auto first = held_blocks(sharding, inner, world, spread, true);
     for (std::int64_t block = 0; block < blocks; ++block) {
@@ -52,9 +54,9 @@ TEST(StateShardingLayout, FinerShardsLieInCoarserOnes) {
   for (const plan::Sharding& sharding : plan::paro_strategies()) {
     for (std::int64_t rank = 0; rank < 12; ++rank) {
       const StateShardingLayout layout = state_sharding_layout(sharding, 3, 12, rank);
-      const ShardBlockRun fine = layout.held(sharding.optimizer);
-      for (const plan::Spread spread : {sharding.parameters, sharding.gradients}) {
-        const ShardBlockRun coarse = layout.held(spread);
+      const ShardBlockRun fine = layout.shard_blocks_on_this_rank(sharding.optimizer);
+      for (const plan::StateShardingScope spread : {sharding.parameters, sharding.gradients}) {
+        const ShardBlockRun coarse = layout.shard_blocks_on_this_rank(spread);
         EXPECT_GE(fine.first, coarse.first);
         EXPECT_LE(fine.first + fine.count, coarse.first + coarse.count);
       }
@@ -63,17 +65,17 @@ TEST(StateShardingLayout, FinerShardsLieInCoarserOnes) {
 }
 
 TEST(StateShardingLayout, TwoByTwoIsTheOneOfThePaper) {
-  const plan::Sharding sharding{plan::Spread::kInner, plan::Spread::kGlobal, plan::Spread::kGlobal,
-                                2, 1};
-  const auto held = [&](std::int64_t rank, plan::Spread spread) {
-    return state_sharding_layout(sharding, 2, 4, rank).held(spread).first;
+  const plan::Sharding sharding{plan::StateShardingScope::kInner, plan::StateShardingScope::kGlobal,
+                                plan::StateShardingScope::kGlobal, 2, 1};
+  const auto held = [&](std::int64_t rank, plan::StateShardingScope spread) {
+    return state_sharding_layout(sharding, 2, 4, rank).shard_blocks_on_this_rank(spread).first;
   };
-  for (const std::int64_t rank : {0, 2}) EXPECT_EQ(held(rank, plan::Spread::kInner), 0);
-  for (const std::int64_t rank : {1, 3}) EXPECT_EQ(held(rank, plan::Spread::kInner), 2);
-  EXPECT_EQ(held(0, plan::Spread::kGlobal), 0);
-  EXPECT_EQ(held(1, plan::Spread::kGlobal), 2);
-  EXPECT_EQ(held(2, plan::Spread::kGlobal), 1);
-  EXPECT_EQ(held(3, plan::Spread::kGlobal), 3);
+  for (const std::int64_t rank : {0, 2}) EXPECT_EQ(held(rank, plan::StateShardingScope::kInner), 0);
+  for (const std::int64_t rank : {1, 3}) EXPECT_EQ(held(rank, plan::StateShardingScope::kInner), 2);
+  EXPECT_EQ(held(0, plan::StateShardingScope::kGlobal), 0);
+  EXPECT_EQ(held(1, plan::StateShardingScope::kGlobal), 2);
+  EXPECT_EQ(held(2, plan::StateShardingScope::kGlobal), 1);
+  EXPECT_EQ(held(3, plan::StateShardingScope::kGlobal), 3);
 }
 
 TEST(InitialParameterValues, DependOnSeedNameAndIndexAlone) {

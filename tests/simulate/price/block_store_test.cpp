@@ -16,7 +16,7 @@ namespace {
 
 /// Threads of several searches share the store: if one of them runs out of memory, the others ask
 /// for the same blocks again.
-TEST(BlockCostCache, GivesNoCostsOfWhichAPartIsMissing) {
+TEST(ModelBlockCostCache, GivesNoCostsOfWhichAPartIsMissing) {
   const plan::Job job = step::job_of("deepseek-v2-lite", 1, 16, 1024);
   plan::Plan plan = step::plan_of(job, 1, 2);
   plan.recompute.kind = plan::RecomputeKind::kFull;

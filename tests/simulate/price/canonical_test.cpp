@@ -26,9 +26,9 @@ std::map<std::tuple<std::int64_t, step::OperatorKind, std::int64_t, std::int64_t
 read_logged_message_times(const step::StepProgram& program) {
   std::map<std::tuple<std::int64_t, step::OperatorKind, std::int64_t, std::int64_t>, std::int64_t>
       calls;
-  for (const step::Stage& stage : program.stages) {
-    for (const step::ScheduleSlot& slot : stage.schedule) {
-      for (const step::Item& item :
+  for (const step::PipelineStageProgram& stage : program.stages) {
+    for (const step::PipelineScheduleSlot& slot : stage.schedule) {
+      for (const step::TemplateSequenceItem& item :
            stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
         for (const step::Operator& op :
              program.templates[static_cast<std::size_t>(item.which)].operators) {
@@ -61,13 +61,13 @@ Pair random_pair(plan::Dice& dice, bool of_all) {
     pair.given = plan::random_legal_plan(dice, pair.job);
     plan::Sharding& sharding = pair.given.sharding;
     sharding = dice.pick(plan::paro_strategies());
-    if (!sharding.uses(plan::Spread::kInner)) continue;
-    const plan::Parallel& sizes = pair.given.parallel;
+    if (!sharding.uses(plan::StateShardingScope::kInner)) continue;
+    const plan::ParallelismDegrees& sizes = pair.given.parallel;
     sharding.group = of_all ? sizes.data * sizes.context : 1;
-    sharding.expert_group = of_all && pair.job.model.experts ? sizes.expert_data() : 1;
+    sharding.expert_group = of_all && pair.job.model.experts ? sizes.expert_data_degree() : 1;
     if (plan::first_broken_rule(pair.job, pair.given)) continue;
     pair.settled = pair.given;
-    pair.settled.sharding = plan::canonical(pair.given, pair.job).sharding;
+    pair.settled.sharding = plan::canonical_plan(pair.given, pair.job).sharding;
     if (!plan::first_broken_rule(pair.job, pair.settled)) return pair;
   }
 }
@@ -75,14 +75,16 @@ Pair random_pair(plan::Dice& dice, bool of_all) {
 void expect_same(const Pair& pair) {
   const auto& [job, given, settled] = pair;
   SCOPED_TRACE(plan::shown(given) + " -> " + plan::shown(settled));
-  const step::StepProgram before = step::build_program(job, given);
-  const step::StepProgram after = step::build_program(job, settled);
+  const step::StepProgram before = step::build_step_program(job, given);
+  const step::StepProgram after = step::build_step_program(job, settled);
   EXPECT_EQ(read_logged_message_times(before), read_logged_message_times(after));
   EXPECT_EQ(memory::memory_report(job, before).peak_bytes,
             memory::memory_report(job, after).peak_bytes);
   const cost::CostModel cost(job);
   const auto played = [&](const step::StepProgram& program, const plan::Plan& plan) {
-    return simulate(program, cost, cost::group_layouts(job.cluster, plan::Grid(plan)), plan)
+    return simulate_step_program(
+               program, cost, cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan)),
+               plan)
         .step_time_s;
   };
   const double step_s = played(after, settled);

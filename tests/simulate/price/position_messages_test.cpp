@@ -23,15 +23,16 @@ struct Sum {
   double elements = 0;
   double largest = 0;  ///< The most elements of one message.
 };
-using Key = std::pair<step::OperatorKind, plan::GroupKind>;
+using Key = std::pair<step::OperatorKind, plan::CommunicatorKind>;
 using Sums = std::map<Key, Sum>;
 
 /// Sums the operators of a scheme and kind over one step of a stage.
 template <class Pick>
-Sums written(const step::StepProgram& program, const step::Stage& stage, Pick pick) {
+Sums written(const step::StepProgram& program, const step::PipelineStageProgram& stage, Pick pick) {
   Sums sums;
-  for (const step::ScheduleSlot& slot : stage.schedule) {
-    for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+  for (const step::PipelineScheduleSlot& slot : stage.schedule) {
+    for (const step::TemplateSequenceItem& item :
+         stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
       for (const step::Operator& op :
            program.templates[static_cast<std::size_t>(item.which)].operators) {
         if (!step::is_communication(op.kind) || !pick(op)) continue;
@@ -45,18 +46,18 @@ Sums written(const step::StepProgram& program, const step::Stage& stage, Pick pi
   return sums;
 }
 
-double times_of(step::DataParallelMoment moment, double micro_batches) {
-  if (moment == step::DataParallelMoment::kEachUse) return 2 * micro_batches;
-  return moment == step::DataParallelMoment::kEachBackward ? micro_batches : 1;
+double times_of(step::DataParallelMessageMoment moment, double micro_batches) {
+  if (moment == step::DataParallelMessageMoment::kEachUse) return 2 * micro_batches;
+  return moment == step::DataParallelMessageMoment::kEachBackward ? micro_batches : 1;
 }
 
 /// Returns the sums of the position's messages as the pricer counts them.
 Sums counted(const plan::Job& job, const plan::Plan& plan, const PipelinePositionCost& stage) {
   Sums sums;
-  const auto m = static_cast<double>(plan::micro_batches(job, plan));
-  const plan::Grid grid(plan);
+  const auto m = static_cast<double>(plan::micro_batches_per_pipeline(job, plan));
+  const plan::RankGrid grid(plan);
   for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
-    each_message(job, plan, stage, spread, [&](const PositionDataMessages& message) {
+    each_message(job, plan, stage, spread, [&](const PositionDataParallelMessages& message) {
       if (message.elements <= 0 || grid.size(message.group) <= 1) return;
       Sum& sum = sums[{message.kind, message.group}];
       sum.messages += times_of(message.moment, m) * message.count;
@@ -67,7 +68,8 @@ Sums counted(const plan::Job& job, const plan::Plan& plan, const PipelinePositio
   return sums;
 }
 
-bool equal_blocks(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage) {
+bool equal_blocks(const plan::Job& job, const plan::Plan& plan,
+                  const step::PipelineStageProgram& stage) {
   if (stage.position == 0 || stage.position + 1 == plan.parallel.pipeline) return false;
   for (const std::int64_t layer : stage.chunks.front()) {
     if (job.model.layer_class(layer) != job.model.layer_class(stage.chunks.front().front())) {
@@ -79,17 +81,19 @@ bool equal_blocks(const plan::Job& job, const plan::Plan& plan, const step::Stag
 
 /// True if the pricer claims to count these messages exactly: messages that are not divided, those
 /// of a whole position, and all if blocks are equal.
-bool exact(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage, const Key& key) {
+bool exact(const plan::Job& job, const plan::Plan& plan, const step::PipelineStageProgram& stage,
+           const Key& key) {
   if (equal_blocks(job, plan, stage)) return true;
   if (key.first != step::OperatorKind::kAllGather) return !step::reduces_in_buckets(plan);
-  const bool rail = key.second == plan::GroupKind::kShardOuter ||
-                    key.second == plan::GroupKind::kExpertShardOuter;
-  const bool each_use = plan.sharding.parameters != plan::Spread::kNone && !rail;
+  const bool rail = key.second == plan::CommunicatorKind::kShardOuter ||
+                    key.second == plan::CommunicatorKind::kExpertShardOuter;
+  const bool each_use = plan.sharding.parameters != plan::StateShardingScope::kNone && !rail;
   return each_use || !step::gathers_updates_by_block(plan);
 }
 
-void expect_count(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage,
-                  const Key& key, const Sum& written, const Sum& counted) {
+void expect_count(const plan::Job& job, const plan::Plan& plan,
+                  const step::PipelineStageProgram& stage, const Key& key, const Sum& written,
+                  const Sum& counted) {
   const double built = written.messages;
   const double priced = counted.messages;
   if (exact(job, plan, stage, key)) {
@@ -97,26 +101,26 @@ void expect_count(const plan::Job& job, const plan::Plan& plan, const step::Stag
     return;
   }
   const bool gather = key.first == step::OperatorKind::kAllGather;
-  const bool routed = key.second == plan::GroupKind::kExpertData ||
-                      key.second == plan::GroupKind::kExpertShardInner ||
-                      key.second == plan::GroupKind::kExpertShardOuter;
+  const bool routed = key.second == plan::CommunicatorKind::kExpertData ||
+                      key.second == plan::CommunicatorKind::kExpertShardInner ||
+                      key.second == plan::CommunicatorKind::kExpertShardOuter;
   const auto own = static_cast<double>(routed ? stage.expert_parameters : stage.dense_parameters);
   const auto all = static_cast<double>(stage.dense_parameters + stage.expert_parameters);
   const auto bucket = static_cast<double>(gather ? plan.parameter_bucket : plan.gradient_bucket);
   const double ends = gather ? static_cast<double>(job.model.layers + 2)
                              : all / bucket + static_cast<double>(plan.schedule.chunks);
   // One group may carry the reductions of every backward pass and those of the last one.
-  const auto steps = static_cast<double>(plan::micro_batches(job, plan) + 1);
+  const auto steps = static_cast<double>(plan::micro_batches_per_pipeline(job, plan) + 1);
   for (const double count : {built, priced}) {
     EXPECT_GE(count, counted.elements / (2 * bucket));
     EXPECT_LE(count, steps * (own / bucket + ends));
   }
 }
 
-void expect_same(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage,
-                 const Sums& built, const Sums& priced) {
+void expect_same(const plan::Job& job, const plan::Plan& plan,
+                 const step::PipelineStageProgram& stage, const Sums& built, const Sums& priced) {
   ASSERT_EQ(built.size(), priced.size());
-  const plan::Grid grid(plan);
+  const plan::RankGrid grid(plan);
   for (const auto& [key, sum] : built) {
     SCOPED_TRACE(testing::Message() << plan::shown(plan) << " stage " << stage.position << " group "
                                     << name_of(plan::kGroupNames, key.second));
@@ -133,11 +137,11 @@ void expect_same(const plan::Job& job, const plan::Plan& plan, const step::Stage
 
 // Half a bucket stays whole; 2.5 are two pieces of 1.25; of 3 and more none is above 4/3.
 TEST(LargestPiece, IsThatOfTheFewestWholeBuckets) {
-  EXPECT_EQ(largest_bucket_piece(40, 50, 100), 50);
-  EXPECT_EQ(largest_bucket_piece(50, 190, 100), 190);
-  EXPECT_EQ(largest_bucket_piece(50, 250, 100), 200);
-  EXPECT_DOUBLE_EQ(largest_bucket_piece(300, 1000, 100), 400.0 / 3);
-  EXPECT_EQ(largest_bucket_piece(300, 1000, 0), 1000);
+  EXPECT_EQ(largest_bucket_piece_elements(40, 50, 100), 50);
+  EXPECT_EQ(largest_bucket_piece_elements(50, 190, 100), 190);
+  EXPECT_EQ(largest_bucket_piece_elements(50, 250, 100), 200);
+  EXPECT_DOUBLE_EQ(largest_bucket_piece_elements(300, 1000, 100), 400.0 / 3);
+  EXPECT_EQ(largest_bucket_piece_elements(300, 1000, 0), 1000);
 }
 
 plan::Job job_of(const std::string& model, std::int64_t layers) {
@@ -156,13 +160,16 @@ void compare(const plan::Job& job, const plan::Plan& plan) {
   ASSERT_FALSE(plan::first_broken_rule(job, plan)) << plan::shown(plan);
   const cost::CostModel cost(job);
   PlanPricer pricer(job, cost);
-  const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
-  const step::StepProgram program = step::build_program(job, plan);
+  const PipelineCost pipeline = pricer.pipeline_cost_of_plan(pricer.blocks(plan), plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
   for (const PipelinePositionCost& stage : pipeline.stages) {
-    const step::Stage& built = program.stages[static_cast<std::size_t>(stage.position)];
+    const step::PipelineStageProgram& built =
+        program.stages[static_cast<std::size_t>(stage.position)];
     expect_same(job, plan, built,
                 written(program, built,
-                        [](const step::Operator& op) { return op.scheme == step::Scheme::kData; }),
+                        [](const step::Operator& op) {
+                          return op.scheme == step::ParallelismScheme::kData;
+                        }),
                 counted(job, plan, stage));
   }
 }
@@ -186,8 +193,8 @@ struct Case {
   const char* name;
   const char* model;
   std::int64_t layers;
-  plan::Parallel parallel;
-  schedule::Schedule schedule;
+  plan::ParallelismDegrees parallel;
+  schedule::PipelineSchedule schedule;
 };
 
 class Strategies : public testing::TestWithParam<Case> {};
@@ -201,7 +208,7 @@ TEST_P(Strategies, SendWhatThePricerCounts) {
     plan.schedule = which.schedule;
     plan.sharding = sharding;
     plan.sequence_parallel = plan.parallel.tensor > 1;
-    if (sharding.uses(plan::Spread::kInner)) {
+    if (sharding.uses(plan::StateShardingScope::kInner)) {
       plan.sharding.group = 4;
       if (job.model.experts) plan.sharding.expert_group = 2;
     }
@@ -213,7 +220,8 @@ TEST_P(Strategies, SendWhatThePricerCounts) {
   }
 }
 
-const schedule::Schedule kOneByOne{.kind = schedule::ScheduleKind::kOneForwardOneBackward};
+const schedule::PipelineSchedule kOneByOne{
+    .kind = schedule::PipelineScheduleKind::kOneForwardOneBackward};
 INSTANTIATE_TEST_SUITE_P(
     Models, Strategies,
     testing::Values(
@@ -223,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(
              "llama-3-8b",
              16,
              {.tensor = 2, .pipeline = 4, .data = 8},
-             {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2}},
+             {.kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 2}},
         Case{"TiedOnOneRank", "gpt2-xl", 12, {.data = 64}, kOneByOne},
         Case{"TiedAcrossStages", "gpt2-xl", 12, {.pipeline = 4, .data = 16}, kOneByOne},
         Case{"Experts", "mixtral-8x7b", 16, {.pipeline = 4, .expert = 4, .data = 16}, kOneByOne},
@@ -236,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 struct EndCase {
   const char* model;
-  plan::Parallel parallel;
+  plan::ParallelismDegrees parallel;
   model::FrozenModelParts frozen = {};
   std::optional<model::LoraAdapters> adapters = {};
 };
@@ -244,7 +252,7 @@ struct EndCase {
 /// Norms, tied tables, the loss and loads of experts end a step in the same way in price and
 /// program.
 TEST(StepEndSumSizes, IsWhatTheUpdateSends) {
-  const plan::Parallel routed{.tensor = 2, .pipeline = 2, .expert = 2, .data = 16};
+  const plan::ParallelismDegrees routed{.tensor = 2, .pipeline = 2, .expert = 2, .data = 16};
   for (const auto& [model, parallel, frozen, adapters] :
        {EndCase{"gpt2-xl", {.pipeline = 4, .data = 16}},
         {"llama-3-8b", {.tensor = 4, .pipeline = 2, .data = 8}},
@@ -263,13 +271,14 @@ TEST(StepEndSumSizes, IsWhatTheUpdateSends) {
     plan::Plan plan;
     plan.parallel = parallel;
     plan.sequence_parallel = parallel.tensor > 1;
-    plan.sharding = *plan::sharding_of("NGG");
+    plan.sharding = *plan::sharding_named_by_word("NGG");
     ASSERT_FALSE(plan::first_broken_rule(job, plan)) << plan::shown(plan);
     const cost::CostModel cost(job);
     PlanPricer pricer(job, cost);
-    const step::StepProgram program = step::build_program(job, plan);
-    const plan::Grid grid(plan);
-    for (const PipelinePositionCost& stage : pricer.pipeline(pricer.blocks(plan), plan).stages) {
+    const step::StepProgram program = step::build_step_program(job, plan);
+    const plan::RankGrid grid(plan);
+    for (const PipelinePositionCost& stage :
+         pricer.pipeline_cost_of_plan(pricer.blocks(plan), plan).stages) {
       Sums priced;
       const auto add = [&](const step::StepEndMessage& message) {
         if (message.elements == 0 || grid.size(message.group) <= 1) return;
@@ -280,11 +289,11 @@ TEST(StepEndSumSizes, IsWhatTheUpdateSends) {
       const step::StepEndSumSizes end = step_end_reductions(job, plan, stage);
       std::ranges::for_each(step::partial_gradient_all_reduces(plan, end), add);
       std::ranges::for_each(step::step_statistics_all_reduces(end, DType::kFp32), add);
-      const Sums built =
-          written(program, program.stages[static_cast<std::size_t>(stage.position)],
-                  [](const step::Operator& op) {
-                    return op.phase == step::Phase::kOptimizer && op.scheme != step::Scheme::kData;
-                  });
+      const Sums built = written(program, program.stages[static_cast<std::size_t>(stage.position)],
+                                 [](const step::Operator& op) {
+                                   return op.phase == step::Phase::kOptimizer &&
+                                          op.scheme != step::ParallelismScheme::kData;
+                                 });
       ASSERT_EQ(built.size(), priced.size()) << model << " stage " << stage.position;
       for (const auto& [key, sum] : built) {
         EXPECT_EQ(sum.messages, priced[key].messages) << name_of(plan::kGroupNames, key.second);

@@ -60,7 +60,7 @@ class Dice {
 
   /// Returns a plan with this schedule, if one is given.
   plan::Plan plan(const plan::Job& job,
-                  const std::optional<schedule::Schedule>& schedule = std::nullopt) {
+                  const std::optional<schedule::PipelineSchedule>& schedule = std::nullopt) {
     plan::Plan p;
     p.parallel.tensor = pick(Sizes{1, 2, 4, 8});
     p.parallel.pipeline = pick(Sizes{1, 2, 4, 8});
@@ -68,23 +68,26 @@ class Dice {
     p.parallel.data =
         job.cluster.devices() / (p.parallel.tensor * p.parallel.pipeline * p.parallel.context);
     p.micro_batch = pick(Sizes{1, 1, 2, 4});
-    p.schedule.kind = pick<schedule::ScheduleKind>(
-        {schedule::ScheduleKind::kGpipe, schedule::ScheduleKind::kOneForwardOneBackward,
-         schedule::ScheduleKind::kOneForwardOneBackward, schedule::ScheduleKind::kInterleaved,
-         schedule::ScheduleKind::kZeroBubbleH1, schedule::ScheduleKind::kZeroBubbleH2,
-         schedule::ScheduleKind::kZeroBubbleV, schedule::ScheduleKind::kVHalf,
-         schedule::ScheduleKind::kVMin, schedule::ScheduleKind::kFolded,
-         schedule::ScheduleKind::kDualPipeV, schedule::ScheduleKind::kPaired,
-         schedule::ScheduleKind::kStp});
+    p.schedule.kind = pick<schedule::PipelineScheduleKind>(
+        {schedule::PipelineScheduleKind::kGpipe,
+         schedule::PipelineScheduleKind::kOneForwardOneBackward,
+         schedule::PipelineScheduleKind::kOneForwardOneBackward,
+         schedule::PipelineScheduleKind::kInterleaved,
+         schedule::PipelineScheduleKind::kZeroBubbleH1,
+         schedule::PipelineScheduleKind::kZeroBubbleH2,
+         schedule::PipelineScheduleKind::kZeroBubbleV, schedule::PipelineScheduleKind::kVHalf,
+         schedule::PipelineScheduleKind::kVMin, schedule::PipelineScheduleKind::kFolded,
+         schedule::PipelineScheduleKind::kDualPipeV, schedule::PipelineScheduleKind::kPaired,
+         schedule::PipelineScheduleKind::kStp});
     p.schedule.chunks =
-        schedule::chunk_counts_to_try(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
+        schedule::model_chunk_counts_to_try(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
     if (schedule::traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
     if (schedule::traits_of(p.schedule.kind).groups && flag(2))
       p.schedule.group = pick(Sizes{3, 5, 8, 12});
     if (schedule) p.schedule = *schedule;
     if (!flag(4))
       p.layers =
-          fewer_at_the_ends(job.model.layers, plan::chunk_placement_of(p).model_chunk_count());
+          fewer_at_the_ends(job.model.layers, plan::model_chunk_placement(p).model_chunk_count());
     p.recompute.kind = pick<plan::RecomputeKind>(
         {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective, plan::RecomputeKind::kFull,
          plan::RecomputeKind::kEvery, plan::RecomputeKind::kModules});
@@ -100,14 +103,15 @@ class Dice {
       for (const auto& [module, name] : plan::kModuleNames) {
         if (flag(2)) p.recompute.modules.add(module);
       }
-      p.recompute.modules.add(plan::Module::kNorm);
+      p.recompute.modules.add(plan::RecomputeModule::kNorm);
       p.recompute.modules = plan::modules_existing_in_model(job.model, p.recompute.modules);
       if (flag(3)) leave_layers();
     }
     if (!flag(4)) {
-      p.recompute.stages = {
-          {.position = 0, .kind = plan::RecomputeKind::kFull},
-          {.position = 1, .kind = plan::RecomputeKind::kModules, .modules = {plan::Module::kNorm}}};
+      p.recompute.stages = {{.position = 0, .kind = plan::RecomputeKind::kFull},
+                            {.position = 1,
+                             .kind = plan::RecomputeKind::kModules,
+                             .modules = {plan::RecomputeModule::kNorm}}};
     }
     p.sequence_parallel = p.parallel.tensor > 1 && flag(3);
     p.tensor_input = pick<plan::GatheredInputPolicy>(
@@ -162,14 +166,14 @@ TEST(Simulation, KindsOfComputationSumToIt) {
     const plan::Plan plan = dice.plan(job);
     if (plan::first_broken_rule(job, plan)) continue;
     ++seen;
-    const Simulation simulation =
-        simulate(step::build_program(job, plan), cost::CostModel(job),
-                 cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
+    const Simulation simulation = simulate_step_program(
+        step::build_step_program(job, plan), cost::CostModel(job),
+        cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan)), plan);
     for (const StageTimes& stage : simulation.stages) {
       const ComputeSeconds& kinds = stage.breakdown.computation;
       const double sum_s = std::accumulate(kinds.begin(), kinds.end(), 0.0);
       EXPECT_NEAR(sum_s, stage.breakdown.compute_s, 1e-9 * sum_s) << plan::shown(plan);
-      const bool experts = kinds[static_cast<std::size_t>(ComputeKind::kExperts)] > 0;
+      const bool experts = kinds[static_cast<std::size_t>(ComputationKind::kExperts)] > 0;
       EXPECT_EQ(experts, job.model.experts.has_value()) << plan::shown(plan);
       routed += experts ? 1 : 0;
     }
@@ -195,9 +199,9 @@ Distances distances(std::uint64_t seed, std::size_t plans, bool frozen) {
     const plan::Plan plan = dice.plan(job);
     if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
-    const Simulation simulation =
-        simulate(step::build_program(job, plan), cost,
-                 cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
+    const Simulation simulation = simulate_step_program(
+        step::build_step_program(job, plan), cost,
+        cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan)), plan);
     PlanPricer pricer(job, cost);
     const PlanPrice price = pricer.price(plan);
     const double time = simulation.step_time_s;
@@ -207,7 +211,7 @@ Distances distances(std::uint64_t seed, std::size_t plans, bool frozen) {
     EXPECT_GE(played_s, price.lower_bound_s) << plan::shown(plan);
     slack.push_back(1 - played_s / time);
     EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::shown(plan);
-    const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+    const PipelineCost pipeline = pricer.pipeline_cost_of_plan(pricer.blocks(plan), plan);
     EXPECT_LE(pipeline.floor_s, time * (1 + 1e-9)) << plan::shown(plan);
     gaps.push_back(std::abs(price.seconds / time - 1));
   }
@@ -237,8 +241,8 @@ TEST(PlanPrice, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
     const plan::Plan plan = dice.plan(job);
     if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
-    const double memory =
-        memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes();
+    const double memory = memory::memory_report(job, step::build_step_program(job, plan))
+                              .device_bytes_needed_by_plan();
     const double priced = PlanPricer(job, cost).price(plan).memory_bytes;
     EXPECT_LE(priced, memory + 1) << plan::shown(plan);
     shares.push_back(priced / memory);
@@ -248,7 +252,7 @@ TEST(PlanPrice, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
 
 /// Moves the layers of a chunk to its neighbour.
 void empty_chunk(plan::Plan& plan, const plan::Job& job, std::size_t which) {
-  const std::int64_t chunks = plan::chunk_placement_of(plan).model_chunk_count();
+  const std::int64_t chunks = plan::model_chunk_placement(plan).model_chunk_count();
   if (plan.layers.empty()) plan.layers = plan::even_layer_split(job.model.layers, chunks);
   which %= plan.layers.size();
   plan.layers[which == 0 ? 1 : which - 1] += std::exchange(plan.layers[which], 0);
@@ -258,14 +262,17 @@ void empty_chunk(plan::Plan& plan, const plan::Job& job, std::size_t which) {
 /// the simulated time, and the price's memory not to exceed the program's.
 double bounded_ratio(const plan::Job& job, const plan::Plan& plan) {
   const cost::CostModel cost(job);
-  const step::StepProgram program = step::build_program(job, plan);
+  const step::StepProgram program = step::build_step_program(job, plan);
   const double time =
-      simulate(program, cost, cost::group_layouts(job.cluster, plan::Grid(plan)), plan).step_time_s;
+      simulate_step_program(
+          program, cost, cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan)), plan)
+          .step_time_s;
   PlanPricer pricer(job, cost);
   const PlanPrice price = pricer.price(plan);
   EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::shown(plan);
   EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::shown(plan);
-  EXPECT_LE(price.memory_bytes, memory::memory_report(job, program).needed_device_bytes() + 1)
+  EXPECT_LE(price.memory_bytes,
+            memory::memory_report(job, program).device_bytes_needed_by_plan() + 1)
       << plan::shown(plan);
   return price.seconds / time;
 }
@@ -275,7 +282,7 @@ TEST(PlanPrice, BoundsPlansWithAChunkWithoutLayers) {
   for (int drawn = 0; drawn < 200;) {
     const plan::Job job = dice.job();
     plan::Plan plan = dice.plan(job);
-    if (plan::chunk_placement_of(plan).model_chunk_count() < 3) continue;
+    if (plan::model_chunk_placement(plan).model_chunk_count() < 3) continue;
     empty_chunk(plan, job, dice.pick<std::size_t>({0, 1, 2, 3, 7}));
     if (!plan::has_empty_middle_chunk(plan.layers) || plan::first_broken_rule(job, plan)) continue;
     ++drawn;
@@ -305,8 +312,8 @@ TEST(PlanPrice, BoundsPlansThatDeferTheHeadsGradients) {
     gaps.push_back(std::abs(bounded_ratio(job, plan) - 1));
     const cost::CostModel cost(job);
     const double priced = PlanPricer(job, cost).price(plan).memory_bytes;
-    shares.push_back(
-        priced / memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes());
+    shares.push_back(priced / memory::memory_report(job, step::build_step_program(job, plan))
+                                  .device_bytes_needed_by_plan());
   }
   EXPECT_LE(median(gaps), 0.02);
   std::ranges::sort(shares);
@@ -335,8 +342,9 @@ StepSeconds seconds_of_70b(std::int64_t pipeline, std::int64_t micro_batches, bo
   plan.overlap = plan::all_overlap_flags(false);
   plan.overlap.defer_embedding_gradient = deferring;
   const cost::CostModel cost(job);
-  const Simulation simulation = simulate(step::build_program(job, plan), cost,
-                                         cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
+  const Simulation simulation = simulate_step_program(
+      step::build_step_program(job, plan), cost,
+      cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan)), plan);
   return {PlanPricer(job, cost).price(plan).seconds, simulation.step_time_s};
 }
 
@@ -364,15 +372,16 @@ TEST(PlanPrice, BoundsPlansThatSpreadTheVocabulary) {
   for (int drawn = 0; drawn < 450;) {
     plan::Job job = dice.job();
     plan::Plan plan = dice.plan(job);
-    constexpr schedule::ScheduleKind kKinds[] = {schedule::ScheduleKind::kSpreadVocabulary,
-                                                 schedule::ScheduleKind::kVocabularyOne,
-                                                 schedule::ScheduleKind::kVocabularyTwo};
+    constexpr schedule::PipelineScheduleKind kKinds[] = {
+        schedule::PipelineScheduleKind::kSpreadVocabulary,
+        schedule::PipelineScheduleKind::kVocabularyOne,
+        schedule::PipelineScheduleKind::kVocabularyTwo};
     plan.schedule = {.kind = kKinds[drawn % 3]};
     plan.layers.clear();
     if (drawn % 3 != 0) {
       job.kernels.loss_chunks = 1;
       job.kernels.loss_keeps = plan::LossSavedTensors::kLogits;
-      plan.sharding.parameters = plan.sharding.gradients = plan::Spread::kNone;
+      plan.sharding.parameters = plan.sharding.gradients = plan::StateShardingScope::kNone;
     }
     if (plan::first_broken_rule(job, plan)) continue;
     ++drawn;
@@ -398,7 +407,7 @@ TEST(PlanPrice, NeverNeedsMoreOfAHostThanTheProgram) {
     if (random() % 3 == 0) job.method.reference.place = plan::SecondModelPlace::kHost;
     job.cluster.host.memory_bytes = 1e15;
     if (plan::first_broken_rule(job, plan)) continue;
-    const double host = memory::memory_report(job, step::build_program(job, plan)).host_bytes;
+    const double host = memory::memory_report(job, step::build_step_program(job, plan)).host_bytes;
     const cost::CostModel cost(job);
     const double priced = PlanPricer(job, cost).price(plan).host_bytes;
     EXPECT_LE(priced, host + 1) << plan::shown(plan);
@@ -421,10 +430,10 @@ TEST(PlanPrice, NeverNeedsMoreMemoryThanTheProgram) {
     if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     PlanPricer pricer(job, cost);
-    const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+    const PipelineCost pipeline = pricer.pipeline_cost_of_plan(pricer.blocks(plan), plan);
     const PlanPrice price = pricer.finish(pipeline, plan);
-    const double memory =
-        memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes();
+    const double memory = memory::memory_report(job, step::build_step_program(job, plan))
+                              .device_bytes_needed_by_plan();
     EXPECT_LE(price.memory_bytes, memory + 1) << plan::shown(plan);
     EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan::shown(plan);
     const bool cut = schedule::splits_backward(plan.schedule);
@@ -447,15 +456,17 @@ TEST(PlanPrice, NeverNeedsMoreMemoryThanTheProgram) {
 /// Two strands: layers of a forward pass run beside layers, or parts, of a backward pass. Data
 /// gradients keep the most for weight gradients if layers keep their inputs and little is sharded.
 TEST(PlanPrice, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
-  using enum schedule::ScheduleKind;
+  using enum schedule::PipelineScheduleKind;
   Dice dice(44);
   std::vector<double> shares;
   while (shares.size() < 2000) {
     const plan::Job job = dice.job();
-    const schedule::ScheduleKind kind =
-        shares.size() % 4 == 0 ? dice.pick<schedule::ScheduleKind>({kFolded, kDualPipeV, kPaired})
-                               : kStp;
-    plan::Plan plan = dice.plan(job, schedule::Schedule{.kind = kind, .chunks = 2, .strands = 2});
+    const schedule::PipelineScheduleKind kind =
+        shares.size() % 4 == 0
+            ? dice.pick<schedule::PipelineScheduleKind>({kFolded, kDualPipeV, kPaired})
+            : kStp;
+    plan::Plan plan =
+        dice.plan(job, schedule::PipelineSchedule{.kind = kind, .chunks = 2, .strands = 2});
     if (kind == kStp) {
       plan.micro_batch = 4;
       plan.tensor_input = plan::GatheredInputPolicy::kKeep;
@@ -464,8 +475,8 @@ TEST(PlanPrice, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
     if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     const double priced = PlanPricer(job, cost).price(plan).memory_bytes;
-    const double memory =
-        memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes();
+    const double memory = memory::memory_report(job, step::build_step_program(job, plan))
+                              .device_bytes_needed_by_plan();
     EXPECT_LE(priced, memory + 1) << plan::shown(plan);
     shares.push_back(priced / memory);
   }
@@ -502,8 +513,8 @@ TEST(PlanPrice, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
     if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     const double priced = PlanPricer(job, cost).price(plan).memory_bytes;
-    const double memory =
-        memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes();
+    const double memory = memory::memory_report(job, step::build_step_program(job, plan))
+                              .device_bytes_needed_by_plan();
     EXPECT_LE(priced, memory + 1) << job.model_name << " " << plan::shown(plan);
     shares.push_back(priced / memory);
   }
@@ -514,25 +525,27 @@ TEST(PlanPrice, EqualsTheSimulationForEqualStagesWithoutContention) {
   // A small vocabulary makes embedding and head negligible, so that stages are equal; nothing
   // overlaps, so that nothing contends.
   for (const std::int64_t pipeline : {1, 2, 4, 8}) {
-    for (const schedule::Schedule& schedule :
-         {schedule::Schedule{schedule::ScheduleKind::kGpipe, 1},
-          schedule::Schedule{schedule::ScheduleKind::kOneForwardOneBackward, 1},
-          schedule::Schedule{schedule::ScheduleKind::kInterleaved, 2},
-          schedule::Schedule{schedule::ScheduleKind::kInterleaved, 5},
-          schedule::Schedule{
-              .kind = schedule::ScheduleKind::kInterleaved, .chunks = 2, .group = 12},
-          schedule::Schedule{.kind = schedule::ScheduleKind::kPaired, .chunks = 2, .group = 12},
-          schedule::Schedule{schedule::ScheduleKind::kZeroBubbleH1, 1},
-          schedule::Schedule{schedule::ScheduleKind::kZeroBubbleV, 2},
-          schedule::Schedule{schedule::ScheduleKind::kVMin, 2},
-          schedule::Schedule{schedule::ScheduleKind::kFolded, 2},
-          schedule::Schedule{schedule::ScheduleKind::kDualPipeV, 2},
-          schedule::Schedule{schedule::ScheduleKind::kPaired, 2},
-          schedule::Schedule{schedule::ScheduleKind::kStp, 2},
-          schedule::Schedule{schedule::ScheduleKind::kAuto, 1},
-          schedule::Schedule{schedule::ScheduleKind::kAuto, 2}}) {
-      const schedule::ScheduleKind kind = schedule.kind;
-      const bool alone = schedule::traits_of(kind).alone && kind != schedule::ScheduleKind::kPaired;
+    for (const schedule::PipelineSchedule& schedule :
+         {schedule::PipelineSchedule{schedule::PipelineScheduleKind::kGpipe, 1},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kOneForwardOneBackward, 1},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kInterleaved, 2},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kInterleaved, 5},
+          schedule::PipelineSchedule{
+              .kind = schedule::PipelineScheduleKind::kInterleaved, .chunks = 2, .group = 12},
+          schedule::PipelineSchedule{
+              .kind = schedule::PipelineScheduleKind::kPaired, .chunks = 2, .group = 12},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kZeroBubbleH1, 1},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kZeroBubbleV, 2},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kVMin, 2},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kFolded, 2},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kDualPipeV, 2},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kPaired, 2},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kStp, 2},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kAuto, 1},
+          schedule::PipelineSchedule{schedule::PipelineScheduleKind::kAuto, 2}}) {
+      const schedule::PipelineScheduleKind kind = schedule.kind;
+      const bool alone =
+          schedule::traits_of(kind).alone && kind != schedule::PipelineScheduleKind::kPaired;
       if (pipeline == 1 && !alone) continue;
       plan::Job job;
       job.model = *model::built_in_model("llama-3-70b");
@@ -549,15 +562,15 @@ TEST(PlanPrice, EqualsTheSimulationForEqualStagesWithoutContention) {
           << plan::find_plan_rejection(job, plan)->message;
       const cost::CostModel cost(job);
       PlanPricer pricer(job, cost);
-      if (!schedule::has_decided_order(plan.schedule)) {
-        plan.schedule.basis = schedule_order_search_input(pricer, plan, pipeline);
+      if (!schedule::is_schedule_order_decided(plan.schedule)) {
+        plan.schedule.basis = order_search_input_of_plan(pricer, plan, pipeline);
         // Whether it fits is not asked.
         plan.schedule.basis.room_bytes.assign(static_cast<std::size_t>(pipeline),
                                               std::int64_t{1} << 45);
       }
-      const Simulation simulation =
-          simulate(step::build_program(job, plan), cost,
-                   cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
+      const Simulation simulation = simulate_step_program(
+          step::build_step_program(job, plan), cost,
+          cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan)), plan);
       EXPECT_NEAR(pricer.price(plan).seconds / simulation.step_time_s, 1, 0.01)
           << plan::shown(plan);
     }

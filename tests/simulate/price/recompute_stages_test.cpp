@@ -27,7 +27,7 @@ plan::Job four_layers() {
   return job;
 }
 
-plan::Plan plan_with(const plan::Recompute& recompute) {
+plan::Plan plan_with(const plan::ActivationRecomputation& recompute) {
   plan::Plan plan;
   plan.parallel = {.pipeline = kStages, .data = 2};
   plan.recompute = recompute;
@@ -40,8 +40,9 @@ plan::Plan with_one() {
 }
 
 double step_s(const plan::Job& job, const plan::Plan& plan) {
-  return simulate(step::build_program(job, plan), cost::CostModel(job),
-                  cost::group_layouts(job.cluster, plan::Grid(plan)), plan)
+  return simulate_step_program(step::build_step_program(job, plan), cost::CostModel(job),
+                               cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan)),
+                               plan)
       .step_time_s;
 }
 
@@ -51,8 +52,8 @@ TEST(RecomputeByStage, APositionKeepsWhatItWouldIfAllDidTheSame) {
   const plan::Job job = four_layers();
   const cost::CostModel cost(job);
   PlanPricer pricer(job, cost);
-  const ChunkSecondsAndBytes one = pricer.parts(with_one());
-  const ChunkSecondsAndBytes none = pricer.parts(plan_with({}));
+  const ModelChunkSecondsAndBytes one = pricer.chunk_seconds_and_bytes_of_plan(with_one());
+  const ModelChunkSecondsAndBytes none = pricer.chunk_seconds_and_bytes_of_plan(plan_with({}));
   EXPECT_DOUBLE_EQ(one.bytes[kFull][0].forward, 2.0 * 4096 * 4096 * 2);
   for (const std::size_t other : {0U, 2U, 3U}) {
     EXPECT_DOUBLE_EQ(one.bytes[other][0].forward, none.bytes[other][0].forward);
@@ -67,11 +68,12 @@ TEST(RecomputeByStage, OneMicroBatchWaitsForWhatRunsAgain) {
   const cost::CostModel cost(job);
   PlanPricer pricer(job, cost);
   const auto backward_s = [&](const plan::Plan& plan) {
-    return pricer.parts(plan).seconds.parts[kFull][0].backward;
+    return pricer.chunk_seconds_and_bytes_of_plan(plan).seconds.parts[kFull][0].backward;
   };
   const plan::Plan plain = plan_with({});
   const double again_s = backward_s(with_one()) - backward_s(plain);
-  const double forward_s = pricer.parts(plain).seconds.parts[kFull][0].forward;
+  const double forward_s =
+      pricer.chunk_seconds_and_bytes_of_plan(plain).seconds.parts[kFull][0].forward;
   EXPECT_NEAR(again_s, forward_s, 0.1 * forward_s);
   EXPECT_NEAR(step_s(job, with_one()) - step_s(job, plain), again_s, 1e-3 * again_s);
   EXPECT_NEAR(pricer.price(with_one()).seconds - pricer.price(plain).seconds, again_s,
@@ -81,16 +83,16 @@ TEST(RecomputeByStage, OneMicroBatchWaitsForWhatRunsAgain) {
 TEST(RecomputeByStage, AllStagesAlikeIsThePlanWithoutThem) {
   plan::Job job = four_layers();
   job.sequences = 32;
-  plan::Recompute all;
+  plan::ActivationRecomputation all;
   for (std::int64_t position = 0; position < kStages; ++position) {
     all.stages.push_back({.position = position, .kind = plan::RecomputeKind::kFull});
   }
   const plan::Plan listed = plan_with(all);
   const plan::Plan full = plan_with({.kind = plan::RecomputeKind::kFull});
-  EXPECT_EQ(plan::canonical(listed, job), plan::canonical(full, job));
+  EXPECT_EQ(plan::canonical_plan(listed, job), plan::canonical_plan(full, job));
   EXPECT_DOUBLE_EQ(step_s(job, listed), step_s(job, full));
-  EXPECT_DOUBLE_EQ(memory::memory_report(job, step::build_program(job, listed)).peak_bytes,
-                   memory::memory_report(job, step::build_program(job, full)).peak_bytes);
+  EXPECT_DOUBLE_EQ(memory::memory_report(job, step::build_step_program(job, listed)).peak_bytes,
+                   memory::memory_report(job, step::build_step_program(job, full)).peak_bytes);
   const cost::CostModel cost(job);
   PlanPricer pricer(job, cost);
   EXPECT_DOUBLE_EQ(pricer.price(listed).seconds, pricer.price(full).seconds);

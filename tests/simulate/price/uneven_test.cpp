@@ -66,14 +66,15 @@ double drawn_waits(const plan::Job& job, const plan::Plan& plan,
   const std::vector<double> pairs = drawn_pairs(job);
   std::mt19937_64 random(9);
   SimulatedScheduleCache store;
-  const std::int64_t count = plan::micro_batches(job, plan);
+  const std::int64_t count = plan::micro_batches_per_pipeline(job, plan);
   const auto schedule = store.turns({plan.schedule, plan.parallel.pipeline, count});
   schedule::PipelineScheduleSeconds turns;
   const double all = seconds.pairs + seconds.tokens;
   turns.parts.assign(static_cast<std::size_t>(plan.parallel.pipeline),
                      {{.forward = all / 3, .backward = 2 * all / 3}});
-  schedule::TurnSimulator player;
-  const double even_s = schedule::makespan_s(player.play(schedule->order, schedule->turns, turns));
+  schedule::ScheduleTurnSimulator player;
+  const double even_s =
+      schedule::makespan_s(player.turn_end_seconds(schedule->order, schedule->turns, turns));
   constexpr int kSteps = 300;
   double waits = 0;
   for (int step = 0; step < kSteps; ++step) {
@@ -87,8 +88,8 @@ double drawn_waits(const plan::Job& job, const plan::Plan& plan,
         }
         turns.factors.push_back((seconds.tokens + seconds.pairs * mean) / all);
       }
-      last_s = std::max(last_s,
-                        schedule::makespan_s(player.play(schedule->order, schedule->turns, turns)));
+      last_s = std::max(last_s, schedule::makespan_s(player.turn_end_seconds(
+                                    schedule->order, schedule->turns, turns)));
     }
     waits += (last_s - even_s) / kSteps;
   }
@@ -113,7 +114,8 @@ TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
     const plan::Job job = job_of_documents(packed(), data * micro_batch * count);
     UnevenMicroBatchWaitModel law(job, std::make_shared<SimulatedScheduleCache>());
     const double step_s = count + pipeline - 1;
-    EXPECT_NEAR(law.of(plan, seconds).waits_s, drawn_waits(job, plan, seconds), 0.015 * step_s)
+    EXPECT_NEAR(law.expected_waits_of_plan(plan, seconds).waits_s, drawn_waits(job, plan, seconds),
+                0.015 * step_s)
         << "data " << data << ", pipeline " << pipeline << ", micro-batch " << micro_batch
         << ", micro-batches " << count;
   }
@@ -126,7 +128,7 @@ TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
     const plan::Plan plan = plan_with(data, 16, 1);
     const plan::Job job = job_of_documents(packed(), data * count);
     UnevenMicroBatchWaitModel law(job, std::make_shared<SimulatedScheduleCache>());
-    const double waits_s = law.of(plan, seconds).waits_s;
+    const double waits_s = law.expected_waits_of_plan(plan, seconds).waits_s;
     const double step_s = count + 15;
     EXPECT_GT(waits_s, 0) << "data " << data << ", micro-batches " << count;
     EXPECT_NEAR(waits_s, drawn_waits(job, plan, seconds), 0.07 * step_s)
@@ -137,7 +139,8 @@ TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
 TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
   const plan::Job job = job_of_documents(packed(), 8);
   UnevenMicroBatchWaitModel law(job, std::make_shared<SimulatedScheduleCache>());
-  const UnevenMicroBatchWaits uneven = law.of(plan_with(1, 1, 1), {.pairs = 0.2, .tokens = 0.8});
+  const UnevenMicroBatchWaits uneven =
+      law.expected_waits_of_plan(plan_with(1, 1, 1), {.pairs = 0.2, .tokens = 0.8});
   EXPECT_NEAR(uneven.waits_s, 0, 1e-4);
   EXPECT_LT(uneven.low_s, 0);
   EXPECT_GT(uneven.high_s, 0);
@@ -148,11 +151,11 @@ TEST(Uneven, RanksThatGatherParametersWaitInEveryMicroBatch) {
   UnevenMicroBatchWaitModel law(job, std::make_shared<SimulatedScheduleCache>());
   const MicroBatchGrowthSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   plan::Plan plan = plan_with(8, 1, 1);
-  const double apart = law.of(plan, seconds).waits_s;
-  plan.sharding = {.parameters = plan::Spread::kGlobal,
-                   .gradients = plan::Spread::kGlobal,
-                   .optimizer = plan::Spread::kGlobal};
-  EXPECT_GT(law.of(plan, seconds).waits_s, 2 * apart);
+  const double apart = law.expected_waits_of_plan(plan, seconds).waits_s;
+  plan.sharding = {.parameters = plan::StateShardingScope::kGlobal,
+                   .gradients = plan::StateShardingScope::kGlobal,
+                   .optimizer = plan::StateShardingScope::kGlobal};
+  EXPECT_GT(law.expected_waits_of_plan(plan, seconds).waits_s, 2 * apart);
 }
 
 TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
@@ -161,7 +164,7 @@ TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
   const auto waits = [&](const packing::Packing& packing) {
     const plan::Job job = job_of_documents(packing, 64);
     return UnevenMicroBatchWaitModel(job, std::make_shared<SimulatedScheduleCache>())
-        .of(plan, seconds)
+        .expected_waits_of_plan(plan, seconds)
         .waits_s;
   };
   packing::Packing dealt = packed();
@@ -180,7 +183,7 @@ TEST(Uneven, MicroBatchesDifferByWhatTheyTakeAlone) {
     job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
     job.documents->lengths = lengths;
     job.documents->packs = packing::packed_sequence_statistics(lengths, packing, kLength);
-    return document_step_metrics(predict({job, plan_with(8, 1, 1)}));
+    return document_step_metrics(predict_plan({job, plan_with(8, 1, 1)}));
   };
   const double difference = figures({{4096, 1}}).even_step_s - figures({{512, 1}}).even_step_s;
   EXPECT_GT(difference, 0);
@@ -192,10 +195,10 @@ TEST(Uneven, PredictionsAddWhatStepsWaitAndCountTokensOfDocuments) {
   plan::Job job = job_of_documents(packed(), 512);
   plan::Plan plan = plan_with(64, 1, 1);
   plan.recompute.kind = plan::RecomputeKind::kFull;
-  plan.sharding = {.parameters = plan::Spread::kGlobal,
-                   .gradients = plan::Spread::kGlobal,
-                   .optimizer = plan::Spread::kGlobal};
-  const Prediction prediction = predict({job, plan});
+  plan.sharding = {.parameters = plan::StateShardingScope::kGlobal,
+                   .gradients = plan::StateShardingScope::kGlobal,
+                   .optimizer = plan::StateShardingScope::kGlobal};
+  const PlanPrediction prediction = predict_plan({job, plan});
   const DocumentStepMetrics figures = document_step_metrics(prediction);
   EXPECT_GT(figures.uneven.waits_s, 0);
   EXPECT_NEAR(figures.even_step_s + figures.uneven.waits_s, prediction.step_time_s(), 1e-12);

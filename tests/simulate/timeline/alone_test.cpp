@@ -21,15 +21,15 @@ TEST(Alone, TellsWhatComputationHidesAndWhatItLoses) {
   EXPECT_DOUBLE_EQ(alone.duration_s, 8);
   EXPECT_DOUBLE_EQ(alone.compute_end_s, 4);
   EXPECT_DOUBLE_EQ(alone.compute_s, 3);
-  EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::Scheme::kTensor)], 1);
-  EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::Scheme::kData)], 4);
+  EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::ParallelismScheme::kTensor)], 1);
+  EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::ParallelismScheme::kData)], 4);
   EXPECT_DOUBLE_EQ(alone.link_busy_s[static_cast<int>(cost::LinkClass::kInside)], 2);
   EXPECT_DOUBLE_EQ(alone.link_busy_s[static_cast<int>(cost::LinkClass::kNetwork)], 4);
 }
 
 TEST(Alone, NeedsNoOtherStage) {
   Line norm = reduction(1, {1});
-  norm.group = plan::GroupKind::kNorm;
+  norm.group = plan::CommunicatorKind::kNorm;
   const Draft draft = single({{receive(false), computation(2, {0}), norm, send(3, false, {1})}});
   EXPECT_DOUBLE_EQ(
       simulate_template_alone(draft.program.templates[0], draft.prices[0], {}).duration_s, 5);
@@ -45,14 +45,14 @@ TEST(Alone, PlaysASequenceAsASimulationOfItAlone) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     Draft draft = random_program(seed);
     if (draft.program.stages.size() > 1) continue;
-    step::Stage& stage = draft.program.stages[0];
+    step::PipelineStageProgram& stage = draft.program.stages[0];
     stage.schedule = {{0, 0}};
-    const Simulation whole = simulate::play(draft.program, draft.prices, kSlow);
+    const Simulation whole = simulate::simulate_priced_program(draft.program, draft.prices, kSlow);
     const IsolatedStageSeconds alone =
-        runner.run(draft.program, stage.sequences[0], draft.prices, kSlow);
+        runner.simulate_alone(draft.program, stage.sequences[0], draft.prices, kSlow);
     EXPECT_DOUBLE_EQ(alone.duration_s, whole.step_time_s);
     EXPECT_DOUBLE_EQ(alone.compute_s, whole.stages[0].compute_busy_s);
-    EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::Scheme::kExpert)],
+    EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::ParallelismScheme::kExpert)],
                      whole.stages[0].breakdown.expert_s);
   }
 }

@@ -10,12 +10,13 @@ namespace {
 
 StageTimeBreakdown play_one(const Draft& draft,
                             const cost::OverlapSlowdownFactors& contention = {}) {
-  const Simulation result = simulate::play(draft.program, draft.prices, contention);
+  const Simulation result =
+      simulate::simulate_priced_program(draft.program, draft.prices, contention);
   EXPECT_NEAR(result.stages[0].breakdown.total(), result.step_time_s, 1e-12);
   return result.stages[0].breakdown;
 }
 
-Line on_stream(Line line, step::Stream stream, step::Scheme scheme) {
+Line on_stream(Line line, step::DeviceStream stream, step::ParallelismScheme scheme) {
   line.stream = stream;
   line.scheme = scheme;
   return line;
@@ -30,7 +31,8 @@ TEST(BreakdownOfAStage, HiddenMessagesCostNothing) {
 
 TEST(BreakdownOfAStage, TheExposedPartOfAMessageGoesToItsScheme) {
   const StageTimeBreakdown b = play_one(single(
-      {{computation(1), on_stream(reduction(5, {0}), step::Stream::kExpert, step::Scheme::kExpert),
+      {{computation(1),
+        on_stream(reduction(5, {0}), step::DeviceStream::kExpert, step::ParallelismScheme::kExpert),
         computation(2), computation(1, {1})}}));
   EXPECT_DOUBLE_EQ(b.compute_s, 4);
   EXPECT_DOUBLE_EQ(b.expert_s, 3);
@@ -47,17 +49,17 @@ TEST(BreakdownOfAStage, SlowDownIsSplitOverTheMessagesBeside) {
 }
 
 TEST(BreakdownOfAStage, WaitingBehindAnotherMessageOfTheStreamGoesToThatOne) {
-  const StageTimeBreakdown b =
-      play_one(single({{on_stream(reduction(2), step::Stream::kReduce, step::Scheme::kExpert),
-                        reduction(1), computation(1, {1})}}));
+  const StageTimeBreakdown b = play_one(single(
+      {{on_stream(reduction(2), step::DeviceStream::kReduce, step::ParallelismScheme::kExpert),
+        reduction(1), computation(1, {1})}}));
   EXPECT_DOUBLE_EQ(b.expert_s, 2);
   EXPECT_DOUBLE_EQ(b.data_s, 1);
 }
 
 TEST(BreakdownOfAStage, AWaitFollowsTheChainToWhatRuns) {
-  const StageTimeBreakdown b =
-      play_one(single({{on_stream(reduction(2), step::Stream::kContext, step::Scheme::kContext),
-                        tensor_message(1, {0}), computation(1, {1})}}));
+  const StageTimeBreakdown b = play_one(single(
+      {{on_stream(reduction(2), step::DeviceStream::kContext, step::ParallelismScheme::kContext),
+        tensor_message(1, {0}), computation(1, {1})}}));
   EXPECT_DOUBLE_EQ(b.context_s, 2);
   EXPECT_DOUBLE_EQ(b.tensor_s, 1);
 }
@@ -71,14 +73,14 @@ TEST(BreakdownOfAStage, WhatRunsAfterTheLastComputationIsExposed) {
 }
 
 TEST(BreakdownOfAStage, ControlMessagesCountAsData) {
-  const StageTimeBreakdown b =
-      play_one(single({{on_stream(reduction(2), step::Stream::kCompute, step::Scheme::kControl)}}));
+  const StageTimeBreakdown b = play_one(single({{on_stream(
+      reduction(2), step::DeviceStream::kCompute, step::ParallelismScheme::kControl)}}));
   EXPECT_DOUBLE_EQ(b.data_s, 2);
 }
 
 TEST(BreakdownOfAStage, ComputationOfAnotherStreamCountsWhereItIsWaitedFor) {
   Line side = computation(3);
-  side.stream = step::Stream::kReduce;
+  side.stream = step::DeviceStream::kReduce;
   const StageTimeBreakdown b = play_one(single({{side, computation(1), computation(1, {0})}}));
   EXPECT_DOUBLE_EQ(b.compute_s, 4);
 }
@@ -86,11 +88,11 @@ TEST(BreakdownOfAStage, ComputationOfAnotherStreamCountsWhereItIsWaitedFor) {
 TEST(BreakdownOfAStage, AStageThatEndsEarlyWaits) {
   Draft draft;
   for (const double seconds : {1.0, 3.0, 3.0}) {
-    step::Stage& stage = draft.stage();
+    step::PipelineStageProgram& stage = draft.stage();
     stage.schedule = {
         {chain(stage, schedule::Direction::kForward, {draft.add({computation(seconds)})}), 0}};
   }
-  const Simulation result = simulate::play(draft.program, draft.prices, {});
+  const Simulation result = simulate::simulate_priced_program(draft.program, draft.prices, {});
   EXPECT_DOUBLE_EQ(result.stages[0].breakdown.bubble_s, 2);
   EXPECT_EQ(result.critical_stage, 1);
 }

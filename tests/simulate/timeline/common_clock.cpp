@@ -24,7 +24,7 @@ struct Occurrence {
   Span span;
 
   [[nodiscard]] bool receives() const { return operation->kind == step::OperatorKind::kReceive; }
-  [[nodiscard]] bool meets() const { return operation->group == plan::GroupKind::kNorm; }
+  [[nodiscard]] bool meets() const { return operation->group == plan::CommunicatorKind::kNorm; }
 };
 
 void append(std::vector<std::size_t>& to, std::span<const std::size_t> more) {
@@ -37,27 +37,27 @@ class Unroller {
   explicit Unroller(const Draft& draft) : draft_(draft) {}
 
   std::vector<Occurrence> nodes() {
-    for (const step::Stage& stage : draft_.program.stages) {
+    for (const step::PipelineStageProgram& stage : draft_.program.stages) {
       last_.fill({});
-      for (const step::ScheduleSlot& slot : stage.schedule) unroll(stage, slot);
+      for (const step::PipelineScheduleSlot& slot : stage.schedule) unroll(stage, slot);
     }
     join_messages();
     return std::move(nodes_);
   }
 
  private:
-  void unroll(const step::Stage& stage, const step::ScheduleSlot& slot) {
-    const step::Sequence& sequence = stage.sequences[slot.sequence];
-    std::vector<std::size_t> fresh = last_[static_cast<int>(step::Stream::kCompute)];
+  void unroll(const step::PipelineStageProgram& stage, const step::PipelineScheduleSlot& slot) {
+    const step::TemplateSequence& sequence = stage.sequences[slot.sequence];
+    std::vector<std::size_t> fresh = last_[static_cast<int>(step::DeviceStream::kCompute)];
     if (sequence.direction == schedule::Direction::kUpdate) {
       for (const auto& last : last_) append(fresh, last);
     }
     std::vector<std::vector<std::size_t>> ends;  // Per item; its release if it has no operators.
-    for (const step::Item& item : sequence.items) {
+    for (const step::TemplateSequenceItem& item : sequence.items) {
       std::vector<std::size_t> release = item.after.empty() ? fresh : std::vector<std::size_t>{};
       for (const std::int32_t other : item.after) append(release, ends[other]);
       const std::size_t first = nodes_.size();
-      const step::Template& piece = draft_.program.templates[item.which];
+      const step::OperatorTemplate& piece = draft_.program.templates[item.which];
       for (std::int32_t op = 0; op < std::ssize(piece.operators); ++op) {
         add({.key = {stage.position, item.which, op, slot.micro_batch},
              .operation = &piece.operators[op],

@@ -13,10 +13,10 @@ Line computation(double seconds, std::vector<std::int32_t> after) {
 Line tensor_message(double seconds, std::vector<std::int32_t> after) {
   return {.seconds = seconds,
           .kind = step::OperatorKind::kAllReduce,
-          .stream = step::Stream::kTensor,
-          .scheme = step::Scheme::kTensor,
+          .stream = step::DeviceStream::kTensor,
+          .scheme = step::ParallelismScheme::kTensor,
           .link = cost::LinkClass::kInside,
-          .group = plan::GroupKind::kTensor,
+          .group = plan::CommunicatorKind::kTensor,
           .after = std::move(after),
           .name = "tensor_message"};
 }
@@ -24,10 +24,10 @@ Line tensor_message(double seconds, std::vector<std::int32_t> after) {
 Line reduction(double seconds, std::vector<std::int32_t> after) {
   return {.seconds = seconds,
           .kind = step::OperatorKind::kReduceScatter,
-          .stream = step::Stream::kReduce,
-          .scheme = step::Scheme::kData,
+          .stream = step::DeviceStream::kReduce,
+          .scheme = step::ParallelismScheme::kData,
           .link = cost::LinkClass::kNetwork,
-          .group = plan::GroupKind::kDataContext,
+          .group = plan::CommunicatorKind::kDataContext,
           .after = std::move(after),
           .name = "reduction"};
 }
@@ -35,9 +35,10 @@ Line reduction(double seconds, std::vector<std::int32_t> after) {
 Line send(double seconds, bool backward, std::vector<std::int32_t> after) {
   return {.seconds = seconds,
           .kind = step::OperatorKind::kSend,
-          .stream = backward ? step::Stream::kPipelineBackward : step::Stream::kPipelineForward,
-          .scheme = step::Scheme::kPipeline,
-          .group = plan::GroupKind::kPipeline,
+          .stream = backward ? step::DeviceStream::kPipelineBackward
+                             : step::DeviceStream::kPipelineForward,
+          .scheme = step::ParallelismScheme::kPipeline,
+          .group = plan::CommunicatorKind::kPipeline,
           .after = std::move(after),
           .name = "send",
           .phase = backward ? step::Phase::kDataGradient : step::Phase::kForward};
@@ -55,7 +56,7 @@ step::TemplateId Draft::add(std::initializer_list<Line> lines) {
 }
 
 step::TemplateId Draft::add(const std::vector<Line>& lines) {
-  step::Template piece;
+  step::OperatorTemplate piece;
   std::vector<cost::OperatorTime> times;
   piece.name = "template " + std::to_string(program.templates.size());
   for (const Line& line : lines) {
@@ -77,18 +78,18 @@ step::TemplateId Draft::add(const std::vector<Line>& lines) {
   return static_cast<step::TemplateId>(prices.size() - 1);
 }
 
-step::Stage& Draft::stage() {
-  step::Stage stage;
+step::PipelineStageProgram& Draft::stage() {
+  step::PipelineStageProgram stage;
   stage.position = static_cast<std::int32_t>(program.stages.size());
-  program.placement = {schedule::ChunkPlacementKind::kCyclic, stage.position + 1, 1};
+  program.placement = {schedule::ModelChunkPlacementKind::kCyclic, stage.position + 1, 1};
   return program.stages.emplace_back(std::move(stage));
 }
 
-std::int32_t chain(step::Stage& stage, schedule::Direction direction,
+std::int32_t chain(step::PipelineStageProgram& stage, schedule::Direction direction,
                    const std::vector<step::TemplateId>& templates, std::int32_t chunk) {
-  step::Sequence sequence{.direction = direction, .chunk = chunk, .items = {}};
+  step::TemplateSequence sequence{.direction = direction, .chunk = chunk, .items = {}};
   for (const step::TemplateId which : templates) {
-    step::Item item{.which = which, .layer = -1, .after = {}, .inputs = {}};
+    step::TemplateSequenceItem item{.which = which, .layer = -1, .after = {}, .inputs = {}};
     if (!sequence.items.empty()) {
       item.after.push_back(static_cast<std::int32_t>(sequence.items.size() - 1));
     }
@@ -100,7 +101,7 @@ std::int32_t chain(step::Stage& stage, schedule::Direction direction,
 
 Draft single(const std::vector<std::vector<Line>>& templates, schedule::Direction direction) {
   Draft draft;
-  step::Stage& stage = draft.stage();
+  step::PipelineStageProgram& stage = draft.stage();
   std::vector<step::TemplateId> ids;
   ids.reserve(templates.size());
   for (const std::vector<Line>& lines : templates) ids.push_back(draft.add(lines));
@@ -125,7 +126,7 @@ Draft draft(const Pipeline& pipeline) {
   Draft draft;
   const auto stages = static_cast<std::int32_t>(pipeline.forward_s.size());
   for (std::int32_t s = 0; s < stages; ++s) {
-    step::Stage& stage = draft.stage();
+    step::PipelineStageProgram& stage = draft.stage();
     const auto piece = [&](double seconds, bool backward, bool receives, bool sends) {
       std::vector<step::TemplateId> ids;
       if (receives) ids.push_back(draft.add({receive(backward)}));

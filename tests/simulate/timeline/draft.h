@@ -12,10 +12,10 @@ namespace stepwright::simulate {
 struct Line {
   double seconds = 0;
   step::OperatorKind kind = step::OperatorKind::kLinear;
-  step::Stream stream = step::Stream::kCompute;
-  step::Scheme scheme = step::Scheme::kNone;
+  step::DeviceStream stream = step::DeviceStream::kCompute;
+  step::ParallelismScheme scheme = step::ParallelismScheme::kNone;
   cost::LinkClass link = cost::LinkClass::kNone;
-  plan::GroupKind group = plan::GroupKind::kNone;
+  plan::CommunicatorKind group = plan::CommunicatorKind::kNone;
   std::vector<std::int32_t> after{};
   std::string_view name{};
   step::Phase phase = step::Phase::kForward;
@@ -37,12 +37,12 @@ struct Draft {
   step::TemplateId add(std::initializer_list<Line> lines);
   step::TemplateId add(const std::vector<Line>& lines);
   /// Adds a stage, whose position is its index.
-  step::Stage& stage();
+  step::PipelineStageProgram& stage();
 };
 
 /// Adds a sequence of items, each of which waits for the previous one; returns the sequence's
 /// index.
-std::int32_t chain(step::Stage& stage, schedule::Direction direction,
+std::int32_t chain(step::PipelineStageProgram& stage, schedule::Direction direction,
                    const std::vector<step::TemplateId>& templates, std::int32_t chunk = 0);
 
 /// Returns a program with one stage that runs these templates once, one after the other.

@@ -11,7 +11,7 @@ namespace stepwright::simulate {
 namespace {
 
 void play_all(const Draft& draft) {
-  simulate::play(draft.program, draft.prices, cost::OverlapSlowdownFactors{});
+  simulate::simulate_priced_program(draft.program, draft.prices, cost::OverlapSlowdownFactors{});
 }
 
 template <class Function>
@@ -38,9 +38,9 @@ TEST(EngineErrors, ReportsADeadlockWithStageSlotAndOperator) {
 TEST(EngineErrors, ReportsACollectiveThatOneStageNeverReaches) {
   Draft draft;
   Line norm = reduction(1);
-  norm.group = plan::GroupKind::kNorm;
+  norm.group = plan::CommunicatorKind::kNorm;
   for (int s = 0; s < 2; ++s) {
-    step::Stage& stage = draft.stage();
+    step::PipelineStageProgram& stage = draft.stage();
     const step::TemplateId which = s == 0 ? draft.add({norm}) : draft.add({computation(1)});
     stage.schedule = {{chain(stage, schedule::Direction::kUpdate, {which}), -1}};
   }

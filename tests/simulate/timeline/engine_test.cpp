@@ -10,7 +10,7 @@ namespace {
 
 Simulation play(const Draft& draft, const cost::OverlapSlowdownFactors& contention = {},
                 bool record = false) {
-  return simulate::play(draft.program, draft.prices, contention, record);
+  return simulate::simulate_priced_program(draft.program, draft.prices, contention, record);
 }
 
 /// Returns the event of an operator on a stage; the first one if it ran several times.
@@ -92,7 +92,7 @@ TEST(Engine, AMessageThatJoinsTakesItsShare) {
 
 TEST(Engine, MessagesOnTheComputeStreamHoldIt) {
   Line blocking = tensor_message(2);
-  blocking.stream = step::Stream::kCompute;
+  blocking.stream = step::DeviceStream::kCompute;
   const Draft draft = single({{computation(1), blocking, computation(1)}});
   const Simulation result = play(draft, {.compute_beside_inside = 9.0});
   EXPECT_DOUBLE_EQ(result.step_time_s, 4);
@@ -108,7 +108,7 @@ TEST(Engine, ItemsWithoutPredecessorsWaitForTheirSlotOnTheComputeStreamOnly) {
   Draft draft;
   const step::TemplateId first = draft.add({computation(1), reduction(5, {0})});
   const step::TemplateId second = draft.add({tensor_message(1), computation(2)});
-  step::Stage& stage = draft.stage();
+  step::PipelineStageProgram& stage = draft.stage();
   const std::int32_t a = chain(stage, schedule::Direction::kBackward, {first});
   const std::int32_t b = chain(stage, schedule::Direction::kBackward, {second});
   stage.schedule = {{a, 0}, {b, 1}};
@@ -122,7 +122,7 @@ TEST(Engine, AnUpdateWaitsForAllStreams) {
   Draft draft;
   const step::TemplateId first = draft.add({computation(1), reduction(5, {0})});
   const step::TemplateId second = draft.add({computation(2)});
-  step::Stage& stage = draft.stage();
+  step::PipelineStageProgram& stage = draft.stage();
   const std::int32_t a = chain(stage, schedule::Direction::kBackward, {first});
   const std::int32_t b = chain(stage, schedule::Direction::kUpdate, {second});
   stage.schedule = {{a, 0}, {b, -1}};
@@ -146,7 +146,7 @@ TEST(Engine, ReceivesEarlyMessagesBesideASendOfTheirStream) {
       draft.add({receive(false), computation(3, {0}), send(10, false, {1})});
   const step::TemplateId sink = draft.add({receive(false), computation(1, {0})});
   for (const step::TemplateId which : {source, middle, sink}) {
-    step::Stage& stage = draft.stage();
+    step::PipelineStageProgram& stage = draft.stage();
     const std::int32_t sequence = chain(stage, schedule::Direction::kForward, {which});
     stage.schedule = {{sequence, 0}, {sequence, 1}};
   }
@@ -165,9 +165,9 @@ TEST(Engine, AnEarlyMessageDoesNotReleaseItsItemBeforeItsSlot) {
   const step::TemplateId busy = draft.add({computation(5)});
   const step::TemplateId expects = draft.add({receive(false)});
   const step::TemplateId gather = draft.add({tensor_message(1)});
-  step::Stage& first = draft.stage();
+  step::PipelineStageProgram& first = draft.stage();
   first.schedule = {{chain(first, schedule::Direction::kForward, {source}), 0}};
-  step::Stage& second = draft.stage();
+  step::PipelineStageProgram& second = draft.stage();
   const std::int32_t a = chain(second, schedule::Direction::kForward, {busy});
   const std::int32_t b = chain(second, schedule::Direction::kForward, {expects, gather});
   second.schedule = {{a, 7}, {b, 0}};
@@ -184,25 +184,25 @@ TEST(Engine, SendsToTheNextChunkRoundThePipeline) {
       draft.add({receive(false), computation(1, {0}), send(0.5, false, {1})});
   const step::TemplateId tail = draft.add({receive(false), computation(1, {0})});
   for (int s = 0; s < 2; ++s) {
-    step::Stage& stage = draft.stage();
+    step::PipelineStageProgram& stage = draft.stage();
     const std::int32_t early =
         chain(stage, schedule::Direction::kForward, {s == 0 ? head : middle}, 0);
     const std::int32_t late =
         chain(stage, schedule::Direction::kForward, {s == 0 ? middle : tail}, 1);
     stage.schedule = {{early, 0}, {late, 0}};
   }
-  draft.program.placement = {schedule::ChunkPlacementKind::kCyclic, 2, 2};
+  draft.program.placement = {schedule::ModelChunkPlacementKind::kCyclic, 2, 2};
   EXPECT_DOUBLE_EQ(play(draft).step_time_s, 4 + 3 * 0.5);
 }
 
 TEST(Engine, ACollectiveOverStagesStartsWithTheLastAndEndsForAll) {
   Draft draft;
   Line norm = reduction(2, {0});
-  norm.group = plan::GroupKind::kNorm;
-  norm.stream = step::Stream::kCompute;
-  norm.scheme = step::Scheme::kControl;
+  norm.group = plan::CommunicatorKind::kNorm;
+  norm.stream = step::DeviceStream::kCompute;
+  norm.scheme = step::ParallelismScheme::kControl;
   for (const double seconds : {1.0, 4.0, 2.0}) {
-    step::Stage& stage = draft.stage();
+    step::PipelineStageProgram& stage = draft.stage();
     const step::TemplateId which = draft.add({computation(seconds), norm, computation(1)});
     stage.schedule = {{chain(stage, schedule::Direction::kUpdate, {which}), -1}};
   }
@@ -222,10 +222,10 @@ TEST(Engine, ACollectiveSlowedOnOneStageEndsLateForAll) {
   // Stage 0 shares its network with a reduction of 1 s: its half of the norm takes 2 + 1 s.
   Draft draft;
   Line norm = reduction(2);
-  norm.group = plan::GroupKind::kWorld;
-  norm.stream = step::Stream::kGather;
+  norm.group = plan::CommunicatorKind::kWorld;
+  norm.stream = step::DeviceStream::kGather;
   for (int s = 0; s < 2; ++s) {
-    step::Stage& stage = draft.stage();
+    step::PipelineStageProgram& stage = draft.stage();
     const step::TemplateId which = s == 0 ? draft.add({norm, reduction(1)}) : draft.add({norm});
     stage.schedule = {{chain(stage, schedule::Direction::kUpdate, {which}), -1}};
   }
@@ -237,9 +237,9 @@ TEST(Engine, ACollectiveSlowedOnOneStageEndsLateForAll) {
 TEST(Engine, TiedTablesMeetOnTheFirstAndLastStageOnly) {
   Draft draft;
   Line tied = reduction(1);
-  tied.group = plan::GroupKind::kEmbedding;
+  tied.group = plan::CommunicatorKind::kEmbedding;
   for (int s = 0; s < 3; ++s) {
-    step::Stage& stage = draft.stage();
+    step::PipelineStageProgram& stage = draft.stage();
     const step::TemplateId which = s == 1 ? draft.add({computation(1)}) : draft.add({tied});
     stage.schedule = {{chain(stage, schedule::Direction::kUpdate, {which}), -1}};
   }
@@ -248,7 +248,7 @@ TEST(Engine, TiedTablesMeetOnTheFirstAndLastStageOnly) {
 
 TEST(Engine, OnASingleStageTheseCollectivesWaitForNobody) {
   Line norm = reduction(2);
-  norm.group = plan::GroupKind::kNorm;
+  norm.group = plan::CommunicatorKind::kNorm;
   EXPECT_DOUBLE_EQ(play(single({{norm}})).step_time_s, 2);
 }
 

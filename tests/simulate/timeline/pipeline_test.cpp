@@ -12,7 +12,8 @@ namespace {
 
 Simulation play(const Pipeline& pipeline) {
   const Draft program = draft(pipeline);
-  return simulate::play(program.program, program.prices, cost::OverlapSlowdownFactors{});
+  return simulate::simulate_priced_program(program.program, program.prices,
+                                           cost::OverlapSlowdownFactors{});
 }
 
 /// Computes the end of every stage by a simple recurrence: a micro-batch starts when its message

@@ -21,7 +21,8 @@ struct Totals {
 };
 
 /// Adds a template that a stage runs once.
-void add(Totals& totals, const step::Template& piece, std::span<const cost::OperatorTime> times) {
+void add(Totals& totals, const step::OperatorTemplate& piece,
+         std::span<const cost::OperatorTime> times) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     const step::Operator& op = piece.operators[i];
     totals.serial_s += times[i].seconds;
@@ -35,11 +36,11 @@ void add(Totals& totals, const step::Template& piece, std::span<const cost::Oper
 
 Totals totals(const Draft& draft) {
   Totals totals;
-  for (const step::Stage& stage : draft.program.stages) {
+  for (const step::PipelineStageProgram& stage : draft.program.stages) {
     totals.compute_s.emplace_back();
     totals.communication_s.emplace_back();
-    for (const step::ScheduleSlot& slot : stage.schedule) {
-      for (const step::Item& item : stage.sequences[slot.sequence].items) {
+    for (const step::PipelineScheduleSlot& slot : stage.schedule) {
+      for (const step::TemplateSequenceItem& item : stage.sequences[slot.sequence].items) {
         add(totals, draft.program.templates[item.which], draft.prices[item.which]);
       }
     }
@@ -53,14 +54,14 @@ class RandomProgram : public testing::TestWithParam<int> {
 
   [[nodiscard]] Simulation play(const cost::OverlapSlowdownFactors& contention,
                                 bool record = false) const {
-    return simulate::play(draft_.program, draft_.prices, contention, record);
+    return simulate::simulate_priced_program(draft_.program, draft_.prices, contention, record);
   }
 };
 
 TEST_P(RandomProgram, FollowsTheRecursionWhereNothingIsShared) {
   const Draft draft =
       random_program(static_cast<std::uint32_t>(GetParam()), {.shared_links = false});
-  const Simulation result = simulate::play(draft.program, draft.prices, kSlowed);
+  const Simulation result = simulate::simulate_priced_program(draft.program, draft.prices, kSlowed);
   const std::vector<double> ends = ends_without_contention(draft);
   for (std::size_t s = 0; s < ends.size(); ++s) {
     EXPECT_NEAR(result.stages[s].end_s, ends[s], 1e-9) << "stage " << s;
@@ -131,7 +132,7 @@ TEST_P(RandomProgram, IsDeterministic) {
 
 TEST_P(RandomProgram, StreamsRunOneOperatorAtATimeAndNoneFasterThanPriced) {
   const Simulation result = play(kSlowed, true);
-  std::map<std::pair<int, step::Stream>, double> free_s;
+  std::map<std::pair<int, step::DeviceStream>, double> free_s;
   for (const TimelineEvent& event : result.events) {
     const step::Operator& op = draft_.program.templates[event.which].operators[event.operation];
     if (op.kind == step::OperatorKind::kReceive) continue;
@@ -193,7 +194,7 @@ TEST_P(RandomProgram, RatesFollowFromWhatRunsBeside) {
     for (const TimelineEvent& event : stage) {
       const step::Operator& op = draft_.program.templates[event.which].operators[event.operation];
       // The last to end in a meeting ends it for all.
-      if (meets && op.group == plan::GroupKind::kNorm) continue;
+      if (meets && op.group == plan::CommunicatorKind::kNorm) continue;
       if (op.kind == step::OperatorKind::kReceive) continue;
       EXPECT_NEAR(played_s(draft_, stage, event),
                   draft_.prices[event.which][event.operation].seconds, 1e-9);

@@ -16,7 +16,7 @@ class Generator {
     const int stages = pick(1, 4);
     const int micro_batches = pick(1, 4);
     for (int s = 0; s < stages; ++s) {
-      step::Stage& stage = draft_.stage();
+      step::PipelineStageProgram& stage = draft_.stage();
       const std::int32_t forward = pass(stage, false, s > 0, s + 1 < stages);
       const std::int32_t backward = pass(stage, true, s + 1 < stages, s > 0);
       const Pipeline order{.forward_s = std::vector<double>(stages, 1.0),
@@ -36,17 +36,18 @@ class Generator {
 
   /// Returns an operator on a random stream, which waits for some of the previous ones.
   Line line(int index) {
-    static constexpr step::Stream kMessages[] = {step::Stream::kTensor, step::Stream::kContext,
-                                                 step::Stream::kExpert, step::Stream::kGather,
-                                                 step::Stream::kReduce};
-    static constexpr step::Scheme kOwn[] = {step::Scheme::kTensor, step::Scheme::kContext,
-                                            step::Scheme::kExpert, step::Scheme::kData,
-                                            step::Scheme::kControl};
+    static constexpr step::DeviceStream kMessages[] = {
+        step::DeviceStream::kTensor, step::DeviceStream::kContext, step::DeviceStream::kExpert,
+        step::DeviceStream::kGather, step::DeviceStream::kReduce};
+    static constexpr step::ParallelismScheme kOwn[] = {
+        step::ParallelismScheme::kTensor, step::ParallelismScheme::kContext,
+        step::ParallelismScheme::kExpert, step::ParallelismScheme::kData,
+        step::ParallelismScheme::kControl};
     Line line = computation(seconds());
     if (pick(0, 2) == 0) {
       const int which = pick(0, 4);
       line = tensor_message(seconds());
-      line.stream = pick(0, 5) == 0 ? step::Stream::kCompute : kMessages[which];
+      line.stream = pick(0, 5) == 0 ? step::DeviceStream::kCompute : kMessages[which];
       line.scheme = kOwn[which];
       line.link =
           options_.shared_links ? static_cast<cost::LinkClass>(pick(0, 2)) : cost::LinkClass::kNone;
@@ -64,11 +65,11 @@ class Generator {
   }
 
   /// Adds items, some of which wait for earlier ones and some for none.
-  std::int32_t pass(step::Stage& stage, bool backward, bool receives, bool sends) {
-    step::Sequence sequence{.direction = backward ? schedule::Direction::kBackward
-                                                  : schedule::Direction::kForward};
+  std::int32_t pass(step::PipelineStageProgram& stage, bool backward, bool receives, bool sends) {
+    step::TemplateSequence sequence{.direction = backward ? schedule::Direction::kBackward
+                                                          : schedule::Direction::kForward};
     const auto append = [&](step::TemplateId which, bool waits) {
-      step::Item item{.which = which, .layer = 0, .after = {}, .inputs = {}};
+      step::TemplateSequenceItem item{.which = which, .layer = 0, .after = {}, .inputs = {}};
       for (std::int32_t other = 0; waits && other < std::ssize(sequence.items); ++other) {
         if (pick(0, 1) == 0 || other + 1 == std::ssize(sequence.items)) item.after.push_back(other);
       }
@@ -88,19 +89,19 @@ class Generator {
     if (sends) {
       Line out = send(seconds(), backward);
       if (options_.shared_links) out.link = cost::LinkClass::kNetwork;
-      if (pick(0, 3) == 0) out.stream = step::Stream::kCompute;
+      if (pick(0, 3) == 0) out.stream = step::DeviceStream::kCompute;
       append(draft_.add({out}), true);
     }
     stage.sequences.push_back(std::move(sequence));
     return static_cast<std::int32_t>(stage.sequences.size() - 1);
   }
 
-  std::int32_t update(step::Stage& stage) {
+  std::int32_t update(step::PipelineStageProgram& stage) {
     std::vector<Line> all = lines();
     Line norm = reduction(0.25);
     if (!options_.shared_links) norm.link = cost::LinkClass::kNone;
-    norm.group = plan::GroupKind::kNorm;
-    norm.stream = step::Stream::kCompute;
+    norm.group = plan::CommunicatorKind::kNorm;
+    norm.stream = step::DeviceStream::kCompute;
     all.push_back(norm);
     return chain(stage, schedule::Direction::kUpdate, {draft_.add(all), draft_.add(lines())});
   }
@@ -117,7 +118,7 @@ class Recursion {
 
   double stage_end(int stage) {
     double end = 0;
-    const step::Stage& part = draft_.program.stages[stage];
+    const step::PipelineStageProgram& part = draft_.program.stages[stage];
     for (int slot = 0; slot < std::ssize(part.schedule); ++slot) {
       end = std::max(end, slot_end(stage, slot, -1));
     }
@@ -125,11 +126,11 @@ class Recursion {
   }
 
  private:
-  [[nodiscard]] const step::Sequence& sequence(int stage, int slot) const {
-    const step::Stage& part = draft_.program.stages[stage];
+  [[nodiscard]] const step::TemplateSequence& sequence(int stage, int slot) const {
+    const step::PipelineStageProgram& part = draft_.program.stages[stage];
     return part.sequences[part.schedule[slot].sequence];
   }
-  [[nodiscard]] const step::Template& piece(int stage, int slot, int item) const {
+  [[nodiscard]] const step::OperatorTemplate& piece(int stage, int slot, int item) const {
     return draft_.program.templates[sequence(stage, slot).items[item].which];
   }
 
@@ -178,7 +179,7 @@ class Recursion {
       start = ready(stage, slot, item, op);
       seconds = draft_.prices[sequence(stage, slot).items[item].which][op].seconds;
     }
-    if (self.group == plan::GroupKind::kNorm) {
+    if (self.group == plan::CommunicatorKind::kNorm) {
       for (int other = 0; other < std::ssize(draft_.program.stages); ++other) {
         start = std::max(start, norm_ready(other));
       }
@@ -188,7 +189,7 @@ class Recursion {
 
   /// Returns when an operator could start if only its own stage mattered.
   double ready(int stage, int slot, int item, int op) {
-    const step::Template& self = piece(stage, slot, item);
+    const step::OperatorTemplate& self = piece(stage, slot, item);
     double time = std::max(release(stage, slot, item), before(stage, slot, item, op));
     for (const std::int32_t other : self.after(self.operators[op])) {
       time = std::max(time, operator_end(stage, slot, item, other));
@@ -198,7 +199,7 @@ class Recursion {
 
   /// Returns when the previous operator in its stream has ended.
   double before(int stage, int slot, int item, int op) {
-    const step::Stream stream = piece(stage, slot, item).operators[op].stream;
+    const step::DeviceStream stream = piece(stage, slot, item).operators[op].stream;
     while (true) {
       while (--op < 0) {
         while (--item < 0) {
@@ -218,7 +219,7 @@ class Recursion {
   double arrival(int stage, int slot) {
     const bool backward = sequence(stage, slot).direction == schedule::Direction::kBackward;
     const int from = backward ? stage + 1 : stage - 1;
-    const step::Stage& part = draft_.program.stages[from];
+    const step::PipelineStageProgram& part = draft_.program.stages[from];
     for (int s = 0; s < std::ssize(part.schedule); ++s) {
       if (part.schedule[s].micro_batch != draft_.program.stages[stage].schedule[slot].micro_batch ||
           sequence(from, s).direction != sequence(stage, slot).direction) {

@@ -19,7 +19,8 @@ class RunAhead : public testing::TestWithParam<int> {};
 TEST_P(RunAhead, GivesTheTimesOfACommonClock) {
   const Draft draft = random_program(static_cast<std::uint32_t>(GetParam()));
   const auto expected = play_on_common_clock(draft, kSlowed);
-  const Simulation result = simulate::play(draft.program, draft.prices, kSlowed, true);
+  const Simulation result =
+      simulate::simulate_priced_program(draft.program, draft.prices, kSlowed, true);
   std::size_t compared = 0;
   for (const TimelineEvent& event : result.events) {
     const auto& operators = draft.program.templates[event.which].operators;
@@ -44,25 +45,25 @@ TEST(Player, PlaysTheSameWhenItHearsLateOfAMessage) {
   first.link = cost::LinkClass::kNetwork;
   Line second = reduction(1.1);  // Rounds otherwise when its rate changes and changes back.
   Line third = reduction(0.2, {0, 2});
-  third.stream = step::Stream::kGather;
+  third.stream = step::DeviceStream::kGather;
   Draft draft = single({{first, second, receive(false), third}});
   const FlatPricedProgram score = compile_task_queues(draft.program, draft.prices, false);
   const auto play = [&](bool late) {
     std::array<MessageArrival, 1> arrival;
     if (!late) arrival[0].arrived_s = 0.1;
-    const step::Stage& stage = draft.program.stages[0];
+    const step::PipelineStageProgram& stage = draft.program.stages[0];
     StageSimulator player({.score = &score,
                            .track_of = score.track_of[0],
                            .schedule = stage.schedule,
                            .arrivals = arrival,
                            .contention = {}});
-    std::vector<StageSimulator::EndedTask> played;
-    player.record(&played);
-    std::vector<StageNotice> notices;
+    std::vector<StageSimulator::EndedSimulatedTask> played;
+    player.record_ended_tasks_in(&played);
+    std::vector<SimulatedStageNotice> notices;
     while (player.next_event_s() != kNever) {
-      player.simulate_due_events(notices);
-      if (player.now_s() > 0) arrival[0].arrived_s = 0.1;
-      player.check_waits_again();
+      player.simulate_events_at_next_time(notices);
+      if (player.simulated_until_s() > 0) arrival[0].arrived_s = 0.1;
+      player.recheck_stage_waits();
     }
     return played;
   };

@@ -27,10 +27,10 @@ void expect_same_as_recorded(const plan::Job& job, const plan::Plan& plan) {
   SCOPED_TRACE(plan::shown(plan));
   ASSERT_FALSE(plan::first_broken_rule(job, plan));
   const cost::CostModel cost(job);
-  const step::StepProgram program = step::build_program(job, plan);
-  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
-  const Simulation quick = simulate(program, cost, layouts, plan);
-  const Simulation full = simulate(program, cost, layouts, plan, true);
+  const step::StepProgram program = step::build_step_program(job, plan);
+  const auto layouts = cost::rank_group_network_layouts(job.cluster, plan::RankGrid(plan));
+  const Simulation quick = simulate_step_program(program, cost, layouts, plan);
+  const Simulation full = simulate_step_program(program, cost, layouts, plan, true);
   EXPECT_NEAR(quick.step_time_s, full.step_time_s, 1e-9);
   EXPECT_EQ(quick.critical_stage, full.critical_stage);
   for (std::size_t s = 0; s < full.stages.size(); ++s) {
@@ -50,17 +50,17 @@ void expect_same_as_recorded(const plan::Job& job, const plan::Plan& plan) {
 
 TEST(SlotMemo, ChangesNoTimeWhateverOverlapsAndIsSharded) {
   const plan::Job job = many_micro_batches();
-  for (const schedule::Schedule& schedule :
-       {schedule::Schedule{schedule::ScheduleKind::kOneForwardOneBackward, 1},
-        schedule::Schedule{schedule::ScheduleKind::kInterleaved, 2},
-        schedule::Schedule{schedule::ScheduleKind::kZeroBubbleH1, 1}}) {
+  for (const schedule::PipelineSchedule& schedule :
+       {schedule::PipelineSchedule{schedule::PipelineScheduleKind::kOneForwardOneBackward, 1},
+        schedule::PipelineSchedule{schedule::PipelineScheduleKind::kInterleaved, 2},
+        schedule::PipelineSchedule{schedule::PipelineScheduleKind::kZeroBubbleH1, 1}}) {
     for (const char* sharding : {"NNN", "NNG", "NGG", "GGG"}) {
       for (const bool overlap : {false, true}) {
         plan::Plan plan;
         plan.parallel = {.tensor = 2, .pipeline = 4, .data = 4};
         plan.sequence_parallel = true;
         plan.schedule = schedule;
-        plan.sharding = *plan::sharding_of(sharding);
+        plan.sharding = *plan::sharding_named_by_word(sharding);
         plan.overlap.pipeline = plan.overlap.tensor = plan.overlap.gradients =
             plan.overlap.parameters = overlap;
         if (!plan::first_broken_rule(job, plan)) expect_same_as_recorded(job, plan);
@@ -70,7 +70,7 @@ TEST(SlotMemo, ChangesNoTimeWhateverOverlapsAndIsSharded) {
 }
 
 TEST(SlotMemo, KeepsAHandfulOfSlots) {
-  SimulatedSlotCache memo(2);
+  SimulatedScheduleSlotCache memo(2);
   for (int i = 0; i < 20; ++i)
     memo.record_simulated_slot(1, {.before = {.now_s = static_cast<double>(i)}});
   EXPECT_TRUE(memo.of(0).empty());

@@ -16,7 +16,8 @@ namespace {
 using nlohmann::json;
 
 std::string trace(const Draft& draft, const TraceOptions& options) {
-  const Simulation result = simulate::play(draft.program, draft.prices, {}, true);
+  const Simulation result =
+      simulate::simulate_priced_program(draft.program, draft.prices, {}, true);
   std::ostringstream out;
   write_chrome_trace(draft.program, result, options, out);
   return out.str();
@@ -39,7 +40,7 @@ Draft two_messages() {
   reduce.payload_elements = 1024;
   reduce.dtype = DType::kFp32;
   reduce.repeats = 3;
-  draft.program.group_sizes[static_cast<int>(plan::GroupKind::kDataContext)] = 8;
+  draft.program.group_sizes[static_cast<int>(plan::CommunicatorKind::kDataContext)] = 8;
   draft.program.ranks = 16;
   draft.program.stages[0].sequences[0].items[0].layer = 5;
   return draft;

@@ -30,12 +30,14 @@ Draft zero_bubble_draft(const ZeroBubble& z) {
     const auto forward = piece(z.forward_s, false, !first, !last);
     const auto data = piece(z.data_s, true, !last, !first);
     const auto weight = piece(z.weight_s, true, false, false);
-    step::Stage& stage = draft.stage();
+    step::PipelineStageProgram& stage = draft.stage();
     chain(stage, schedule::Direction::kForward, forward);
     chain(stage, schedule::Direction::kDataGradient, data);
     chain(stage, schedule::Direction::kWeightGradient, weight);
-    const schedule::Schedule schedule{.kind = schedule::ScheduleKind::kZeroBubbleH1, .chunks = 1};
-    for (const schedule::Part& part : schedule::parts_in_issue_order(schedule::all_turns(
+    const schedule::PipelineSchedule schedule{.kind = schedule::PipelineScheduleKind::kZeroBubbleH1,
+                                              .chunks = 1};
+    for (const schedule::PipelineWorkPart& part :
+         schedule::work_items_in_issue_order(schedule::schedule_turns_of_positions(
              schedule, z.stages, z.micro_batches)[static_cast<std::size_t>(s)])) {
       const bool waits = part.direction == schedule::Direction::kWeightGradient;
       const std::int32_t sequence = part.direction == schedule::Direction::kForward ? 0
@@ -54,7 +56,8 @@ TEST(ZeroBubble, PlayedWithStreamsTakesItsClosedForm) {
                               ZeroBubble{3, 5, 1.25, 1.5, 1}, ZeroBubble{8, 24, 1, 1.25, 1}}) {
     const Draft draft = zero_bubble_draft(z);
     const double whole_s = z.forward_s + z.data_s + z.weight_s;
-    EXPECT_NEAR(simulate::play(draft.program, draft.prices, cost::OverlapSlowdownFactors{}, false)
+    EXPECT_NEAR(simulate::simulate_priced_program(draft.program, draft.prices,
+                                                  cost::OverlapSlowdownFactors{}, false)
                     .step_time_s,
                 z.micro_batches * whole_s + (z.stages - 1) * (whole_s - 2 * z.weight_s), 1e-9)
         << z.stages << " stages";

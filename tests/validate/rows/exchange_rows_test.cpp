@@ -14,7 +14,7 @@ using ::testing::Contains;
 using ::testing::Key;
 
 Validation exchanges(const std::string& rows) {
-  return validate(
+  return compare_predictions_to_measurements(
       parse_csv(
           "id,gpu,nodes,gpus,gpus_per_node,library,collective,size_bytes,time_us,extra\n" + rows,
           "exchanges.csv"),
@@ -46,7 +46,8 @@ TEST(ExchangeRows, RowsThatSayTooLittleAreSkipped) {
 
 // The 2,738 measured exchanges have the mean error that docs/models.md states.
 TEST(ExchangeRows, AllMeasuredExchangesAreFourPercentOff) {
-  const Validation v = validate(load_csv("data/collectives/expert_exchange.csv"), {});
+  const Validation v =
+      compare_predictions_to_measurements(load_csv("data/collectives/expert_exchange.csv"), {});
   EXPECT_EQ(v.used, 2738U);
   EXPECT_LT(v.errors.mean_abs, 0.045);
 }

@@ -30,7 +30,8 @@ const std::map<std::string_view, Bars>& open_sources() {
 // Programs of frameworks run on fake tensors (tools/judges/framework_memory.py), and their
 // allocated bytes judge the prediction. A source is a program with a kind of model.
 TEST(FrameworkMemory, IsPredictedAsProgramsOfFrameworksAllocateIt) {
-  const Validation validation = validate(load_csv("data/framework_memory.csv"), {.threads = 2});
+  const Validation validation =
+      compare_predictions_to_measurements(load_csv("data/framework_memory.csv"), {.threads = 2});
   EXPECT_EQ(validation.used, validation.rows);
   for (const auto& [source, errors] : validation.groups[0]) {
     std::cout << fmt::format("{}: {} rows, median {:.1f}%, p90 {:.1f}%\n", source, errors.used,

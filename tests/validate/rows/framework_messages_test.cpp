@@ -30,10 +30,10 @@ const std::string& cell(const CsvTable& table, const CsvRow& row, const std::str
 
 Calls planned_calls(const plan::PlannedJob& planned, step::OperatorKind kind) {
   constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
-  const step::StepProgram program = step::build_program(planned.job, planned.plan);
+  const step::StepProgram program = step::build_step_program(planned.job, planned.plan);
   Calls calls;
-  for (const traffic::Message& message :
-       traffic::ledger(program, 0, plan::Grid(planned.plan)).messages) {
+  for (const traffic::TrafficLedgerRow& message :
+       traffic::count_traffic_of_step(program, 0, plan::RankGrid(planned.plan)).messages) {
     if (message.operation != kind) continue;
     const auto count = static_cast<double>(message.count);
     calls.count += count;
@@ -64,11 +64,11 @@ TEST(FrameworkMessages, AreThoseOfTheLedger) {
     for (const CsvRow& row : table.rows) {
       const double measured = std::stod(cell(table, row, collective.word + "_gib"));
       if (measured < 0.01) continue;  // written with four digits
-      const auto read = read_run_row(table, row);
-      ASSERT_TRUE(std::holds_alternative<RunRow>(read));
-      const auto made = job_and_plan_of_row(std::get<RunRow>(read));
-      ASSERT_TRUE(std::holds_alternative<RowPlan>(made)) << cell(table, row, "id");
-      const Calls calls = planned_calls(std::get<RowPlan>(made).planned, collective.kind);
+      const auto read = read_measured_run_row(table, row);
+      ASSERT_TRUE(std::holds_alternative<PublishedRunRow>(read));
+      const auto made = job_and_plan_of_row(std::get<PublishedRunRow>(read));
+      ASSERT_TRUE(std::holds_alternative<TableRowPlan>(made)) << cell(table, row, "id");
+      const Calls calls = planned_calls(std::get<TableRowPlan>(made).planned, collective.kind);
       errors.push_back(std::abs(calls.gib / measured - 1));
       std::cout << fmt::format("{} {}: {} calls of {}, {:.4f} GiB of {:.4f}\n",
                                cell(table, row, "id"), collective.word, calls.count,

@@ -50,7 +50,7 @@ TEST(LaunchRow, IsSkippedWithTheReaderSReasonOrTheColumn) {
 double share_within(const Validation& validation, std::string_view quantity, double bound) {
   double all = 0;
   double within = 0;
-  for (const RowPredictionResult& result : validation.results) {
+  for (const TableRowPrediction& result : validation.results) {
     if (result.groups[0] != quantity) continue;
     ++all;
     if (std::abs(result.error) < bound) ++within;
@@ -60,7 +60,7 @@ double share_within(const Validation& validation, std::string_view quantity, dou
 
 TEST(LaunchRow, OfMegatronsOwnTestsAreAsCloseAsStated) {
   const CsvTable table = load_csv("data/launches_megatron_ci.csv");
-  const Validation validation = validate(table, {.threads = 2});
+  const Validation validation = compare_predictions_to_measurements(table, {.threads = 2});
   EXPECT_GE(validation.used, 200U);
   EXPECT_LT(validation.groups[0].at("after a step").median_abs, 0.01);
   EXPECT_LT(validation.groups[0].at("peak").median_abs, 0.02);
@@ -87,7 +87,7 @@ TEST(LaunchRow, TakesAConfigurationASizeAndAStage) {
 
 TEST(LaunchRow, OfTorchtitanItselfAreAsCloseAsStated) {
   const CsvTable table = load_csv("data/torchtitan_fake_h100.csv");
-  const Validation validation = validate(table, {.threads = 2});
+  const Validation validation = compare_predictions_to_measurements(table, {.threads = 2});
   EXPECT_EQ(validation.used, 38U);
   EXPECT_LT(validation.groups[0].at("after a step").median_abs, 0.003);
   EXPECT_LT(validation.groups[0].at("peak").median_abs, 0.003);

@@ -8,16 +8,18 @@
 namespace stepwright::validate {
 namespace {
 
-plan::Job job_of(const RunRow& row) {
-  return std::get<RowPlan>(job_and_plan_of_row(row)).planned.job;
+plan::Job job_of(const PublishedRunRow& row) {
+  return std::get<TableRowPlan>(job_and_plan_of_row(row)).planned.job;
 }
 
-double seconds(const RunRow& row) { return std::get<double>(measured_step_s(row, job_of(row))); }
+double seconds(const PublishedRunRow& row) {
+  return std::get<double>(measured_step_s(row, job_of(row)));
+}
 
 TEST(Metric, SecondsAreTaken) { EXPECT_DOUBLE_EQ(seconds(small_row()), 0.5); }
 
 TEST(Metric, TokensPerSecondAndGpuByHand) {
-  RunRow row = small_row();
+  PublishedRunRow row = small_row();
   row.metric = "tokens_per_s_per_gpu";
   row.measured = 4096;
   // 16 sequences of 1,024 tokens on 8 GPUs: 2,048 tokens each.
@@ -25,7 +27,7 @@ TEST(Metric, TokensPerSecondAndGpuByHand) {
 }
 
 TEST(Metric, HardwareFlopsByHand) {
-  RunRow row = small_row();
+  PublishedRunRow row = small_row();
   row.flops = "hardware";
   // 96 * 16,384 tokens * 4 * 1,024^2 * (1 + 1/6 + 51,200 / 65,536)
   const double by_hand = 96.0 * 16384 * 4 * 1048576 * (1 + 1.0 / 6 + 0.78125);
@@ -44,7 +46,7 @@ TEST(Metric, AHalvedMaskLeavesOutHalfTheAttention) {
 }
 
 TEST(Metric, UtilisationMayBeAPercentage) {
-  RunRow row = small_row();
+  PublishedRunRow row = small_row();
   row.metric = "mfu";
   row.measured = 0.4;
   const double share = seconds(row);
@@ -53,16 +55,16 @@ TEST(Metric, UtilisationMayBeAPercentage) {
 }
 
 TEST(Metric, SkipsWhatItDoesNotKnow) {
-  RunRow row = small_row();
+  PublishedRunRow row = small_row();
   const plan::Job job = job_of(row);
   row.metric = "mfu";
   row.flops = "many";
-  EXPECT_EQ(std::get<Skipped>(measured_step_s(row, job)).reason, "flops: many");
+  EXPECT_EQ(std::get<SkippedRowReason>(measured_step_s(row, job)).reason, "flops: many");
   row.flops = "";
   row.metric = "loss";
-  EXPECT_EQ(std::get<Skipped>(measured_step_s(row, job)).reason, "metric: loss");
+  EXPECT_EQ(std::get<SkippedRowReason>(measured_step_s(row, job)).reason, "metric: loss");
   row.measured.reset();
-  EXPECT_EQ(std::get<Skipped>(measured_step_s(row, job)).reason, "nothing measured");
+  EXPECT_EQ(std::get<SkippedRowReason>(measured_step_s(row, job)).reason, "nothing measured");
 }
 
 }  // namespace

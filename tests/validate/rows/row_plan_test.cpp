@@ -20,22 +20,22 @@
 namespace stepwright::validate {
 namespace {
 
-plan::PlannedJob planned(const RunRow& row, const plan::Job* of = nullptr) {
+plan::PlannedJob planned(const PublishedRunRow& row, const plan::Job* of = nullptr) {
   auto made = job_and_plan_of_row(row, of);
-  if (const auto* skipped = std::get_if<Skipped>(&made)) {
+  if (const auto* skipped = std::get_if<SkippedRowReason>(&made)) {
     ADD_FAILURE() << skipped->reason;
     return {};
   }
-  return std::get<RowPlan>(made).planned;
+  return std::get<TableRowPlan>(made).planned;
 }
 
-std::string reason(const RunRow& row) {
+std::string reason(const PublishedRunRow& row) {
   auto made = job_and_plan_of_row(row);
-  const auto* skipped = std::get_if<Skipped>(&made);
+  const auto* skipped = std::get_if<SkippedRowReason>(&made);
   return skipped != nullptr ? skipped->reason : "used";
 }
 
-TEST(RowPlan, OfAMegatronRow) {
+TEST(TableRowPlan, OfAMegatronRow) {
   const plan::PlannedJob made = planned(small_row());
   EXPECT_EQ(made.plan.parallel.data, 2);
   EXPECT_EQ(made.plan.recompute.kind, plan::RecomputeKind::kFull);
@@ -49,15 +49,15 @@ TEST(RowPlan, OfAMegatronRow) {
 }
 
 /// Returns the small row with another job and plan.
-RunRow row_of(const std::string& job, const std::string& plan = "{sharding: NNN}") {
-  RunRow row = small_row();
+PublishedRunRow row_of(const std::string& job, const std::string& plan = "{sharding: NNN}") {
+  PublishedRunRow row = small_row();
   row.job = job;
   row.plan = plan;
   return row;
 }
 
-TEST(RowPlan, LaysJobAndPlanOverTheColumns) {
-  RunRow row = row_of(
+TEST(TableRowPlan, LaysJobAndPlanOverTheColumns) {
+  PublishedRunRow row = row_of(
       "{framework: {name: fsdp, variant: automodel}, precision: fp8, model: {latent: {}, experts: "
       "{count: 16, top_k: 2, ffn: 512}}, cluster: {profile: dgx-h100, nic: 400 Gbit/s}}",
       "{sharding: {states: NNI, group: 4, expert_group: 2}, micro_batch: 4, overlap: {tensor: "
@@ -85,16 +85,16 @@ TEST(RowPlan, LaysJobAndPlanOverTheColumns) {
   EXPECT_EQ(reason(row), "ep not stated");
 }
 
-TEST(RowPlan, AJobMayNameItsModel) {
-  RunRow row = row_of("{framework: nanotron, model: llama-2-7b}");
+TEST(TableRowPlan, AJobMayNameItsModel) {
+  PublishedRunRow row = row_of("{framework: nanotron, model: llama-2-7b}");
   row.layers = row.hidden = row.heads = row.vocabulary = row.ffn = std::nullopt;
   EXPECT_EQ(planned(row).job.model.layers, 32);
   row.job = "{framework: nanotron}";
   EXPECT_EQ(reason(row), "layers not stated");
 }
 
-TEST(RowPlan, ARecipeIsWhatARowLeavesUnsaid) {
-  RunRow row = row_of("{framework: megatron-core}", "");
+TEST(TableRowPlan, ARecipeIsWhatARowLeavesUnsaid) {
+  PublishedRunRow row = row_of("{framework: megatron-core}", "");
   EXPECT_EQ(plan::sharding_letters(planned(row).plan.sharding), "NNG");
   EXPECT_TRUE(planned(row).plan.sequence_parallel);
   row.plan = "{sharding: NNN, sequence_parallel: false}";
@@ -105,17 +105,18 @@ TEST(RowPlan, ARecipeIsWhatARowLeavesUnsaid) {
   EXPECT_FALSE(planned(row).plan.sequence_parallel);
 }
 
-TEST(RowPlan, SaysWhatItAssumed) {
-  const auto made = std::get<RowPlan>(job_and_plan_of_row(row_of("{framework: nanotron}", "")));
+TEST(TableRowPlan, SaysWhatItAssumed) {
+  const auto made =
+      std::get<TableRowPlan>(job_and_plan_of_row(row_of("{framework: nanotron}", "")));
   EXPECT_EQ(made.notes, (std::vector<std::string>{"precision not stated: bf16 assumed",
                                                   "recompute not stated: none assumed"}));
-  EXPECT_TRUE(std::get<RowPlan>(job_and_plan_of_row(small_row())).notes.empty());
+  EXPECT_TRUE(std::get<TableRowPlan>(job_and_plan_of_row(small_row())).notes.empty());
 }
 
-TEST(RowPlan, WhatARowLeavesOutIsItsJobs) {
+TEST(TableRowPlan, WhatARowLeavesOutIsItsJobs) {
   plan::Job job = planned(small_row()).job;
   job.kernels.attention = cluster::AttentionKernel::kFlash1;
-  RunRow row = row_of("", "{sharding: NNG}");
+  PublishedRunRow row = row_of("", "{sharding: NNG}");
   row.model = "";
   row.layers.reset();
   row.cluster = "";
@@ -128,20 +129,20 @@ TEST(RowPlan, WhatARowLeavesOutIsItsJobs) {
   EXPECT_EQ(planned(row, &job).job.kernels.attention, cluster::AttentionKernel::kFlash2);
 }
 
-TEST(RowPlan, BridgeKeepsNarrowMomentsForLatentAttention) {
+TEST(TableRowPlan, BridgeKeepsNarrowMomentsForLatentAttention) {
   const std::string bridge = "{framework: {name: megatron-core, variant: bridge}";
   EXPECT_EQ(planned(row_of(bridge + "}")).job.optimizer, plan::Optimizer::kAdam);
-  const RunRow row =
+  const PublishedRunRow row =
       row_of(bridge + ", model: {latent: {}, experts: {count: 8, top_k: 2, ffn: 64}}}");
   EXPECT_EQ(planned(row).job.optimizer, plan::Optimizer::kAdamNarrow);
 }
 
 // 40 layers, an embedding, a norm and a head on four stages: 11, 11, 11 and 10 modules.
-TEST(RowPlan, SomeStacksDealOutModules) {
+TEST(TableRowPlan, SomeStacksDealOutModules) {
   EXPECT_EQ(plan::stage_layers_by_modules(40, 4), (std::vector<std::int64_t>{10, 11, 11, 8}));
   EXPECT_EQ(plan::stage_layers_by_modules(80, 2), (std::vector<std::int64_t>{41, 39}));
   EXPECT_TRUE(plan::stage_layers_by_modules(4, 4).empty());
-  RunRow row = row_of("{framework: megatron-lm}");
+  PublishedRunRow row = row_of("{framework: megatron-lm}");
   row.layers = 40;
   EXPECT_TRUE(planned(row).plan.layers.empty());
   row.job = "{framework: {name: megatron-lm, variant: aleph-alpha}}";
@@ -151,17 +152,17 @@ TEST(RowPlan, SomeStacksDealOutModules) {
 }
 
 // Sixteen layers and a head of four on four stages: a stage is full above five.
-TEST(RowPlan, SomeStacksFillStagesByCost) {
+TEST(TableRowPlan, SomeStacksFillStagesByCost) {
   EXPECT_EQ(plan::stage_layers_by_costs(16, 4, {.layer = 1, .head = 4}),
             (std::vector<std::int64_t>{6, 5, 4, 1}));
   EXPECT_EQ(plan::stage_layers_by_costs(8, 2, {.layer = 1, .head = 0}),
             (std::vector<std::int64_t>{5, 3}));
-  RunRow row = row_of("{framework: nanotron}");
+  PublishedRunRow row = row_of("{framework: nanotron}");
   row.layers = 16;
   EXPECT_FALSE(planned(row).plan.layers.empty());
 }
 
-TEST(RowPlan, NanotronOverlapsGradientsOfUnshardedOptimizersAlone) {
+TEST(TableRowPlan, NanotronOverlapsGradientsOfUnshardedOptimizersAlone) {
   const plan::PlannedJob made = planned(row_of("{framework: nanotron}"));
   EXPECT_TRUE(made.plan.overlap.gradients);
   EXPECT_FALSE(made.job.kernels.fused_accumulation);
@@ -169,8 +170,8 @@ TEST(RowPlan, NanotronOverlapsGradientsOfUnshardedOptimizersAlone) {
 }
 
 // A layer of hidden 4, 2 heads of 2 and a gated MLP of 8 has weights of 32, 64, 16 and 48.
-TEST(RowPlan, BucketsCloseWithTheWeightThatFillsThem) {
-  model::Architecture model;
+TEST(TableRowPlan, BucketsCloseWithTheWeightThatFillsThem) {
+  model::ModelArchitecture model;
   model.layers = 2;
   model.hidden = 4;
   model.heads = model.kv_heads = model.head_dim = 2;
@@ -188,7 +189,7 @@ TEST(RowPlan, BucketsCloseWithTheWeightThatFillsThem) {
   EXPECT_GT(bucket("{sharding: NNG}"), 1000 * beside) << "the whole buffer at once";
 }
 
-TEST(RowPlan, WhatSomeStacksSendBeyondTheirPlan) {
+TEST(TableRowPlan, WhatSomeStacksSendBeyondTheirPlan) {
   const auto kernels = [](const std::string& framework) {
     return planned(row_of("{framework: " + framework + "}", "{sharding: NNG}")).job.kernels;
   };
@@ -197,7 +198,7 @@ TEST(RowPlan, WhatSomeStacksSendBeyondTheirPlan) {
   EXPECT_TRUE(kernels("nanotron").fused_gate);
   EXPECT_FALSE(kernels("internevo").fused_gate);
   EXPECT_FALSE(kernels("internevo").wide_gradients);
-  const plan::Kernels aleph = kernels("{name: megatron-lm, variant: aleph-alpha}");
+  const plan::FrameworkKernels aleph = kernels("{name: megatron-lm, variant: aleph-alpha}");
   EXPECT_TRUE(aleph.wide_gradients);
   EXPECT_TRUE(aleph.gathered_logits);
   EXPECT_FALSE(aleph.scattered_gradients);
@@ -209,16 +210,17 @@ std::string silent_where_usual(const plan::PlannedJob& made) {
   nlohmann::ordered_json& job = file["job"];
   job["model"] = model::inline_model_mapping(made.job.model);
   job["cluster"] = cluster::inline_cluster_mapping(made.job.cluster);
-  const plan::Kernels usual = plan::default_kernels(made.job.framework, made.job.cluster.device);
+  const plan::FrameworkKernels usual =
+      plan::default_kernels(made.job.framework, made.job.cluster.device);
   nlohmann::ordered_json& kernels = job["kernels"];
-  for (const auto& [flag, name] : plan::kKernelFlags) {
+  for (const auto& [flag, name] : plan::kKernelFlagNames) {
     if (made.job.kernels.*flag == usual.*flag) kernels.erase(std::string(name));
   }
   if (made.job.kernels.attention == usual.attention) kernels.erase("attention");
   if (made.job.optimizer == plan::default_optimizer(made.job.framework, made.job.model))
     job.erase("optimizer");
   const plan::Plan& plan = made.plan;
-  const plan::Overlap overlap = plan::default_overlap(made.job, plan);
+  const plan::OverlapFlags overlap = plan::default_overlap(made.job, plan);
   for (const auto& [flag, name] : plan::kOverlapFlagNames) {
     if (plan.overlap.*flag == overlap.*flag) file["overlap"].erase(std::string(name));
   }
@@ -227,7 +229,8 @@ std::string silent_where_usual(const plan::PlannedJob& made) {
     file.erase("buckets");
   if (plan.layers == plan::default_stage_layers(made.job, plan)) file.erase("layers");
   if (plan.accumulate == plan::default_gradient_type(made.job)) file.erase("accumulate");
-  if (plan.tensor_input == plan::default_tensor_input(made.job)) file.erase("tensor_input");
+  if (plan.tensor_input == plan::default_gathered_input_policy(made.job))
+    file.erase("tensor_input");
   return file.dump();
 }
 
@@ -238,17 +241,17 @@ std::pair<int, int> compare_with_files(const std::filesystem::path& path) {
   int rows = 0;
   int silent = 0;
   for (const CsvRow& cells : table.rows) {
-    const auto row = read_run_row(table, cells);
-    if (!std::holds_alternative<RunRow>(row)) continue;
-    const auto made_row = job_and_plan_of_row(std::get<RunRow>(row));
-    const auto* made = std::get_if<RowPlan>(&made_row);
+    const auto row = read_measured_run_row(table, cells);
+    if (!std::holds_alternative<PublishedRunRow>(row)) continue;
+    const auto made_row = job_and_plan_of_row(std::get<PublishedRunRow>(row));
+    const auto* made = std::get_if<TableRowPlan>(&made_row);
     if (made == nullptr) continue;
     const plan::PlannedJob& said = made->planned;
     const std::string text = silent_where_usual(said);
-    const plan::PlannedJob read = plan::read_plan(Document::parse(text, "plan"), {});
+    const plan::PlannedJob read = plan::read_plan(YamlJsonDocument::parse(text, "plan"), {});
     silent += text.find("\"accumulate\"") == std::string::npos ? 1 : 0;
     ++rows;
-    const std::string id = std::get<RunRow>(row).id;
+    const std::string id = std::get<PublishedRunRow>(row).id;
     EXPECT_EQ(read.plan, said.plan) << id << " " << text;
     EXPECT_EQ(plan::plan_yaml(read, true), plan::plan_yaml(said, true)) << id;
     try {
@@ -265,7 +268,7 @@ std::pair<int, int> compare_with_files(const std::filesystem::path& path) {
 }
 
 // The defaults of a framework are the same for rows and jobs: those of its file.
-TEST(RowPlan, AJobThatSaysTheSameHasTheSamePriceForEveryRowOfTheTables) {
+TEST(TableRowPlan, AJobThatSaysTheSameHasTheSamePriceForEveryRowOfTheTables) {
   for (const char* name : {"training_runs.csv", "training_runs_2.csv", "memory.csv"}) {
     const auto [rows, silent] = compare_with_files(std::filesystem::path("data") / name);
     EXPECT_GT(rows, 700) << name;
@@ -275,14 +278,14 @@ TEST(RowPlan, AJobThatSaysTheSameHasTheSamePriceForEveryRowOfTheTables) {
 
 struct Change {
   const char* what;
-  void (*change)(RunRow& row);
+  void (*change)(PublishedRunRow& row);
   const char* reason;
 };
 
 class RowPlanSkips : public ::testing::TestWithParam<Change> {};
 
 TEST_P(RowPlanSkips, WithAReason) {
-  RunRow row = small_row();
+  PublishedRunRow row = small_row();
   GetParam().change(row);
   EXPECT_EQ(reason(row), GetParam().reason) << GetParam().what;
 }
@@ -290,19 +293,23 @@ TEST_P(RowPlanSkips, WithAReason) {
 INSTANTIATE_TEST_SUITE_P(
     Rows, RowPlanSkips,
     ::testing::Values(
-        Change{"adapter", [](RunRow& r) { r.no_plan = "LoRA: frozen weights"; },
+        Change{"adapter", [](PublishedRunRow& r) { r.no_plan = "LoRA: frozen weights"; },
                "LoRA: frozen weights"},
-        Change{"no layers", [](RunRow& r) { r.layers.reset(); }, "layers not stated"},
-        Change{"no width", [](RunRow& r) { r.ffn.reset(); }, "ffn_hidden not stated"},
-        Change{"no vpp", [](RunRow& r) { r.chunks.reset(); }, "vpp not stated"},
-        Change{"no batch", [](RunRow& r) { r.micro_batch.reset(); }, "micro_batch not stated"},
-        Change{"degrees", [](RunRow& r) { r.tensor = 3; }, "degrees do not divide the GPUs"},
-        Change{"illegal", [](RunRow& r) { r.global_batch = 15; }, "no legal plan: batch-per-data"},
-        Change{"no such profile", [](RunRow& r) { r.cluster = "deep-thought"; },
+        Change{"no layers", [](PublishedRunRow& r) { r.layers.reset(); }, "layers not stated"},
+        Change{"no width", [](PublishedRunRow& r) { r.ffn.reset(); }, "ffn_hidden not stated"},
+        Change{"no vpp", [](PublishedRunRow& r) { r.chunks.reset(); }, "vpp not stated"},
+        Change{"no batch", [](PublishedRunRow& r) { r.micro_batch.reset(); },
+               "micro_batch not stated"},
+        Change{"degrees", [](PublishedRunRow& r) { r.tensor = 3; },
+               "degrees do not divide the GPUs"},
+        Change{"illegal", [](PublishedRunRow& r) { r.global_batch = 15; },
+               "no legal plan: batch-per-data"},
+        Change{"no such profile", [](PublishedRunRow& r) { r.cluster = "deep-thought"; },
                "no job with a plan"},
-        Change{"part of a node", [](RunRow& r) { r.gpus = 12; }, "no job with a plan"},
-        Change{"unknown key", [](RunRow& r) { r.plan = "{zero: 1}"; }, "no job with a plan"},
-        Change{"no mapping", [](RunRow& r) { r.job = "bf16"; }, "no job with a plan"}));
+        Change{"part of a node", [](PublishedRunRow& r) { r.gpus = 12; }, "no job with a plan"},
+        Change{"unknown key", [](PublishedRunRow& r) { r.plan = "{zero: 1}"; },
+               "no job with a plan"},
+        Change{"no mapping", [](PublishedRunRow& r) { r.job = "bf16"; }, "no job with a plan"}));
 
 }  // namespace
 }  // namespace stepwright::validate

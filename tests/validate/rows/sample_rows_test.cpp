@@ -24,19 +24,20 @@ constexpr const char* kPerlmutter = "a100_sxm4_80g_perlmutter";
 constexpr const char* kVista = "gh200_120g_vista";
 
 Validation operators(const std::string& rows, const std::string& profile = kPerlmutter) {
-  return validate(
+  return compare_predictions_to_measurements(
       parse_csv("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n" + rows, "operators.csv"),
       {.profile = profile});
 }
 
 Validation collectives(const std::string& rows, const std::string& profile = kPerlmutter) {
-  return validate(parse_csv("op,nodes,gpus_per_node,elements_fp16,time_us\n" + rows, "links.csv"),
-                  {.profile = profile});
+  return compare_predictions_to_measurements(
+      parse_csv("op,nodes,gpus_per_node,elements_fp16,time_us\n" + rows, "links.csv"),
+      {.profile = profile});
 }
 
 TEST(OperatorRows, EachDirectionIsAResultAndARowCountsOnce) {
   const Validation v = operators("linear_qkv,1,4,2048,4096,32,,3500,7000\n");
-  EXPECT_EQ(v.kind, TableKind::kOperatorSamples);
+  EXPECT_EQ(v.kind, MeasurementTableKind::kOperatorSamples);
   EXPECT_EQ(v.rows, 1U);
   EXPECT_EQ(v.used, 1U);
   EXPECT_EQ(v.errors.used, 1U);
@@ -94,11 +95,11 @@ TEST(OperatorRows, AnotherDeviceIsNoted) {
 
 TEST(OperatorRows, OrderAndOtherColumnsChangeNothing) {
   const Validation v = operators("rope,1,4,2048,4096,32,,500,\ngelu,1,4,4096,4096,,,900,\n");
-  const Validation other =
-      validate(parse_csv("extra,bwd_us,fwd_us,layers,heads,hidden,seq,batch,tp,op\n"
-                         "x,,900,,,4096,4096,4,1,gelu\ny,,500,,32,4096,2048,4,1,rope\n",
-                         "operators.csv"),
-               {.profile = kPerlmutter});
+  const Validation other = compare_predictions_to_measurements(
+      parse_csv("extra,bwd_us,fwd_us,layers,heads,hidden,seq,batch,tp,op\n"
+                "x,,900,,,4096,4096,4,1,gelu\ny,,500,,32,4096,2048,4,1,rope\n",
+                "operators.csv"),
+      {.profile = kPerlmutter});
   ASSERT_EQ(other.results.size(), 2U);
   EXPECT_EQ(v.results[0].predicted, other.results[1].predicted);
   EXPECT_EQ(v.results[1].predicted, other.results[0].predicted);
@@ -106,12 +107,12 @@ TEST(OperatorRows, OrderAndOtherColumnsChangeNothing) {
 
 TEST(OperatorRows, AColumnNamesTheMachineOfARow) {
   const std::string row = "gelu,1,4,4096,4096,,,900,";
-  const Validation v =
-      validate(parse_csv("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us,cluster\n" + row + "," +
-                             kVista + "\n" + row + ",gh200-96g\n" + row + ",perlmutter-a100-80g\n" +
-                             row + ",deep-thought\n" + row + ",\n",
-                         "operators.csv"),
-               {});
+  const Validation v = compare_predictions_to_measurements(
+      parse_csv("op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us,cluster\n" + row + "," + kVista +
+                    "\n" + row + ",gh200-96g\n" + row + ",perlmutter-a100-80g\n" + row +
+                    ",deep-thought\n" + row + ",\n",
+                "operators.csv"),
+      {});
   ASSERT_EQ(v.results.size(), 3U);
   EXPECT_EQ(v.results[0].groups[1], "gh200-96g");
   EXPECT_EQ(v.results[0].predicted, v.results[1].predicted);
@@ -150,7 +151,7 @@ TEST(OperatorRows, WithoutAMachineTheRefusalSaysWhatToAdd) {
 }
 
 TEST(OperatorRows, KernelsTellTheirDevice) {
-  const Validation v = validate(
+  const Validation v = compare_predictions_to_measurements(
       parse_csv("id,gpu,op,dtype,m,n,k,batch,seq_len,heads,kv_heads,head_dim,causal,direction,"
                 "metric,value\n"
                 "k-1,H100-SXM-80GB,gemm,bf16,8192,8192,8192,1,,,,,,,time_us,1700\n"
@@ -210,7 +211,7 @@ TEST(CollectiveRows, AMachineThatNobodySampledIsNoted) {
 }
 
 TEST(CollectiveRows, AColumnNamesTheMachineAndAStrideTheLayout) {
-  const Validation v = validate(
+  const Validation v = compare_predictions_to_measurements(
       parse_csv(std::string("op,nodes,gpus_per_node,elements_fp16,time_us,cluster,stride\n") +
                     "all_reduce,4,1,500000000,1280000," + kPerlmutter + ",4\n" +
                     "all_reduce,4,1,500000000,40000," + kVista + ",\n",
@@ -252,11 +253,12 @@ class OwnMessages : public ::testing::Test {
   }
 
   [[nodiscard]] Validation judge(const std::string& rows) const {
-    return validate(parse_csv("library,operation,nodes,ranks_of_node,groups_of_node,"
-                              "payload_bytes,chunk_bytes,seconds\n" +
-                                  rows,
-                              "messages.csv"),
-                    {.profile = path_.string()});
+    return compare_predictions_to_measurements(
+        parse_csv("library,operation,nodes,ranks_of_node,groups_of_node,"
+                  "payload_bytes,chunk_bytes,seconds\n" +
+                      rows,
+                  "messages.csv"),
+        {.profile = path_.string()});
   }
 
   Folder folder_;
@@ -267,7 +269,7 @@ TEST_F(OwnMessages, ArePredictedByTheirLibrary) {
   // One step of a ring of two: half of the buffer, one way.
   const Validation v =
       judge("gloo,all_gather,2,1,1,2e8,0,2.002\nho-ring,all_gather,2,2,1,1e6,4096,1\n");
-  EXPECT_EQ(v.kind, TableKind::kOwnMessages);
+  EXPECT_EQ(v.kind, MeasurementTableKind::kOwnMessages);
   EXPECT_EQ(v.used, 1U);
   ASSERT_EQ(v.results.size(), 1U);
   EXPECT_NEAR(v.results[0].predicted, 1.001, 1e-9);
@@ -281,10 +283,11 @@ TEST_F(OwnMessages, NeedAProfileAndSayWhereTheyAreBad) {
   EXPECT_THAT(refusal([&] { static_cast<void>(judge("gloo,all_gather,2,1,1,-5,0,2\n")); }),
               HasSubstr("payload_bytes"));
   EXPECT_THAT(refusal([&] {
-                validate(parse_csv("library,operation,nodes,ranks_of_node,groups_of_node,"
-                                   "payload_bytes,chunk_bytes,seconds\n",
-                                   "messages.csv"),
-                         {});
+                compare_predictions_to_measurements(
+                    parse_csv("library,operation,nodes,ranks_of_node,groups_of_node,"
+                              "payload_bytes,chunk_bytes,seconds\n",
+                              "messages.csv"),
+                    {});
               }),
               HasSubstr("--profile MEASURED"));
 }

@@ -5,8 +5,8 @@
 namespace stepwright::validate {
 
 /// Returns a row of training runs: a GPT of two layers on one DGX A100.
-inline RunRow small_row() {
-  RunRow row;
+inline PublishedRunRow small_row() {
+  PublishedRunRow row;
   row.id = "hand-0001";
   row.source = "hand";
   row.cluster = "dgx-a100-80g";
