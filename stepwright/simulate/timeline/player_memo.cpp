@@ -96,6 +96,9 @@ bool StageSimulator::play_again(std::vector<SimulatedStageNotice>& notices) {
   if ((meeting_ | held_ | watches_[kArrivals].streams) != 0) return false;
   for (const SimulatedScheduleSlot& played : memo_->of(track_id(lanes_[kComputeQueueIndex].slot))) {
     if (!stands_like(played)) continue;
+    // A task without time may have ended the slot before at this instant: its record would lack
+    // what is repeated.
+    recording_ = false;
     repeat(played, notices);
     return true;
   }

@@ -84,7 +84,11 @@ class Generator {
       }
       append(draft_.add(first), false);
     }
-    for (int i = pick(0, 3); i > 0; --i) append(draft_.add(lines()), pick(0, 3) > 0);
+    for (int i = pick(0, 3); i > 0; --i) {
+      // Compilers evaluate arguments of a call in different orders.
+      const step::TemplateId which = draft_.add(lines());
+      append(which, pick(0, 3) > 0);
+    }
     append(draft_.add({computation(seconds())}), true);
     if (sends) {
       Line out = send(seconds(), backward);
