@@ -12,13 +12,13 @@
 
 namespace stepwright::answers {
 
-/// The arguments of the command `check`: a job to check before it is queued, and from which gain on
-/// a better plan makes the check fail.
+/// The arguments of the command `check`: a job to check before it is queued, and the gain of a
+/// better plan at which the check fails.
 struct JobCheckRequest {
   /// Files that describe the job: a framework's configuration or launch script, or one plan file.
   ImportRequest job;
-  /// Gain from which on a better plan makes the check fail, as a share of the step time ('5%' or
-  /// '0.05'); empty: no gain does.
+  /// Smallest gain of a better plan at which the check fails, as a share of the job's step time
+  /// ('5%' or '0.05'); empty: no gain makes it fail.
   std::string gain;
   std::vector<std::string> logs;  ///< Paths of log files of an earlier run of the job; empty: none.
   MemoryHeadroom reserve;

@@ -44,8 +44,8 @@ plan::PlannedJob read_plan_with_resolved_schedule(const UserFile& file,
 /// if it cannot be read.
 bool file_contains_plan(const UserFile& file);
 
-/// `declares_plan`, `declares_job`: true if the text of a file declares itself a plan, or a job.
-/// Both work for files of any format and fail with `kInput` if the file cannot be read.
+/// True if the text of a file, of any format, says that it is a plan; `declares_job`: that it is a
+/// job. Both fail with `kInput` if the file cannot be read.
 bool declares_plan(const UserFile& file);
 bool declares_job(const UserFile& file);
 

@@ -60,7 +60,7 @@ LaunchablePlanAnswer choose_framework_to_launch(const plan::Job& job,
                                                 const tune::TuneOptions& options);
 
 /// Returns, for each framework, the plan that its files can start: `plan` itself or the nearest
-/// one; a run without a plan: the framework can start no plan near it. The result is kept in
+/// one; an entry whose `plan` is nullopt: the framework can start none. The result is kept in
 /// `started` for later calls. `plan` must be a plan of the job of `started`.
 const std::vector<tune::NearestFrameworkPlan>& find_launchable_plans(LaunchablePlans& started,
                                                                      const plan::Plan& plan,

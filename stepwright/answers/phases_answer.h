@@ -9,7 +9,7 @@
 
 namespace stepwright::answers {
 
-/// The arguments of the command `stepwright phases`, which prices steps with several phases (such
+/// The arguments of the command `stepwright phases`, which predicts steps with several phases (such
 /// as generation and training in reinforcement learning).
 struct StepPhasesRequest {
   std::string name;  ///< Name of the job's file, with which error messages about the job begin.

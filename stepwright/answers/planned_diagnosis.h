@@ -26,8 +26,8 @@ PredictionAndMeasurements add_plan_prediction(const plan::PlannedJob& planned,
                                               diagnose::Diagnosis& diagnosis);
 
 /// Returns the bytes that PyTorch's caching allocator requests from the device for a tensor that
-/// does not fit in an existing segment: 2 MiB below 1 MiB, 20 MiB below 10 MiB, else a multiple of
-/// 2 MiB (c10/cuda/CUDACachingAllocator.cpp, `get_allocation_size`).
+/// fits in no existing segment: 2 MiB for less than 1 MiB, 20 MiB for less than 10 MiB, else
+/// rounded up to 2 MiB (c10/cuda/CUDACachingAllocator.cpp, `get_allocation_size`).
 double allocator_segment_bytes(double tensor_bytes);
 
 }  // namespace stepwright::answers

@@ -21,7 +21,7 @@
 
 namespace stepwright::answers {
 
-/// Upper limits on what a user can request from `tune`: the number of plans, and of threads.
+/// The most plans that a user can request from `tune`; the next constant limits its threads.
 inline constexpr std::int64_t kMaxRequestedPlans = 100'000;
 inline constexpr int kMaxTuneThreads = 1024;
 
@@ -29,7 +29,7 @@ inline constexpr int kMaxTuneThreads = 1024;
 struct TuneRequest {
   /// Name of the job's file, with which error messages about the job begin.
   std::string name;
-  /// Options of the search; its `progress` callback is replaced by that of the answer.
+  /// Options of the search; the command `tune` replaces their `progress` callback by its own.
   tune::TuneOptions options;
   /// The user's own plan, to be compared with the best plan; nullopt: none.
   std::optional<plan::PlannedJob> own;
@@ -39,8 +39,8 @@ struct TuneRequest {
   /// True: also compute how much faster the job would be with more device memory.
   bool more_memory = false;
   /// Callback that reads the job for another framework, so that each framework is searched and the
-  /// one that starts the fastest plan wins. Empty: search only for the job's framework, or accept a
-  /// plan that no framework starts.
+  /// one that starts the fastest plan wins. Empty: search once, for the framework that the job
+  /// names, if any.
   ReadJobForFramework job_for;
   /// Path of the best plan's file, used in the commands that the answer suggests; empty: none.
   std::string plan_file;

@@ -19,8 +19,8 @@ struct ScriptCaptureRequest {
   std::optional<std::int64_t> devices_per_node;
   bool only_launchers = false;  ///< True: commands that write, download or delete files do nothing.
   std::chrono::milliseconds timeout{std::chrono::minutes(5)};
-  /// Program that the stand-ins for launchers run; its main() must call `stand_in` first. Empty:
-  /// this program.
+  /// Program that the stand-ins for launchers run; its main() must call `run_launcher_stand_in`
+  /// first. Empty: this program.
   std::filesystem::path program;
 };
 

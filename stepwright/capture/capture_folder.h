@@ -14,8 +14,8 @@ void add_file_writer_stand_ins(const std::filesystem::path& folder);
 /// program, the settings, and the events recorded so far. The destructor removes the folder.
 class ScriptCaptureFolder {
  public:
-  /// Makes the folder. `program`: absolute path of the program that stands in for launchers; its
-  /// main() must call `stand_in` first. Fails with `kRuntime` if the folder cannot be made.
+  /// Makes the folder. `program`: absolute path of the launchers' stand-in, whose main() must first
+  /// call `run_launcher_stand_in`. Fails with `kRuntime` if the folder cannot be made.
   ScriptCaptureFolder(const std::filesystem::path& program, const ScriptCaptureSettings& settings);
   ~ScriptCaptureFolder();
   ScriptCaptureFolder(const ScriptCaptureFolder&) = delete;

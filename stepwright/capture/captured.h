@@ -41,7 +41,7 @@ struct CapturedLaunchCommand {
   std::vector<std::string> left_out;
   /// How many times the script reached this command or an equivalent one.
   std::int64_t count = 1;
-  /// Number of different hosts on which the `count` equal launches would run.
+  /// Number of different hosts on which the `count` merged launches would run.
   std::int64_t hosts = 1;
 };
 

@@ -19,8 +19,8 @@ inline constexpr const char* kScriptDepthVariable = "STEPWRIGHT_CAPTURE_DEPTH";
 /// Environment variable with the path of the real program that a stand-in replaces; set only if the
 /// script called the program by path.
 inline constexpr const char* kReplacedProgramPathVariable = "STEPWRIGHT_CAPTURE_REAL";
-/// Environment variable that is set ("local" or "remote") if commands that write files must do
-/// nothing.
+/// Environment variable that is set if commands that write files must do nothing: "remote" on
+/// another machine or in a container, else "local".
 inline constexpr const char* kCaptureDryRunVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
 /// The deepest allowed nesting of scripts that call each other; deeper nesting stops the capture.
 inline constexpr int kMaxScriptNestingDepth = 50;
@@ -64,7 +64,7 @@ struct ScriptCaptureContext {
 void write_capture_settings(const ScriptCaptureSettings& settings,
                             const std::filesystem::path& folder);
 
-/// Reads the capture that this process belongs to from its environment; nullopt: none.
+/// Reads from the environment which capture this process belongs to; nullopt: it is in none.
 std::optional<ScriptCaptureContext> read_capture_context();
 
 /// Writes what this process knows about its capture into environment variables, for programs that

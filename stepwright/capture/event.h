@@ -15,14 +15,14 @@ namespace stepwright::capture {
 void append_captured_launch_event(const std::filesystem::path& folder,
                                   const CapturedLaunchCommand& command);
 
-/// Kinds of events that consist of one text: a launcher that ran for real, a skipped command, a
-/// note, an error.
+/// Kinds of events that consist of one text: a launcher that ran for real ("ran"), a skipped
+/// command ("not_run"), a note, an error.
 inline constexpr std::string_view kLauncherRanCaptureEvent = "ran";
 inline constexpr std::string_view kNotRunEvent = "not_run";
 inline constexpr std::string_view kNoteEvent = "note";
 inline constexpr std::string_view kErrorEvent = "error";
 
-/// Appends a text event (`kLauncherRanEvent`, `kNoteEvent`, ...) to the file of events in a
+/// Appends a text event (`kLauncherRanCaptureEvent`, `kNoteEvent`, ...) to the file of events in a
 /// capture's folder.
 void append_capture_text_event(const std::filesystem::path& folder, std::string_view kind,
                                std::string_view text);

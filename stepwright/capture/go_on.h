@@ -9,8 +9,8 @@
 
 namespace stepwright::capture {
 
-/// Exit codes: 127, a shell's code for a missing program; 126, for a file that is not executable;
-/// 125, a stand-in stops the capture.
+/// Exit codes. 127: a program is missing, 126: a file is not executable (both as in a shell), 125:
+/// a stand-in stops the capture.
 inline constexpr int kCommandNotFoundExitCode = 127, kNotExecutableExit = 126,
                      kCaptureStoppedExit = 125;
 

@@ -15,8 +15,8 @@ inline constexpr const char* kSupervisorDescriptorVariable = "STEPWRIGHT_CAPTURE
 
 /// Runs a script and ends every process that it leaves behind: a few seconds after the script has
 /// ended, on a signal (which is passed on first), when a recorded error asks for it, or when the
-/// capturing process is gone. Reports "exit CODE", or "error TEXT" if the command cannot be
-/// started.
+/// capturing process is gone. Reports "exit CODE" to that process, or "error TEXT" if the command
+/// cannot be started.
 int run_supervised_script(ScriptCaptureContext context, const Words& command);
 
 }  // namespace stepwright::capture

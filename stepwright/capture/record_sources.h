@@ -16,8 +16,8 @@ bool is_capture_record(std::string_view text);
 
 /// Returns a captured record as a launch script and the text files that its commands name (taken
 /// from the record, else from this machine). `command`: number of the only command to use, from 1;
-/// nullopt: all. Fails with `kInput` if there is no such command, or if no command is chosen and
-/// they run on different numbers of nodes or devices.
+/// nullopt: all. Fails with `kInput` if there is no such command, or if all are used and run on
+/// different numbers of nodes or devices.
 std::vector<launch_scripts::SourceFile> capture_record_as_sources(
     const ScriptCaptureResult& captured, std::optional<std::int64_t> command,
     const std::string& name);

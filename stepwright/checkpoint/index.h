@@ -25,8 +25,8 @@ struct CheckpointFileEntry {
   bool operator==(const CheckpointFileEntry&) const = default;
 };
 
-/// The part of a model tensor that one file of a checkpoint holds, as a flat tensor named
-/// `STATE/TENSOR`.
+/// The part of a model tensor that one file of a checkpoint holds, as a flat tensor whose name is
+/// the state and the tensor: `weights/embedding.word`.
 struct CheckpointTensorSlice {
   std::int64_t file = 0;  ///< Index of the slice's file in the checkpoint's list of files.
   std::vector<StridedShardPiece> pieces;
@@ -106,9 +106,9 @@ CheckpointIndex parse_checkpoint_index(std::string_view text, const std::filesys
 /// Reads the index of the checkpoint in a folder.
 CheckpointIndex load_checkpoint_index(const std::filesystem::path& directory);
 
-/// `checkpoint_part_text` converts what one rank wrote to a text that is sent to another rank;
-/// `parse_checkpoint_part` reads that text.
+/// Returns what one rank wrote to a checkpoint as a text that is sent to another rank.
 std::string checkpoint_part_text(const RankCheckpointPart& part);
+/// Reads a text that `checkpoint_part_text` returned.
 RankCheckpointPart parse_checkpoint_part(std::string_view text);
 
 /// Fails with `kInput` unless each element of each tensor is in exactly one slice of the

@@ -19,12 +19,12 @@ struct StridedShardPiece {
   bool operator==(const StridedShardPiece&) const = default;
 };
 
-/// Appends the run of `length` elements from `begin` to a list of pieces; extends the last piece if
-/// the run continues it.
+/// Appends `length` consecutive elements of a tensor, from element `begin`, to a list of pieces
+/// (ranges of elements); extends the last piece if they continue it.
 void append_element_run(std::vector<StridedShardPiece>& pieces, std::int64_t begin,
                         std::int64_t length);
 
-/// Returns the total number of elements in all pieces.
+/// Returns the number of tensor elements in all pieces (strided ranges of elements) together.
 std::int64_t pieces_element_count(std::span<const StridedShardPiece> pieces);
 
 /// `length` consecutive elements of a tensor, from element `begin`, and where they are stored: from
@@ -36,8 +36,8 @@ struct StoredElementRun {
   std::int64_t at = 0;
 };
 
-/// Splits pieces into runs of consecutive elements and appends the runs. The pieces are stored one
-/// after the other in the source.
+/// Splits pieces (strided ranges of a tensor) into runs of consecutive elements and appends the
+/// runs. Source number `source` stores the pieces one after the other.
 void append_element_runs_of_pieces(std::vector<StoredElementRun>& runs,
                                    std::span<const StridedShardPiece> pieces, std::int64_t source);
 

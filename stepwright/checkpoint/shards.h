@@ -27,7 +27,8 @@ struct FlatTensorView {
 FileChecksum write_safetensors_file(const std::filesystem::path& path,
                                     const std::vector<FlatTensorView>& tensors);
 
-/// Returns the name under which a checkpoint file stores one state of a tensor: `STATE/TENSOR`.
+/// Returns the name under which a checkpoint file stores one state of a tensor, such as
+/// `weights/embedding.word`.
 std::string checkpoint_name_of_tensor_state(std::string_view state, std::string_view tensor);
 
 /// Checks that a file of a checkpoint exists, is a regular file, and has the size in the index.
@@ -56,8 +57,8 @@ class CheckpointShardReader {
   }
   /// Returns the index entry of a tensor by its name; null if there is none.
   [[nodiscard]] const CheckpointTensorEntry* find(std::string_view tensor) const;
-  /// Reads those elements of a tensor's state that the pieces list, in order. Fails with `kInput`,
-  /// naming file and tensor, if a shard file contradicts the index.
+  /// Reads those elements of a tensor's state that are in `pieces` (strided ranges), in their
+  /// order. Fails with `kInput`, naming file and tensor, if a shard file contradicts the index.
   void read_tensor_state(const CheckpointTensorEntry& tensor, std::string_view state,
                          std::span<const StridedShardPiece> pieces, std::span<std::byte> out);
   /// Checks that the shard files of a tensor's state agree with the index, without reading

@@ -24,8 +24,8 @@ class ScriptCaptureOptions {
 
   /// Captures a launch script: announces it, asks for consent if a person can answer, and runs it
   /// with stand-ins for its launchers. `nodes`: number of nodes of the job; nullopt: the script
-  /// decides. Fails as `capture::capture`, with `kInput` if the person refuses, with `kRuntime` if
-  /// a signal interrupted the capture.
+  /// decides. Fails as `capture::capture_launch_script`, with `kInput` if the person refuses, with
+  /// `kRuntime` if a signal interrupted the capture.
   [[nodiscard]] capture::ScriptCaptureResult capture_launch_script(
       const std::vector<std::string>& command, std::optional<std::int64_t> nodes,
       const Console& console) const;

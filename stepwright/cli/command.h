@@ -19,7 +19,7 @@ class Logger;
 /// Streams and texts through which a command communicates with its caller or a terminal.
 struct Console {
   std::ostream&
-      out;  ///< Stream of the command's answer; a `EscapedTextStream` if it is a terminal.
+      out;  ///< Stream of the command's answer; an `EscapedTextStream` if it is a terminal.
   const Logger& log;  ///< Log of all messages other than the command's answer.
   /// Stream for progress and questions to a person; null: standard error is no terminal.
   std::ostream* terminal = nullptr;
@@ -31,7 +31,7 @@ struct Console {
   /// Texts of files that the command reads from memory instead of from disk, with their names.
   std::span<const answers::UserFile> texts = {};
   /// Program to run in place of a captured script's launchers; its main() must call
-  /// `capture::stand_in` first. Empty: the running program.
+  /// `capture::run_launcher_stand_in` first. Empty: the running program.
   std::filesystem::path stand_in = {};
 };
 

@@ -9,7 +9,7 @@
 
 namespace stepwright::cli {
 
-/// Conditions (constants of training that only whole runs show) from which a fit starts.
+/// Conditions from which a fit starts: constants that only whole training runs can show.
 struct FitStartConditions {
   cost::TrainingConditions training;
   std::vector<plan::FrameworkExtraMemory> memory;

@@ -22,14 +22,14 @@ enum class OptionInputKind : std::uint8_t {
   kDocument,
 };
 
-/// Mark an option as one that names an output (`mark_option_as_output`) or an input (`reads`) of
-/// the command. Return the option.
+/// Marks an option as one that names an output of the command, and returns the option; `reads`
+/// marks one that names an input.
 CLI::Option* mark_option_as_output(CLI::Option* option,
                                    OptionOutputKind output = OptionOutputKind::kFile);
 CLI::Option* reads(CLI::Option* option, OptionInputKind input = OptionInputKind::kFile);
 
-/// `is_output_option`: true if the option was marked by `mark_option_as_output`.
-/// `is_document_option`: true if it was marked by `reads` as `OptionInputKind::kDocument`.
+/// True if the option was marked by `mark_option_as_output`; `is_document_option`: by `reads` as
+/// `OptionInputKind::kDocument`.
 bool is_output_option(CLI::Option& option);
 bool is_document_option(CLI::Option& option);
 

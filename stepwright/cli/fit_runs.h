@@ -9,7 +9,7 @@ struct Console;
 /// Arguments of `stepwright fit --runs`, which fits constants to whole training runs.
 struct FitRunsRequest {
   std::string runs;
-  /// File of conditions from which the fit starts; empty: the built-in ones.
+  /// File of training conditions (constants) from which the fit starts; empty: the built-in ones.
   std::string conditions;
   std::string output;  ///< File to which the fitted conditions are written; empty: not written.
   bool json = false;

@@ -24,14 +24,14 @@ struct ProfileFitRequest {
   std::string name;  ///< Name of the profile to write; empty: the name of the output file.
   /// Machine that collective samples were measured on, for tables that do not name it.
   std::string machine;
-  /// Plan file of the job whose profiler traces `files` are; empty: `files` are tables of samples.
+  /// If `files` are profiler traces, the plan file of the traced job; empty: they are tables.
   std::string plan;
   bool json = false;
 };
 
-/// Fit a device profile to operator samples (`fit_operator_sample_tables`) or a machine's
-/// collective constants to collective samples (`fit_collective_sample_tables`), write it and print
-/// its error. Fail with `kInput` if a table has other samples, or if no fit can be used.
+/// Fits a device profile to operator samples, writes it and prints its error;
+/// `fit_collective_sample_tables` fits a machine's collective constants to collective samples. Both
+/// fail with `kInput` if a table has other samples, or if no fit can be used.
 void fit_operator_sample_tables(const ProfileFitRequest& request, const Console& console);
 void fit_collective_sample_tables(const ProfileFitRequest& request, const Console& console);
 /// Fits a measured profile of this machine to the tables that `stepwright sample` wrote, writes the

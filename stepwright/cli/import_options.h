@@ -17,9 +17,9 @@ class ImportOptions {
 
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
-  /// Returns the files to import, with the values given by options. Files are read from the
-  /// console's texts if these have their names. With `--capture`, runs the launch script here, and
-  /// its record replaces the files. Fails as `ScriptCaptureOptions::capture`.
+  /// Returns the files to import, with the values given by options; texts of the console replace
+  /// files of the same names. With `--capture`, runs the launch script here and imports its record
+  /// instead. Fails as `ScriptCaptureOptions::capture_launch_script`.
   [[nodiscard]] answers::ImportRequest import_request_from_options(const Console& console) const;
 
  private:

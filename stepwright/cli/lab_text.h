@@ -9,9 +9,9 @@
 
 namespace stepwright::cli {
 
-/// Return what `lab check` prints, as text or JSON: the link rates of a lab (a cluster emulated on
-/// this machine), this machine's TCP rate in bytes/s, and the share of its rate that each link
-/// keeps when all links are busy.
+/// Returns what `lab check` prints (`lab_check_json`: as JSON): the link rates of a lab (a cluster
+/// emulated on this machine), this machine's TCP rate in bytes/s, and the share of its rate that
+/// each link keeps when all links are busy.
 std::string lab_check_text(const lab::EmulatedClusterSpec& spec, double capacity_bytes_per_s,
                            const lab::BusyLinkRateShares& busy);
 nlohmann::ordered_json lab_check_json(const lab::EmulatedClusterSpec& spec,

@@ -8,8 +8,8 @@
 
 namespace stepwright::cli {
 
-/// Return the entries of `stepwright list` as a JSON array: `models_json` for `list models`, and so
-/// on.
+/// Returns the entries of `stepwright list models` as a JSON array; `profiles_json` and the others
+/// below return those of the other lists.
 nlohmann::ordered_json models_json();
 /// Returns a JSON array with one entry, for one model. `length`: sequence length in tokens for its
 /// FLOPs per token; 0: a usual length.
@@ -20,8 +20,8 @@ nlohmann::ordered_json schedules_json();
 nlohmann::ordered_json collectives_json();
 nlohmann::ordered_json frameworks_json();
 
-/// Return a table for people from the JSON array of `list models`, `list profiles` or `list
-/// shardings`.
+/// Returns a table for people from the JSON array of `list models`; `profiles_text` and
+/// `shardings_text`: from that of `list profiles` or `list shardings`.
 std::string models_text(const nlohmann::ordered_json& models);
 std::string profiles_text(const nlohmann::ordered_json& profiles);
 std::string shardings_text(const nlohmann::ordered_json& shardings);

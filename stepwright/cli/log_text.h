@@ -7,7 +7,7 @@
 
 namespace stepwright::cli {
 
-/// Returns the text of `stepwright summarise_logged_calls`: what communication a log contains.
+/// Returns the text of `stepwright characterize`: what communication a log contains.
 std::string log_communication_text(const logs::LoggedCommunicationSummary& of);
 
 /// Returns lines about the log files that were read: the first lines of each that could not be

@@ -12,8 +12,8 @@ using answers::with_resolved_schedule;
 /// Returns the file at a path. If the console has a text with that name, returns this text instead.
 answers::UserFile read_file_or_console_text(const std::string& path, const Console& console);
 
-/// Read a job or plan from a file, or from a text of the console with that name. The file is
-/// checked as by the functions of similar names in `answers`.
+/// Reads a job from a file, or from a text of the console with that name, with the checks of
+/// `answers::read_job`; the functions below do the same for plans.
 plan::Job load_job_file(const std::string& path, const Console& console,
                         const std::string& framework = "");
 plan::PlannedJob load_plan_file(const std::string& path, const Console& console);

@@ -14,9 +14,8 @@ namespace stepwright::cli {
 /// Returns a bash script that completes the program's commands, options, and values that come from
 /// a short list.
 std::string bash_completion_script(const CLI::App& program);
-/// Return the script that completes the program's command line in zsh (`zsh_completion_script`) or
-/// fish
-/// (`fish_completion_script`).
+/// Returns the script that completes the program's command line in zsh; `fish_completion_script`
+/// returns the one for fish.
 std::string zsh_completion_script(const CLI::App& program);
 std::string fish_completion_script(const CLI::App& program);
 

@@ -8,8 +8,8 @@
 
 namespace stepwright::cli {
 
-/// Standard output as a stream that remembers why writing failed. Writes each line when it ends if
-/// it is a terminal, larger blocks to files and pipes.
+/// Standard output as a stream that remembers why writing failed. Writes to a terminal line by
+/// line, and to files and pipes in larger blocks.
 class StandardOutput : private std::streambuf {
  public:
   StandardOutput();

@@ -27,9 +27,8 @@ std::string training_run_cost_sentence(const plan::Job& job, double step_time_s,
                                        std::int64_t devices_idle,
                                        const tune::TrainingLengthAndPrice& run);
 
-/// `training_run_cost_headers` returns the headers of table columns about the whole training run:
-/// "days", "GPU-hours" and, with a price, "cost"; `run_cells` returns a plan's cells in these
-/// columns.
+/// Returns the headers of table columns about the whole training run: "days", "GPU-hours" and, with
+/// a price, "cost"; `run_cells` returns a plan's cells in these columns.
 std::vector<std::string> training_run_cost_headers(const tune::TrainingLengthAndPrice& run);
 std::vector<std::string> run_cells(const plan::Job& job, double step_time_s,
                                    std::int64_t devices_idle,

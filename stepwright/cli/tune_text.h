@@ -21,7 +21,7 @@ struct TuneOutputDetail {
 /// of the search; then, if asked for, the user's own plan, the whole training run and the sweep.
 std::string tune_text(const answers::TuneAnswer& answer, const TuneOutputDetail& detail);
 
-/// Return one line about the progress of a plan search, or of an answer that sweeps a setting.
+/// Returns one line about the progress of a plan search; the overload: about that of `tune`.
 std::string search_progress_text(const tune::TuneProgress& progress);
 std::string search_progress_text(const answers::TuneAnswerProgress& progress);
 

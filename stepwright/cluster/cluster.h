@@ -55,12 +55,12 @@ struct NetworkLevel {
   double uplink_bytes_per_s = 0;
   double latency_s = 0;  ///< Latency in seconds of one message over this level.
   /// True for a level between nodes. The bandwidth of its uplinks is then computed: the line rate
-  /// of all NICs in the lower unit, divided by `oversubscription`.
+  /// of all NICs in one unit of the level below, divided by `oversubscription`.
   bool network = false;
   double oversubscription = 1;
-  /// True for a level inside a node that has direct links instead of a switch: each lower unit
-  /// divides its uplink equally among the others, so that a group of a few units can use only the
-  /// links between them.
+  /// True for a level inside a node with direct links instead of a switch: each unit of the level
+  /// below divides its uplink equally among all other units, so that a group of few units can use
+  /// only the links between them.
   bool mesh = false;
   LinkTechnology links = LinkTechnology::kOther;
 
@@ -101,8 +101,8 @@ struct Cluster {
   bool operator==(const Cluster&) const = default;
 };
 
-/// Upper limits for a cluster: the number of devices, and of levels.
+/// Largest allowed number of devices of a cluster.
 inline constexpr std::int64_t kMaxClusterDevices = std::int64_t{1} << 20;
-inline constexpr int kMaxLevels = 6;
+inline constexpr int kMaxLevels = 6;  ///< Largest allowed number of levels of a cluster.
 
 }  // namespace stepwright::cluster

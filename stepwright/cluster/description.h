@@ -42,9 +42,9 @@ struct ClusterDescription {
 /// Upper limit for the number of devices, and of NICs, of one node.
 inline constexpr std::int64_t kMaxDevicesPerNode = 65536;
 
-/// Default latency in seconds of one message: inside a node (constant), and over network level
-/// `index` from 0 (function), where each level adds two switches. Not fitted to measurements.
+/// Default latency in seconds of one message inside a node. Not fitted to measurements.
 inline constexpr double kDefaultIntraNodeLatency = 2.5e-6;
+/// Default latency in seconds over network level `index` from 0; each level adds two switches.
 constexpr double network_latency(std::size_t index) {
   return 5e-6 + 1e-6 * static_cast<double>(index);
 }

@@ -26,9 +26,9 @@ struct DeviceGeneration {
   int compute_capability = 0;
   /// True if the switches inside a node can reduce data (NVLink SHARP).
   bool adding_switches = false;
-  /// For each attention kernel: whether it exists for this generation, and which share of the dense
-  /// 16-bit peak its forward pass reaches at head dimension 128.
+  /// For each attention kernel: true if it exists for this generation of devices.
   std::array<bool, std::size(kAttentionKernelNames)> has_kernel{};
+  /// Share of the dense 16-bit peak that each kernel's forward reaches at head dimension 128.
   std::array<double, std::size(kAttentionKernelNames)> attention_peak_share{};
   /// For each attention kernel, the FLOP/s of a long backward pass divided by those of the forward;
   /// 0: the default ratio (`kAttentionBackward`, cost/laws/constants.h).

@@ -9,21 +9,18 @@
 namespace stepwright::cluster {
 
 /// How the ranks of a collective's group are placed on the levels of a cluster, and how many equal
-/// groups share the links, since all groups of a partition of the ranks run at the same time. The
-/// key under which a collective's price is stored. If groups or units differ (because sizes do not
-/// divide each other), each number is that of the worst one.
+/// groups share the links, since all groups of a partition of the ranks run at the same time.
+/// A layout is the key of stored prices of collectives. If groups or units differ (because sizes do
+/// not divide each other), each number is that of the worst one.
 ///
-/// Level `i` joins lower units (single devices for level 0) into units of `levels[i].size` devices.
-/// Eight devices a node, levels nvlink (8) and network (all):
+/// Level `i` joins units of the level below (single devices for level 0) into units of
+/// `levels[i].size` devices. Example with eight devices a node, levels nvlink (8 devices) and
+/// network (all): tensor groups of 8 neighbouring ranks have span nvlink, members {8, 8} and
+/// sharers {1, 0}, as they leave no node; data groups of 4 ranks at stride 8 have span network,
+/// members {1, 4} and sharers {1, 8}, an eighth of a node's uplink for each.
 ///
-///     group                     span     members      sharers   of a node's uplink each group has
-///     tensor: 8 at stride 1     nvlink   8, 8         1, 0      none: it does not leave the node
-///     data: 4 at stride 8       network  1, 4         1, 8      an eighth
-///     16 at stride 1            network  8, 16        1, 1      all: a ring leaves a node once
-///     pipeline: 2 at stride 64  network  1, 2         1, 8      an eighth
-///
-/// A ring therefore gets `uplink_bytes_per_s / sharers[i]` on each level up to `span`; the smallest
-/// of these is the rate of the ring.
+/// A ring gets `uplink_bytes_per_s / sharers[i]` on each level up to `span`; the smallest of these
+/// is the rate of the ring.
 struct GroupLayout {
   std::int64_t size = 1;  ///< Number of ranks in one group.
   /// Number of the cluster's levels, and so of used entries in `members` and `sharers`.

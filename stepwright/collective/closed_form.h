@@ -54,8 +54,8 @@ struct OverlappedLevelSeconds {
   double inside_s = 0;
   double network_s = 0;
 
-  /// Returns the times inside and between nodes, both plus the seconds in which these two network
-  /// levels cannot overlap: chunks at the start and end, and the starts of messages, for the best
+  /// Returns the transfer times inside and between nodes, each plus the seconds in which the other
+  /// level cannot overlap it: chunks at the start and end, and the starts of messages, for the best
   /// number of chunks. Except for latencies, the result equals the closed-form time.
   [[nodiscard]] OverlappedLevelSeconds add_non_overlapping_seconds() const;
 };

@@ -65,7 +65,7 @@ struct CollectiveAlgorithmDefinition {
   std::string_view text;  ///< One line that describes the algorithm.
   CollectiveOperationSet covers;
   /// Function that is true if the algorithm differs from simpler ones on a group with these ranks
-  /// and nodes; nullptr: on any group of several ranks.
+  /// and nodes; nullptr: it does on any group of several ranks.
   bool (*lies)(const GroupNodeLayout&) = nullptr;
   /// Function that is true if a schedule exists for `members` ranks on each of `nodes` nodes;
   /// nullptr: it always exists.
@@ -80,10 +80,10 @@ struct CollectiveAlgorithmDefinition {
   bool is_run_by_own_process_group = false;
   MessagePattern pattern = MessagePattern::kAsScheduled;
   NodeScheduleSymmetry across = NodeScheduleSymmetry::kAlike;
-  /// True if one rank of each node sends only to other nodes (a ring leaves the node there).
+  /// True if one rank of each node, where a ring leaves the node, sends only to other nodes.
   bool one_leaves = false;
   /// Function that returns the mean bytes that a rank sends; nullptr: the minimum for the operation
-  /// (`sent_bytes`).
+  /// (`bytes_sent_by_each_rank`).
   double (*sent)(double payload_bytes, double members, double nodes) = nullptr;
   /// True if the whole buffer is cut into chunks (trees); false: each rank's block is.
   bool whole_buffer = false;

@@ -19,7 +19,7 @@ enum class IntraGroupPattern : std::uint8_t {
 
 /// Parameters from which a collective schedule is generated.
 struct CollectiveScheduleSpec {
-  CollectiveAlgorithm method{};  ///< Algorithm; one of `kGeneratedAlgorithmNames`.
+  CollectiveAlgorithm method{};  ///< Algorithm; one of `kGeneratedCollectiveAlgorithmNames`.
   CollectiveOperation collective{};
   /// Number of ranks in a group of each level, innermost first: {8, 4} means four nodes of eight
   /// ranks. Flat algorithms use only the product, the number of ranks.

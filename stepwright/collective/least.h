@@ -9,11 +9,11 @@ namespace stepwright::collective {
 struct CollectiveTimeLowerBounds {
   /// Bound for two-level schedules, where each byte enters a node once, spread evenly over its
   /// ranks: the longer of (n-1)/(nm) V on the network and (m-1)/m V inside a node, with m ranks on
-  /// each of n nodes. An all-reduce takes twice that.
+  /// each of n nodes and V bytes in the full buffer. An all-reduce takes twice that.
   double levels_s = 0;
   /// Bound for all schedules in which ranks, not switches, add and copy. Bytes may enter a node
-  /// several times to relieve its inner links, so that (N-1)/N V reach a rank over both links
-  /// together.
+  /// several times to relieve its inner links, so that (N-1)/N of the full buffer reach a rank over
+  /// both links together, with N ranks.
   double any_s = 0;
 };
 

@@ -8,7 +8,7 @@
 
 namespace stepwright::collective {
 
-/// `input`, `output` and `scratch` return a reference to a piece of that buffer of a rank.
+/// Returns a reference to a piece of a rank's input; `output` and `scratch`: of the other buffers.
 PieceRunStart input_piece(std::int64_t piece);
 PieceRunStart output(std::int64_t piece);
 PieceRunStart scratch(std::int64_t piece);

@@ -77,7 +77,7 @@ struct CollectiveStepDependency {
   bool operator==(const CollectiveStepDependency&) const = default;
 };
 
-/// Steps of one rank that run one after the other; different channels run in parallel except for
+/// A channel: steps of one rank that run one after the other. Channels run in parallel except for
 /// waits. Messages between two ranks on one lane (a numbered connection) arrive in the order in
 /// which they are sent, so all sends to a peer on a lane are in one channel, and so are all
 /// receives from it.

@@ -22,8 +22,8 @@ struct TieredRingSpec {
   bool in_turn = false;
 };
 
-/// `one_ring_over_all_ranks` returns one ring over all ranks of `spec`; `all_tiers` returns the
-/// levels of `spec`, without inner levels of one rank.
+/// Returns one ring over all ranks of `spec`. (`all_tiers` returns the levels of `spec` instead,
+/// without inner levels of one rank.)
 TieredRingSpec one_ring_over_all_ranks(const CollectiveScheduleSpec& spec);
 TieredRingSpec all_tiers(const CollectiveScheduleSpec& spec);
 

@@ -22,9 +22,9 @@ struct MscclLoaderLimits {
 };
 
 /// Writes a collective's schedule as an MSCCL algorithm file (XML, protocol Simple). The messages
-/// of one lane between two ranks become a thread block at each end and a connection. The schedule
-/// must have no defect. Fails with `kUnsupported` for more thread blocks, steps, channels or pieces
-/// than MSCCL's loaders have room for (`msccl_struct.h`, `msccl_parser.h` of
+/// between two ranks on one of its lanes become a thread block at each end and a connection. The
+/// schedule must have no defect. Fails with `kUnsupported` for more thread blocks, steps, channels
+/// or pieces than MSCCL's loaders have room for (`msccl_struct.h`, `msccl_parser.h` of
 /// Azure/msccl-executor-nccl).
 std::string msccl_xml(const collective::CollectiveSchedule& schedule,
                       const MscclLoaderLimits& setting);

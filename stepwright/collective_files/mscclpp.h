@@ -22,9 +22,9 @@ struct MscclppPlanSetting {
 
 /// Writes a collective's schedule as an MSCCL++ execution plan (JSON, protocol Simple). Each
 /// channel becomes a thread block; each message a signal that memory is free, a put, a signal and a
-/// wait; received pieces to be added go through scratch. Fails with `kUnsupported` for operations
-/// that the format lacks and for more operations, channels, buffers or semaphores than its loader
-/// has room for (`src/include/execution_common.hpp` of microsoft/mscclpp).
+/// wait; received data to be added go through scratch memory. Fails with `kUnsupported` for
+/// operations that the format lacks and for more operations, channels, buffers or semaphores than
+/// its loader has room for (`src/include/execution_common.hpp` of microsoft/mscclpp).
 nlohmann::ordered_json mscclpp_execution_plan(const collective::CollectiveSchedule& schedule,
                                               const MscclppPlanSetting& setting);
 

@@ -9,8 +9,8 @@
 
 namespace stepwright::collective_files {
 
-/// The messages of a collective's schedule from one rank to another on one lane, identified by
-/// lane, sender and receiver.
+/// The messages of a collective's schedule from one rank to another on one lane (a numbered
+/// connection).
 struct MessageFlow {
   std::uint8_t lane = 0;
   std::int32_t from = 0;
@@ -25,7 +25,7 @@ struct MessageDestination {
   const collective::CollectiveScheduleStep* step = nullptr;
 };
 
-/// For each sequence of messages between two ranks, the receives in the order of the sends.
+/// For each flow (messages from one rank to another on one lane), the receives in sending order.
 using ReceivesOfFlows = std::map<MessageFlow, std::vector<MessageDestination>>;
 
 /// For each message of a collective's schedule, what the sender must know about the receiver. Keeps
@@ -43,13 +43,13 @@ class MessageReceiverTable {
 
  private:
   ReceivesOfFlows landings_;
-  /// For each rank and each piece of its output: true if only one step writes the piece.
+  /// For each rank and each piece (equal part) of its output: true if only one step writes it.
   std::vector<std::vector<bool>> written_once_;
 };
 
-/// Returns, for each channel of a rank, the first scratch piece of the space for received pieces
-/// that are to be added; this space follows the schedule's own scratch. The last entry is the end
-/// of the space.
+/// Returns, for each channel of a rank, the piece (equal part) of the scratch buffer from which on
+/// it stores received data to be added, behind the schedule's own scratch data. The last entry is
+/// the end of this space.
 std::vector<std::int32_t> first_receive_scratch_pieces(
     const collective::CollectiveSchedule& schedule, std::int32_t rank);
 

@@ -12,10 +12,10 @@ namespace stepwright::collective_files {
 /// for.
 struct MscclThreadBlockStep {
   collective::CollectiveScheduleStep step;
-  /// For a send, the buffer and piece at which the receiver stores the data.
+  /// For a send, the receiver's buffer and the piece (equal part) of it that the data goes to.
   collective::PieceRunStart lands{};
-  /// Steps of other thread blocks that must be completed before this one starts, as (thread block
-  /// in `channel`, step). Steps that others imply are left out.
+  /// Steps of other thread blocks that must end before this one starts; the `channel` of each is
+  /// the index of its thread block. Steps whose end others imply are left out.
   std::vector<collective::CollectiveStepReference> after;
   bool awaited = false;  ///< True if a step of another thread block waits for this one.
 };
@@ -41,7 +41,8 @@ struct MscclThreadBlockInput {
   const collective::CollectiveSchedule& schedule;
   const ReceivesOfFlows& landings;
   const FlowChannels& channels;
-  std::int32_t most_pieces = 0;  ///< Most pieces that one step may move; longer steps are split.
+  /// Most pieces (equal parts of a buffer) that one step may move; longer steps are split.
+  std::int32_t most_pieces = 0;
 };
 
 /// Returns the MSCCL thread blocks of one rank: one for each flow of messages; a local step joins

@@ -13,8 +13,8 @@ namespace stepwright {
 /// numbers of training tokens, where K, M, B and T are powers of ten (`QuantityKind::kTokens`).
 IntegerParseResult read_batch_or_sequence_size(std::string_view word);
 
-/// Reads the size of a batch or a sequence, such as 4096 or `4k`, from a value of a file. `low` and
-/// `high` are both allowed. Fails with `kInput`, naming position and allowed range.
+/// Reads the size of a batch or a sequence, such as 4096 or `4k`, from a value of a file. Values
+/// from `low` to `high` are allowed. Fails with `kInput`, naming position and allowed range.
 std::int64_t read_batch_or_sequence_size(DocumentNode node, std::int64_t low, std::int64_t high);
 
 }  // namespace stepwright

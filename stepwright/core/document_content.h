@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// Values and file name of a `YamlJsonDocument`. Every `Node` of the document points into it.
+/// Values and file name of a `YamlJsonDocument`; every `DocumentNode` of it points here.
 struct DocumentContent {
   std::string name;
   DocumentTree root;
@@ -19,7 +19,7 @@ std::string describe_tree_value(const DocumentTree& value);
 
 /// Replaces the scalar at a dotted path such as `batch.length`; missing keys are created. `value`:
 /// a YAML scalar, or a factor of the present number such as `2x`. Fails as
-/// `YamlJsonDocument::with`; `file`: name for errors.
+/// `YamlJsonDocument::copy_with_replaced_scalar`; `file`: name for errors.
 void replace_scalar_at_path(DocumentTree& root, std::string_view path, std::string_view value,
                             const std::string& file);
 

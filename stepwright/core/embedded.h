@@ -15,10 +15,10 @@ struct EmbeddedFile {
   /// Name of the embedded file without its extension; `folder/name` if the files come from several
   /// folders.
   std::string_view name;
-  std::string_view text;  ///< Text of the file; `kEmbeddedPaddingBytes` blanks follow it in memory.
+  std::string_view text;  ///< Text of the file; padding blanks follow it in memory.
 };
 
-/// Returns the text of an embedded file without the `kEmbeddedPaddingBytes` blanks at its end.
+/// Returns the text of an embedded file without the `kEmbeddedFilePaddingBytes` blanks at its end.
 constexpr std::string_view text_without_padding(std::string_view with_room) {
   return with_room.substr(0, with_room.size() - kEmbeddedFilePaddingBytes);
 }

@@ -23,7 +23,7 @@ class InputFileReader {
 
   /// Opens a file for reading. Fails if it does not exist, is a directory or a device other than
   /// standard input, is not of the required kind, or cannot be opened. A named pipe that no process
-  /// opens for writing fails at the first `read`, after `wait`.
+  /// opens for writing fails at the first `read_file_bytes`, after `wait`.
   explicit InputFileReader(std::filesystem::path path, FileKindToOpen kind = FileKindToOpen::kAny,
                            std::chrono::milliseconds wait = kNamedPipeWriterTimeout);
 

@@ -14,8 +14,9 @@ struct JsonFault {
   std::string text;
 };
 
-/// Finds the first fault in a UTF-8 text that should be one strict JSON value: no comments, no
-/// trailing commas, no NaN, numbers that a double can hold, nesting up to `kMaxNesting`.
+/// Finds the first fault in a UTF-8 text that should be one strict JSON value: no comments,
+/// trailing commas or NaN, numbers that a double can hold, at most `kMaxDocumentNestingDepth`
+/// levels.
 JsonFault find_json_fault(std::string_view text);
 
 /// Throws an error of kind `kInput` with `file:line:column` for a text that a JSON parser refused.

@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// Longest name or path in a file, in characters.
+/// Longest name in a file, in characters; `kLongestPath`: longest path.
 inline constexpr std::size_t kMaxNameLength = 200;
 inline constexpr std::size_t kLongestPath = 4096;
 

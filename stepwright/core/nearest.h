@@ -14,14 +14,14 @@ namespace stepwright {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Returns the known word that a misspelt word was probably meant to be: the one with the fewest
-/// edits, at most a third of the length of `word` (one edit is always allowed). nullopt if no word
-/// is that near.
+/// edits, at most a third of the length of `word` (one edit is always allowed); nullopt: no known
+/// word is that near.
 std::optional<std::string_view> nearest_known_word(std::string_view word,
                                                    std::span<const std::string_view> known);
 
 /// Returns a hint for a message about an unknown word: "; did you mean 'dgx-a100-40g' or
-/// 'dgx-a100-80g'?". Names up to three known words that begin with `word` and a shorter one that
-/// `word` begins with; else the nearest; else up to three that contain `word`. Empty: none.
+/// 'dgx-a100-80g'?". Names up to three known words that begin with `word`, and a known word with
+/// which `word` begins; else the nearest; else up to three that contain `word`. Empty: none.
 std::string spelling_hint(std::string_view word, std::span<const std::string_view> known);
 
 /// Returns the end of a message about an unknown word: a spelling hint and all known words. If

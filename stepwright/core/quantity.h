@@ -21,8 +21,8 @@ enum class QuantityKind : std::uint8_t {
 std::string_view default_unit_of_quantity(QuantityKind quantity);
 
 /// Reads bytes, bytes/s, FLOP/s, seconds or tokens from a value of a file: a number, or a text of
-/// number and unit (`400 Gbit/s`, `80 GiB`, `1.5 us`). `low` and `high` are both allowed, in the
-/// unit of a bare number. Fails with `kInput`, naming the allowed units.
+/// number and unit (`400 Gbit/s`, `80 GiB`, `1.5 us`). Values from `low` to `high` are allowed, in
+/// the unit that numbers without unit have. Fails with `kInput`, naming the allowed units.
 double read_quantity(DocumentNode node, QuantityKind quantity, double low, double high);
 
 }  // namespace stepwright

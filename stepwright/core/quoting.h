@@ -21,8 +21,8 @@ std::string quoted_for_shell(std::string_view word);
 /// first word such as NAME=VALUE is quoted, so that the shell does not read it as an assignment.
 std::string quoted_for_shell(std::span<const std::string> words);
 
-/// `quoted_for_python`, `quoted_for_toml`: return a text as a string literal of Python or TOML, in
-/// double quotes. Malformed bytes become U+FFFD.
+/// Returns a text as a Python string literal in double quotes; `quoted_for_toml`: as one of TOML.
+/// Malformed bytes become U+FFFD.
 std::string quoted_for_python(std::string_view text);
 std::string quoted_for_toml(std::string_view text);
 

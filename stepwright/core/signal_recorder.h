@@ -15,8 +15,8 @@ inline constexpr int kProgramEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /// While an object of this class exists, SIGINT, SIGTERM and SIGHUP are recorded instead of ending
 /// this process, and writing into a closed pipe returns an error. Signals that were ignored before
-/// (nohup) stay ignored. Started programs have the usual signals; a forked child discards signals
-/// until it starts its program. Only one object may exist at a time.
+/// (nohup) stay ignored. Programs that this process starts handle signals as usual; a forked child
+/// discards signals until it starts its program. Only one object may exist at a time.
 class SignalRecorder {
  public:
   SignalRecorder();
@@ -24,8 +24,8 @@ class SignalRecorder {
   SignalRecorder(const SignalRecorder&) = delete;
   SignalRecorder& operator=(const SignalRecorder&) = delete;
 
-  /// Returns a file descriptor that is readable while a recorded signal has not been taken by
-  /// `take`.
+  /// Returns a file descriptor that is readable while a signal is recorded that
+  /// `take_oldest_signal` has not removed.
   [[nodiscard]] int signal_descriptor() const { return noted_.read.get(); }
   /// Removes the oldest recorded signal and returns its number; 0: none is recorded.
   [[nodiscard]] int take_oldest_signal() const;

@@ -13,11 +13,11 @@ namespace stepwright {
 /// One value of a YAML or JSON document and everything below it. Readers build trees, a
 /// `YamlJsonDocument` keeps one unchanged, and code that writes a file builds it by hand:
 ///
-///     Tree plan = Tree::mapping();
+///     DocumentTree plan = DocumentTree::make_empty_mapping();
 ///     plan.set("stepwright", "plan/1");
-///     plan.set("parallel", Tree::flow_mapping().set("tensor", 4).set("pipeline", 2));
-///     plan.set("layers", Tree::flow_sequence(std::vector<int>{40, 40}));
-///     std::string text = Document::from(plan, "plan.yaml").to_yaml();
+///     plan.set("parallel", DocumentTree::empty_flow_mapping().set("tensor", 4));
+///     plan.set("layers", DocumentTree::empty_flow_sequence(std::vector<int>{40, 40}));
+///     std::string text = YamlJsonDocument::from_tree(plan, "plan.yaml").to_yaml();
 struct DocumentTree {
   /// Kinds of values in a document. A scalar is a number, a truth value or text.
   enum class TreeValueKind : std::uint8_t { kNull, kScalar, kSequence, kMapping };

@@ -30,7 +30,7 @@ struct MessageRouteTimes {
   /// Times of an all-reduce along a tree of nodes in which the switch inside each node adds (NVLS).
   MessageRouteTime switches;
   double few_ranks = 1;  ///< 1 / (n - 1) for n ranks of the group in a node; 1 for a single rank.
-  double crowd = 1;      ///< Ranks in one ring across nodes / `kMaxUncongestedRanks`; at least 1.
+  double crowd = 1;      ///< Ranks of a ring over nodes / `kMaxRanksWithoutCongestion`; at least 1.
   /// Number of collectives into which the algorithm splits the message and which run one after the
   /// other (2 or 3 if two-level); above 1, intra-node and network transfer times add up.
   double stages = 1;

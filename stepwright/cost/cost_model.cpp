@@ -19,14 +19,19 @@
 namespace stepwright::cost {
 namespace {
 
+/// Returns the number of calls by which the modules of each expert of a grouped product fetch and
+/// release their parameters. Their order differs from step to step, so nothing is fetched ahead.
+double fetch_calls(const step::Operator& op) {
+  return constants::kFetchCalls.value * static_cast<double>(op.module_fetches);
+}
+
 /// Returns the host's microseconds of fetching and releasing the parameters of an operator's
-/// modules; a grouped product has those of each expert.
+/// modules outside of experts.
 double fetch_us(const step::Operator& op) {
+  if (op.kind == step::OperatorKind::kGroupedLinear) return 0;
   const double once_us = step::is_backward_phase(op.phase) ? constants::kModuleFetchBackward.value
                                                            : constants::kModuleFetch.value;
-  const bool grouped = op.kind == step::OperatorKind::kGroupedLinear;
-  return once_us * static_cast<double>(op.module_fetches) *
-         static_cast<double>(grouped ? op.shape.batch : 1);
+  return once_us * static_cast<double>(op.module_fetches);
 }
 
 /// Returns the host's launches for an operator, in units of kernels issued by the framework. The
@@ -41,7 +46,8 @@ double launches(const step::Operator& op, const ComputationCostModel& compute) {
     case step::OperatorKind::kGroupedLinear:
       // A loop over experts gathers, multiplies, weighs and adds the rows of each expert.
       if (compute.kernel_launch_count(op) > 1) {
-        return compute.kernel_launch_count(op) * (1 + casts + constants::kLoopKernels.value);
+        return compute.kernel_launch_count(op) *
+               (1 + casts + constants::kLoopKernels.value + fetch_calls(op));
       }
       return 1 + casts + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
     case step::OperatorKind::kAttention:

@@ -54,7 +54,7 @@ class CostModel {
   CostModel(const plan::Job& job, const TrainingConditions& conditions);
 
   /// Returns the seconds of one run of a computation in a training step: its time alone
-  /// (`ComputationCostModel::seconds`), slowed by the device's training conditions.
+  /// (`ComputationCostModel::operator_run_seconds`), slowed by the device's training conditions.
   /// `Operator::repeats` is ignored.
   [[nodiscard]] double compute_s(const step::Operator& op) const;
 
@@ -81,8 +81,8 @@ class CostModel {
   [[nodiscard]] double host_kernel_launch_seconds(const step::Operator& op) const;
 
   /// Returns the time of one message: measured on the cluster if the job has a measured profile,
-  /// else modelled (`MessageCostModel::message`) and slowed by the training conditions. Host work
-  /// per message that was measured for its scheme (tensor, data, ... parallelism) is added.
+  /// else modelled (`MessageCostModel::priced_message_time`) and slowed by the training conditions.
+  /// Host work per message, if measured for its scheme (tensor, data, ...), is added.
   [[nodiscard]] OperatorTime message_time(step::OperatorKind kind, double payload_bytes,
                                           const cluster::GroupLayout& layout,
                                           collective::CollectiveAlgorithm algorithm,

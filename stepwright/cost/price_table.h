@@ -11,7 +11,7 @@ namespace stepwright::cost {
 /// fitted law takes microseconds. For one thread only.
 class OperatorTimeCache {
  public:
-  /// Keeps a reference to `cost`, which must outlive this table.
+  /// Keeps a reference to `cost`, which must outlive this cache.
   explicit OperatorTimeCache(const CostModel& cost) : cost_model_(cost) {}
 
   /// Returns the seconds of a computation (`CostModel::compute_s`), computed once for each distinct

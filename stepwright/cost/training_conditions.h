@@ -37,7 +37,7 @@ struct DeviceTrainingFactors {
 /// Fitted constants of a training framework: host time per kernel and step, and how well its
 /// messages overlap.
 struct FrameworkTrainingConstants {
-  std::string framework;  ///< One of `kFrameworkNames`; empty: every framework without an entry.
+  std::string framework;  ///< Name of a framework; empty: every framework without an entry.
   double host_us = 0;     ///< Microseconds in which the host thread launches one kernel.
   double step_ms = 0;     ///< Milliseconds in which the device is idle between two steps.
   /// Memory traffic of an optimizer update and its gradient norm, relative to moving each operand
@@ -142,8 +142,8 @@ DeviceTrainingFactors applicable_training_conditions(const TrainingConditions& a
                                                      std::string_view generation);
 
 /// Returns how many (0 to 3) of a job's framework, device generation and precision occur in no
-/// fitted run. A device that is a variant of its generation (`cluster::Device::variant`) counts as
-/// occurring in none.
+/// fitted run. A device that is a variant of its generation (`cluster::DeviceModel::variant`)
+/// counts as occurring in none.
 int count_job_traits_without_fitted_run(const TrainingConditions& all, const plan::Job& job);
 
 /// Returns the interval of measured / predicted step time for a job's step in which no device

@@ -8,7 +8,7 @@
 namespace stepwright::diagnose {
 
 /// Adds the usual causes of a fault, and changes that help, to a finding. `reason`: key of the
-/// fault in `advice.yaml`, such as "mismatch.size", whose entries name their public sources.
+/// fault in `advice.yaml`, such as "mismatch.size"; that file names public sources.
 void add_causes_and_remedies(FaultFinding& finding, std::string_view reason);
 
 /// Adds the usual causes of several possible faults, and changes that help, to a finding.

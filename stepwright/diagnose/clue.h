@@ -12,7 +12,7 @@
 
 namespace stepwright::diagnose {
 
-/// How findings from log lines in `clues.yaml` are ordered among the other findings of a job.
+/// Order, among all findings of a job, of those from log lines that `clues.yaml` recognises.
 enum class FaultLinePriority : std::uint8_t {
   kRoot,     ///< A root cause, which no other line of a log explains.
   kNetwork,  ///< A fault that may be only a consequence of a rank that ended.
@@ -43,8 +43,8 @@ class FaultLogLines {
   /// `rank`: rank that wrote the line, negative if unknown.
   bool add(std::string_view line, const std::string& file, std::int64_t number, std::int64_t rank);
 
-  /// Returns one finding for each fault that log lines state, of those with this
-  /// `FaultLinePriority`, in the order of their first lines.
+  /// Returns one finding for each fault of priority `rank` that log lines state, in the order of
+  /// their first lines.
   [[nodiscard]] std::vector<FaultFinding> findings(FaultLinePriority rank) const;
 
  private:

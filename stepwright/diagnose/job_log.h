@@ -13,7 +13,7 @@
 
 namespace stepwright::diagnose {
 
-/// Facts from the log of a job, apart from those that are added to the evidence.
+/// Facts from the log of a job, apart from those that are added to `JobFailureEvidence`.
 struct JobLogFacts {
   std::vector<std::int64_t> ranks;  ///< Ranks that are mentioned in the log, sorted.
   /// True if `ranks` are torchrun's local ranks within one node instead of global ranks.

@@ -14,12 +14,11 @@ namespace stepwright::diagnose {
 
 /// Duration of messages of one operation, size and process group, from a log.
 struct TimedMessage {
-  std::int64_t line = 0;  ///< Line of the log with the first of these messages.
+  std::int64_t line = 0;  ///< Log line with the first message of this operation, size and group.
   collective::CollectiveOperation operation{};
   double payload_bytes = -1;  ///< Bytes of the full buffer; negative: unknown, use `part_bytes`.
   double part_bytes = -1;     ///< Bytes of one rank's shard of the buffer; negative: unknown.
-  /// Seconds of the fastest of these messages, or the mean if the log is a table that has only
-  /// that.
+  /// Seconds of the fastest message; the mean if the log states only means.
   double seconds = 0;
   std::int64_t calls = 0;
   std::int64_t ranks = 0;  ///< Number of ranks in the process group; 0: unknown.

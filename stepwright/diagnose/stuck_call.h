@@ -28,7 +28,7 @@ struct StuckCall {
 std::vector<StuckCall> stuck_calls(const JobFailureEvidence& evidence);
 
 /// Returns, for each stuck call, the indices of the stuck calls that it waits for: those in which a
-/// rank waits that it lacks.
+/// rank waits that has not made this call.
 std::vector<std::vector<std::size_t>> stuck_call_dependencies(const std::vector<StuckCall>& calls);
 
 }  // namespace stepwright::diagnose

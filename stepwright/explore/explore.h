@@ -7,7 +7,7 @@
 namespace stepwright::explore {
 
 /// Answers a question of the explorer's web page, {`ask`, `name`, `text`}. `ask`: `choices`,
-/// `predict`, `timeline`, `pictures`, `tune`, `launches`, `export`, `nearest_fitting_plan`,
+/// `predict`, `timeline`, `pictures`, `tune`, `launches`, `export`, `nearest_fit`,
 /// `smallest_cluster`, `remedies`, `check` or `import`. `text`: a plan or job (not for `choices`
 /// and `import`); `name`: its name in messages. `predict` answers an illegal plan with the reason
 /// and the nearest legal plans. `settle: true`: first set the data-parallel degree to use all

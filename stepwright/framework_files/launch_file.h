@@ -40,10 +40,10 @@ plan::TrainingFramework framework_of_export_target(std::string_view target,
 /// framework if the target supports it, else the target's own in its newest release.
 plan::TrainingFramework framework_for_exported_job(std::string_view target, const plan::Job& job);
 
-/// Writes a plan's file for a target of `export --to` (framework or launcher). Fails with
-/// `kUnsupported` if framework or file cannot express the plan, or with `nearest` writes the
-/// nearest plan. `release`: of the framework; empty: the job's, else the newest. `where`: plan's
-/// name in messages.
+/// Writes a plan's file for a target of `export --to` (framework or launcher). If framework or file
+/// cannot express the plan, fails with `kUnsupported`, or, with `nearest`, writes the nearest plan
+/// that they can express. `release`: the framework's release; empty: the job's, else the newest.
+/// `where`: the plan's name in messages.
 LaunchFile export_plan(std::string_view target, plan::PlannedJob planned,
                        const std::string& release, bool nearest = false,
                        std::string_view where = "plan");

@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 /// write and read its files.
 struct LaunchTarget {
   std::string_view word;  ///< Name of the target, as `--to` and `--from` accept it.
-  /// Framework that runs the target's files; empty: any, as the job says.
+  /// Framework that runs the target's files; empty: any, which the job names.
   std::string_view framework = {};
   /// Variant of the framework, a fork or a program built on it; empty: none.
   std::string_view variant = {};

@@ -20,8 +20,8 @@ struct LoraAdaptedWeightRows {
   std::int64_t down = 0;
 };
 
-/// Returns which rows of a weight its LoRA adapters change, one fused part after the other. For
-/// routed experts the list goes expert by expert.
+/// Returns which rows of a weight its LoRA adapters change, in the order of the fused weight's
+/// parts (queries, keys, values), for routed experts expert by expert.
 std::vector<LoraAdaptedWeightRows> lora_adapted_weight_rows(
     const model::LoraAdapters& adapters, const model::ModelParameter& weight,
     const model::LoraAdaptableWeight& entry);

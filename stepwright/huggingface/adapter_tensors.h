@@ -19,8 +19,8 @@ struct PeftAdapterTensors {
 
 /// Returns the LoRA tensors of a model as the peft library stores them. If parts of a fused weight
 /// share an A but are separate tensors in the family's files, each gets a copy of A. Fails with
-/// `kUnsupported` if one tensor of the files would need several different adapters, none on some
-/// rows, or covers all experts of a layer.
+/// `kUnsupported` if an adapted tensor of the files holds all experts of a layer, needs more than
+/// one A, or has rows without an adapter.
 std::vector<PeftAdapterTensors> peft_adapter_tensors(const model::ModelArchitecture& model,
                                                      const HuggingFaceWeightFamily& family);
 
@@ -35,7 +35,7 @@ struct PeftTargetModules {
 PeftTargetModules adapted_modules(const model::ModelArchitecture& model,
                                   const HuggingFaceWeightFamily& family);
 
-/// Returns the `peft_adapter_config_json.json` of the peft library for a model's LoRA adapters
+/// Returns the `adapter_config.json` of the peft library for a model's LoRA adapters
 /// (huggingface/peft src/peft/tuners/lora/config.py). `base`: directory of the base model; empty:
 /// not written.
 nlohmann::ordered_json peft_adapter_config_json(const model::ModelArchitecture& model,

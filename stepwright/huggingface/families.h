@@ -15,9 +15,9 @@ enum class ParameterStorageLayout : std::uint8_t {
   kTransposed,  ///< One tensor [columns, rows] (Conv1D of GPT-2).
   kFilters,     ///< One tensor [rows, 1, columns]: one convolution filter for each channel.
   kRow,         ///< A vector, stored as a matrix with one row.
-  kParts,  ///< A separate tensor for each part of the fused parameter, or for some parts together.
-  /// A separate tensor of convolution filters for each part of the fused parameter, or for some
-  /// parts together.
+  kParts,  ///< One tensor for each part (query, key, ...) of a fused parameter, or for several.
+  /// One tensor of convolution filters for each part (query, key, ...) of a fused parameter, or for
+  /// several parts.
   kPartFilters,
   kByHead,  ///< One tensor: for each attention head the rows of all parts (query, key, value).
   /// One tensor: for each group of heads that share keys, the rows of all parts (queries, key,

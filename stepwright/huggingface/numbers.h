@@ -13,8 +13,8 @@ namespace stepwright::huggingface {
 
 /// Types of floating-point numbers in weight files.
 enum class WeightNumberType : std::uint8_t { kF64, kF32, kF16, kBf16 };
-/// Names of number types in three places: safetensors files (`kSafetensorsTypes`), command lines
-/// and jobs (`kNumberTypeNames`), and config.json (`kTorchTypes`).
+/// Names of number types in safetensors files; `kNumberTypeNames` has the names in command lines
+/// and jobs, `kTorchTypes` those in config.json.
 inline constexpr Named<WeightNumberType> kSafetensorsTypes[] = {{WeightNumberType::kF64, "F64"},
                                                                 {WeightNumberType::kF32, "F32"},
                                                                 {WeightNumberType::kF16, "F16"},

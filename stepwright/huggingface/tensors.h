@@ -14,8 +14,8 @@ namespace stepwright::huggingface {
 struct ParameterRowRun {
   std::int64_t begin = 0;
   std::int64_t count = 0;
-  std::int64_t place = 0;  ///< Row of the Hugging Face tensor that holds the first of these rows.
-  /// Distance in rows of the Hugging Face tensor between neighbours of these rows.
+  std::int64_t place = 0;  ///< Row of the Hugging Face tensor that holds the run's first row.
+  /// Distance, in rows of the Hugging Face tensor, between neighbouring rows of the run.
   std::int64_t step = 1;
   bool operator==(const ParameterRowRun&) const = default;
 };

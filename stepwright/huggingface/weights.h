@@ -38,7 +38,7 @@ class HuggingFaceWeights {
   /// `kUnsupported` for an unsupported `model_type` or number type.
   HuggingFaceWeights(const std::filesystem::path& directory, const model::ModelArchitecture& model);
 
-  /// Opens LoRA adapters in a directory of the peft library (`peft_adapter_config_json.json`,
+  /// Opens LoRA adapters in a directory of the peft library (`adapter_config.json`,
   /// `adapter_model.safetensors`) for the base weights in the directory `base`. Fails with `kInput`
   /// if they do not suit the model; with `kUnsupported` for anything but plain LoRA and for parts
   /// that share an A.
@@ -59,7 +59,7 @@ class HuggingFaceWeights {
   struct PlacedParameterRows {
     std::int64_t row = 0;  ///< Index of the first row in the Stepwright parameter.
     std::int64_t count = 0;
-    /// Index in `tensors_` of the Hugging Face tensor that holds these rows.
+    /// Index in `tensors_` of the Hugging Face tensor that holds the run of rows.
     std::size_t tensor = 0;
     std::int64_t foreign_row = 0;  ///< Index of the first row in the Hugging Face tensor.
     std::int64_t step = 1;  ///< Distance in tensor rows between neighbouring rows of the parameter.

@@ -27,7 +27,7 @@ class InterleavingDynamicProgram {
   [[nodiscard]] double exposed_lower_bound_s() const { return still_exposed_s(0, 0); }
 
   /// Returns the least exposed communication seconds over all sequences of blocks if they are below
-  /// `limit_s`, else `kUnreachableSeconds`.
+  /// `limit_s`, else `kInfiniteExposedSeconds`.
   double solve_min_exposed_communication_s(double limit_s);
 
   /// Returns the blocks of the fastest sequence that the last successful

@@ -22,7 +22,7 @@ struct LayerInterleaving {
   /// Seconds if only each gradient reduction overlaps the weight gradient of its own product.
   double serial_own_overlap_s = 0;
   double interleaved_s = 0;  ///< Seconds of all blocks, with a barrier after each.
-  /// Seconds of the blocks' order if operators wait for events instead of barriers.
+  /// Seconds in the order of the blocks if operators wait for events instead of barriers.
   double event_s = 0;
   /// Lower bound on the seconds: all computation, or all messages of one link if they take longer.
   double lower_bound_s = 0;
@@ -51,10 +51,10 @@ struct InterleaveOptions {
 };
 
 /// Returns the fastest way to run a forward and a backward of a layer side by side, over all orders
-/// and cuts into blocks (`dynamic_program.h`) and, if `rotate`, all starts (ties: the list's
-/// beginning, then starts after a collective). With a memory limit: the best start that keeps it,
-/// else one operator after the other. Fails with `kInput` if even that needs more memory, with
-/// `kUnsupported` above 64 operators in one direction.
+/// and cuts into blocks (`dynamic_program.h`) and, if `rotate`, all first operators (of equally
+/// fast ones the first of the list, else one after a collective). With a memory limit: the best
+/// start that keeps it, else one operator after the other. Fails with `kInput` if even that needs
+/// more memory, with `kUnsupported` above 64 operators in one direction.
 LayerInterleaving interleave_layer_forward_and_backward(const ForwardBackwardOperators& pair,
                                                         const InterleaveOptions& options);
 

@@ -5,13 +5,13 @@
 namespace stepwright::lab {
 
 /// Measures the total bytes/s of TCP payload that this machine carries between two emulated nodes
-/// without rate limits: in both directions, for `seconds`, on every core. An emulated cluster whose
-/// links together carry more than half of it measures the machine, not its links. Fails if
+/// without rate limits: in both directions, for `seconds`, on every core. If an emulated cluster's
+/// links together carry more than half of this, runs measure the machine, not the links. Fails if
 /// namespaces cannot be made.
 double machine_tcp_bytes_per_s(double seconds);
 
-/// The share of its nominal rate that the slowest link of each kind (NIC, bus inside a node)
-/// attains, in payload, when all links of an emulated cluster are busy.
+/// Payload rate of the slowest link of each kind (NIC, bus inside a node) when all links of an
+/// emulated cluster are busy, as a share of the link's nominal rate.
 struct BusyLinkRateShares {
   double nic = 1;  ///< Share that the slowest NIC attains; 1 if there is one node.
   double inside = 1;

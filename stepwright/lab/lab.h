@@ -12,12 +12,13 @@
 namespace stepwright::lab {
 
 /// A cluster emulated on this machine: each node is a network namespace, and links are limited to
-/// the rates in a `EmulatedClusterSpec`. Nothing outside of these namespaces is changed; the
+/// the rates in an `EmulatedClusterSpec`. Nothing outside of these namespaces is changed; the
 /// destructor removes them.
 ///
-///     const Lab lab(load_lab("examples/lab-4x4.yaml"));
+///     const EmulatedCluster lab(load_emulated_cluster("examples/lab-4x4.yaml"));
 ///     const std::vector<CommandLine> commands(lab.spec().ranks(), {"./rank", "plan.yaml"});
-///     const RunResult result = lab.run(commands, {.out = std::cout, .err = std::cerr});
+///     const RankRunResult result =
+///         lab.run_programs_on_ranks(commands, {.out = std::cout, .err = std::cerr});
 class EmulatedCluster {
  public:
   /// Builds the emulated cluster. Fails with `kUnsupported`, listing everything that the machine

@@ -24,9 +24,9 @@ struct RankProgramStart {
   int err = -1;
 };
 
-/// Starts the program of one rank, which dies with the warden, and returns its process. Fails with
-/// `kRuntime`. A program that cannot be executed reports that on its standard error and exits with
-/// 127.
+/// Starts the program of one rank, and returns its process, which is killed when `warden` ends.
+/// Fails with `kRuntime`. A program that cannot be executed reports that on its standard error and
+/// exits with 127.
 pid_t start_rank(const NamespaceWarden& warden, const RankProgramStart& start);
 
 }  // namespace stepwright::lab

@@ -42,9 +42,9 @@ class RunningRank {
   RunningRank(std::int64_t rank, std::int64_t node, const NamespaceWarden& warden,
               RankProgramStart start);
 
-  /// True until `wait` has collected the exit of the rank's process.
+  /// True until `wait_for_process_end` has collected the exit of the rank's process.
   [[nodiscard]] bool is_rank_process_running() const { return exit_.is_open(); }
-  /// Returns a file descriptor that becomes readable when the rank's process ends; -1 after `wait`.
+  /// Returns a file descriptor that is readable once the process has ended; -1: already collected.
   [[nodiscard]] int process_exit_fd() const { return exit_.get(); }
   /// Sends SIGTERM to the rank's process group, if it is still running.
   void send_sigterm() const;

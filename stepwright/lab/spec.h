@@ -52,7 +52,7 @@ struct EmulatedClusterSpec {
   bool operator==(const EmulatedClusterSpec&) const = default;
 };
 
-/// Upper limits for an emulated cluster: the number of nodes, and of ranks per node.
+/// The most nodes of an emulated cluster; the next constant limits the ranks of each node.
 inline constexpr std::int64_t kMaxEmulatedNodes = 64;
 inline constexpr std::int64_t kMaxLabRanksPerNode = 64;
 

@@ -63,7 +63,7 @@ struct CostModelCalibration {
 
 /// Calibrates the constants of the runs' devices and frameworks on measured step times (Bayesian, a
 /// few linearised rounds). Leave-one-out prediction decides which constants may change (all, all by
-/// half, frameworks', devices', none), so that the result is never worse than `start`. Up to a
+/// half, of frameworks, of devices, none), so that the result is never worse than `start`. Up to a
 /// quarter of the runs may be ignored as outliers. Fails with `kInput` if no run can be predicted.
 CostModelCalibration calibrate_cost_constants(const CsvTable& table,
                                               const cost::TrainingConditions& start, int threads);

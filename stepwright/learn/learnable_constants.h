@@ -36,7 +36,7 @@ class LearnableConstants {
   [[nodiscard]] const cost::TrainingConditions& conditions_before_learning() const {
     return start_;
   }
-  /// `constant` returns constant number `index` with the value e^`logarithm`; `before`: with its
+  /// Returns constant number `index` with the value e^`logarithm`; `before` returns it with its
   /// value before learning.
   [[nodiscard]] LearnableConstant constant_with_logarithm(Eigen::Index index,
                                                           double logarithm) const;

@@ -43,8 +43,7 @@ struct PayloadSizeClass {
 using SizeHistogram = std::map<LoggedOperation, std::map<std::int64_t, PayloadSizeClass>>;
 SizeHistogram size_histogram(const CommunicationLog& log);
 
-/// The communication in the logs of a job: everything that `stepwright summarise_logged_calls`
-/// prints.
+/// The communication in the logs of a job: everything that `stepwright characterize` prints.
 struct LoggedCommunicationSummary {
   std::int64_t calls = 0;
   /// Number of log lines that should be calls but that no reader could explain.
@@ -59,9 +58,9 @@ struct LoggedCommunicationSummary {
   std::vector<LogFileReadResult> sources;
 };
 
-/// Summarises the calls of a log for `stepwright summarise_logged_calls`. `knee_bytes`: payload
-/// below which latency takes more time than bandwidth, for operations whose times are not logged;
-/// nullopt: not known.
+/// Summarises the calls of a log for `stepwright characterize`. `knee_bytes`: payload below which
+/// latency takes more time than bandwidth, for operations whose times are not logged; nullopt: not
+/// known.
 LoggedCommunicationSummary summarise_logged_calls(const CommunicationLog& log,
                                                   std::optional<double> knee_bytes);
 

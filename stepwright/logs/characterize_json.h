@@ -7,16 +7,15 @@
 
 namespace stepwright::logs {
 
-/// Returns the JSON document of `stepwright summarise_logged_calls --json` (docs/formats.md).
+/// Returns the JSON document of `stepwright characterize --json` (docs/formats.md).
 nlohmann::ordered_json communication_summary_json(const LoggedCommunicationSummary& of);
 
 /// Returns the JSON list of calls whose payload is below the knee (where latency takes more time
-/// than bandwidth), for `summarise_logged_calls` and `compare`.
+/// than bandwidth), for `characterize` and `compare`.
 nlohmann::ordered_json latency_dominated_calls_json(
     const std::vector<LatencyDominatedCalls>& calls);
 
-/// Returns the JSON list of what was read from each log file, for `summarise_logged_calls` and
-/// `compare`.
+/// Returns the JSON list of what was read from each log file, for `characterize` and `compare`.
 nlohmann::ordered_json log_sources_json(const std::vector<LogFileReadResult>& sources);
 
 }  // namespace stepwright::logs

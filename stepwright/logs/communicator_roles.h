@@ -16,7 +16,7 @@ struct CommunicatorRole {
   std::vector<std::int64_t> ranks;  ///< Global ranks of the group; empty: not known.
   std::map<LoggedOperation, std::int64_t> calls;
   std::int64_t payload_bytes = 0;
-  /// Payload bytes of calls whose size a rank sends more than once. Such sizes follow from the
+  /// Payload bytes of calls whose size occurs more than once on a rank. Such sizes follow from the
   /// plan; the remaining bytes depend on the data, such as the rows that a router sends to each
   /// expert.
   std::int64_t repeated_bytes = 0;

@@ -44,7 +44,7 @@ struct LogPlanComparison {
   std::int64_t matched = 0;         ///< Number of logged calls that the plan predicts.
   std::int64_t predicted_only = 0;  ///< Number of predicted calls that the log lacks.
   std::int64_t logged_only = 0;     ///< Number of logged calls that the plan does not predict.
-  /// Logged less predicted payload bytes, over the compared steps.
+  /// Logged payload bytes minus predicted ones, over the compared steps.
   std::int64_t byte_difference = 0;
   std::vector<PlannedAndLoggedCalls> rows;
   /// Differences between log and plan with their likely causes, or why the log belongs to another

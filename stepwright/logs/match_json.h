@@ -6,7 +6,7 @@
 
 namespace stepwright::logs {
 
-/// Returns those keys of the JSON document of `stepwright compare --json` that exist for every log
+/// Returns the part of the JSON document of `stepwright compare --json` that exists for every log
 /// format (docs/formats.md).
 nlohmann::ordered_json log_comparison_match_json(const LogPlanComparison& comparison,
                                                  const CommunicationLog& log);

@@ -26,7 +26,7 @@ struct ProcessGroupCall {
 struct CommunicatorKey {
   std::int64_t rank = 0;
   plan::CommunicatorKind group{};
-  std::string channel;  ///< Name of the communicator among those of the rank (`channel_of`).
+  std::string channel;  ///< Name of the rank's communicator (`step::operator_communicator_name`).
   auto operator<=>(const CommunicatorKey&) const = default;
 };
 
@@ -39,8 +39,8 @@ Calls planned_calls(const step::StepProgram& program, const plan::RankGrid& grid
 void add_planned_calls(Calls& calls, const step::StepProgram& program, const plan::RankGrid& grid,
                        std::int64_t rank);
 
-/// Returns the calls of a step program whose payload depends on the data: those that carry routed
-/// rows, unless every rank receives exactly the mean.
+/// Returns the calls of a step program whose payload depends on the data: those that carry the rows
+/// which a router sends to experts, unless every rank receives exactly the mean.
 std::set<ProcessGroupCall> data_dependent_calls(const step::StepProgram& program);
 
 /// Returns a description of a call: "all_gather of parameters, forward, 4096 bytes".

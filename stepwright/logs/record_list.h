@@ -14,7 +14,7 @@ namespace stepwright::logs {
 /// kind, and how many there are.
 struct EqualLoggedCalls {
   LoggedCall first;
-  std::uint32_t kind = 0;  ///< Number of the kind of these calls, below `LoggedCallList::kinds`.
+  std::uint32_t kind = 0;  ///< Index of the kind; calls of one kind differ only in line and time.
   std::int64_t records = 0;
   std::int64_t calls = 0;  ///< Number of calls; a record may stand for several.
 };
@@ -121,7 +121,7 @@ class LoggedCallList {
   std::vector<std::int64_t> lines_;
   std::vector<Times> times_;  ///< Times of each record; empty: no record has times.
   std::vector<LoggedCall> known_;
-  /// Number of the kind for each set of common fields; empty after kinds were changed.
+  /// For each set of common field values, the index of its kind; empty after kinds were changed.
   std::map<Said, std::uint32_t> numbers_;
 };
 

@@ -14,9 +14,9 @@ namespace stepwright::logs {
 /// traffic in common.
 struct RouterDecidedTraffic {
   std::int64_t payload_bytes = 0;  ///< Payload bytes, summed over all calls whose payload is known.
-  /// Payload bytes of all-to-alls that send different amounts to different members in any step,
-  /// judged by their position in the step. All other bytes follow from the plan, the group sizes
-  /// and the batch.
+  /// Payload bytes of router-decided all-to-alls: the n-th of each step, if it sends different
+  /// amounts to different members in any step. All other bytes follow from the plan, the group
+  /// sizes and the batch.
   std::int64_t routed_bytes = 0;
   /// Payload bytes of all-to-alls for which the log does not state the share of each member.
   std::int64_t unsaid_bytes = 0;

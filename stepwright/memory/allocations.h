@@ -17,10 +17,10 @@ inline constexpr std::int32_t kNoModelBlock = -9;
 struct PredictedAllocation {
   MemoryKind kind = MemoryKind::kActivations;
   std::int64_t bytes = 0;
-  /// Index of the layer (from 0) that the block belongs to, or `step::kEmbeddingBlockNumber`,
-  /// `step::kHeadBlockNumber`, or `kNoModelUnit`.
+  /// Index of the layer (from 0) that the allocation belongs to, or `step::kEmbeddingBlockNumber`,
+  /// `step::kHeadBlockNumber`, or `kNoModelBlock`.
   std::int32_t unit = kNoModelBlock;
-  /// Part of the layer that allocates the block ("mlp.fc1"); for a model state, the parameter's
+  /// Part of the layer that makes the allocation ("mlp.fc1"); for a model state, the parameter's
   /// name.
   std::string_view part{};
   /// Name of the tensor ("activation", "gradient"); for a model state, its kind ("parameters").
@@ -31,8 +31,8 @@ struct PredictedAllocation {
 /// activation".
 std::string allocation_name(const PredictedAllocation& block);
 
-/// Returns the name of the part of the model that owns memory: "layer 3", "embedding", "head"; ""
-/// for `kNoModelUnit`.
+/// Returns the name of the part of the model that an allocation belongs to: "layer 3", "embedding",
+/// "head"; empty for `kNoModelBlock`.
 std::string model_block_name(std::int32_t unit);
 
 /// Callbacks that receive the predicted allocations and frees of a step, in order. An allocation
@@ -40,7 +40,7 @@ std::string model_block_name(std::int32_t unit);
 struct PredictedAllocationCallbacks {
   std::function<void(std::int64_t number, const PredictedAllocation& block)> allocate;
   std::function<void(std::int64_t number)> free;
-  /// Called when the step begins: what is allocated by then exists between two steps.
+  /// Called when a step begins, after the allocations that also exist between two steps.
   std::function<void()> begin_step;
 };
 

@@ -19,12 +19,12 @@ inline constexpr Named<MemoryFitVerdict> kFitVerdictNames[] = {
     {MemoryFitVerdict::kTight, "tight"},
     {MemoryFitVerdict::kDoesNotFit, "does_not_fit"}};
 
-/// Returns the probability of fitting below which a run counts as too large: 1 - `confidence`; if
-/// `confidence` is below one half, `confidence` itself, and no run is uncertain.
+/// Returns the probability of fitting below which a run counts as too large: the smaller of
+/// `confidence` and 1 - `confidence`. With a `confidence` of one half or less, no run is uncertain.
 double min_probability_of_tight_fit(double confidence);
 
-/// Returns whether a run fits in memory (fits, tight, does not fit) that fits with probability
-/// `probability`, if the user requests at least `confidence`.
+/// Returns the verdict (fits, tight, does not fit) on a run that fits in memory with probability
+/// `probability`, if the user requests at least the probability `confidence`.
 MemoryFitVerdict memory_fit_verdict(double probability, double confidence);
 
 }  // namespace stepwright::memory

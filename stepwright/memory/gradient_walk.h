@@ -15,8 +15,8 @@ namespace stepwright::memory {
 struct TensorsAndGradients {
   KindBytes tensors{};
   double gradients = 0;  ///< Bytes of gradients that are allocated at this moment.
-  /// Bytes of parameters that are gathered at this moment, of those kept from their forward to
-  /// their backward (`States::for_step`).
+  /// Bytes, at this moment, of parameters that stay gathered from a forward to its backward
+  /// (`step::RankModelStateBytes::for_step`).
   double step_parameters = 0;
 
   [[nodiscard]] double bytes() const { return total_bytes(tensors) + gradients + step_parameters; }
@@ -26,15 +26,15 @@ struct TensorsAndGradients {
 /// allocated by the first backward of each step and freed before the next step's.
 class GradientMemoryWalk {
  public:
-  /// `whole_first_stage`: the backward of the model's first chunk is not split into data and weight
-  /// gradients. Keeps references to `program`, `stage` and `footprints`.
+  /// `whole_first_stage`: true if the backward of the model's first chunk is not split into data
+  /// and weight gradients. Keeps references to `program`, `stage` and `footprints`.
   GradientMemoryWalk(const step::StepProgram& program, const step::PipelineStageProgram& stage,
                      std::span<const OperatorTemplateMemory> footprints, bool whole_first_stage);
 
   /// Returns the memory at the peak of `slot` (a forward or backward of one micro-batch), which
   /// must be the next one of the stage's schedule.
   TensorsAndGradients memory_at_slot_peak(const step::PipelineScheduleSlot& slot);
-  /// Returns the memory after the last slot passed to `during`, until the next one starts.
+  /// Returns the memory after the last slot passed to `memory_at_slot_peak`, until the next slot.
   [[nodiscard]] TensorsAndGradients after() const { return {alive_, present_, gathered_}; }
 
  private:
@@ -43,15 +43,15 @@ class GradientMemoryWalk {
   const step::PipelineStageProgram& stage_;
   std::vector<char> there_;  ///< For each chunk, true if its gradients are allocated by now.
   ModelChunkGradientBytes fresh_;
-  /// Data-gradient work of the unsplit chunk that waits for its weight gradients, one entry per
-  /// micro-batch.
+  /// Indices of data-gradient sequences of the chunk whose backward is not split, which count when
+  /// their weight gradients run; one entry per micro-batch.
   std::deque<std::size_t> waiting_;
   std::vector<TemplateSequenceMemory> first_, later_;
   KindBytes alive_{};
   double present_ = 0;
   /// Bytes of all parameters that are gathered in a forward and kept to the backward.
   double step_parameters_ = 0;
-  double gathered_ = 0;  ///< Bytes of these parameters that are gathered at this moment.
+  double gathered_ = 0;  ///< Bytes of parameters gathered now and kept to the backward.
 };
 
 }  // namespace stepwright::memory

@@ -38,7 +38,7 @@ inline constexpr Named<MemoryKind> kMemoryKindNames[] = {
     {MemoryKind::kReserve, "framework_reserve"}};
 inline constexpr int kMemoryKinds = 8;
 
-/// For each `step::TensorPurpose`, the kind of device memory that tensors of this kind count as.
+/// For each `step::TensorPurpose`, the kind of device memory as which its tensors count.
 inline constexpr MemoryKind kMemoryKindsByTensorKind[] = {
     MemoryKind::kActivations, MemoryKind::kLogits, MemoryKind::kGathered,
     MemoryKind::kCommunication};
@@ -69,9 +69,9 @@ double memory_fit_confidence(const plan::Job& job);
 /// which the plan fits with the requested probability, or all but the reserve that the job states.
 double usable_memory_bytes(const plan::Job& job);
 
-/// Returns the load of the busiest expert rank divided by the mean for which memory is kept free if
-/// the job's own load is lower; 1 if the job keeps no memory free. Only for experts on several
-/// ranks.
+/// Returns the load of the busiest expert rank, divided by the mean load, for which a job keeps
+/// memory free even if its own load is lower; 1 if the job keeps no memory free. Call it only if
+/// experts are on several ranks.
 double assumed_expert_load(const plan::Job& job);
 
 struct MemoryReport {
@@ -85,8 +85,8 @@ struct MemoryReport {
   /// `uneven_bytes`.
   double reserve_bytes = 0;
   HostBytes host_kinds{};  ///< Host memory in bytes by kind, on the node whose host holds the most.
-  /// Host memory in bytes: what the fullest host holds, and what it has (0: the cluster does not
-  /// state it).
+  /// Bytes that the fullest host holds; `host_capacity_bytes`: bytes of memory that a host has (0:
+  /// the cluster does not state it).
   double host_bytes = 0;
   double host_capacity_bytes = 0;
   double p_fits = 1;  ///< Probability that the peak and `uneven_bytes` fit in device memory.
@@ -105,8 +105,8 @@ struct MemoryReport {
   /// Returns whether the job fits in the memory of devices and hosts, with the requested
   /// probability. If only the predicted peak must fit (`confidence` 0), no job is "tight".
   [[nodiscard]] MemoryFitVerdict memory_fit_verdict_of_job() const;
-  /// Bytes that are missing on a device or, if devices have room, on a host; 0 or negative if the
-  /// job fits.
+  /// Bytes by which the job exceeds the memory of a device or, if it fits there, of a host; 0 or
+  /// negative if the job fits.
   [[nodiscard]] double memory_shortage_bytes() const {
     const double over = peak_bytes - usable_memory_bytes();
     return over > 0 || fits() ? over : host_bytes - host_capacity_bytes;
@@ -122,8 +122,8 @@ struct DeviceMemoryReserve {
   /// Margin as a share of the trained parameters that a rank stores, for flat copies and buckets.
   double parameter_share = 0;
   double optimizer_share = 0;  ///< Margin as a share of the optimizer states that a rank stores.
-  /// Largest margin for the gradients that an update holds beside the states, if parameters are
-  /// sharded; 0: no such margin.
+  /// Largest margin for gradients that the optimizer's update holds in addition to the model
+  /// states, if parameters are sharded; 0: no such margin.
   double sub_group_bytes = 0;
 
   /// Returns the bytes to keep free, rounded up. `dynamic_bytes`: tensors that are allocated and

@@ -50,8 +50,8 @@ struct TemplateSequenceGradientAllocation {
   double step_parameters = 0;
 };
 
-/// Returns the memory that a sequence (the forward or backward of one chunk) needs, from the memory
-/// of its items. `footprints`: one for each of `program.templates`, for the same `place`.
+/// Returns the bytes that a sequence (the forward or backward of one chunk) needs in the memory
+/// `place` (device or host). `footprints`: bytes that each of `program.templates` needs there.
 TemplateSequenceMemory template_sequence_footprint(
     const step::StepProgram& program, const step::TemplateSequence& sequence,
     std::span<const OperatorTemplateMemory> footprints,

@@ -30,9 +30,9 @@ std::int32_t loss_or_head_item_index(const step::StepProgram& program,
 bool computes_weight_gradients(const step::TemplateSequence& sequence);
 
 /// The share of a sequence's gradients that is allocated at each item, as the items are passed in
-/// order. Reduced gradients exist from their reduction on (from its end if it sends a copy: the
-/// unreduced ones are freed first; not for a table's only gradient), all others from the end of
-/// their item. Source: pytorch/pytorch 2.13
+/// order. If the sequence reduces gradients, they count from the start of their reduction, or from
+/// its end if it sends a copy of a layer's gradients (the unreduced ones are freed first); else
+/// from the end of the item that computes them. Source: pytorch/pytorch 2.13
 /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.
 class AllocatedGradientShare {
  public:
@@ -58,8 +58,8 @@ class AllocatedGradientShare {
 };
 
 /// The share, at each item of a sequence, of the parameters that are gathered in a forward and kept
-/// to the backward: in a forward the blocks so far, in a backward the blocks that are not done, in
-/// an update none.
+/// to the backward: in a forward those of the blocks run so far, in a backward those of the blocks
+/// still to run, in an update none.
 class GatheredParameterShare {
  public:
   GatheredParameterShare(const step::StepProgram& program, const step::TemplateSequence& sequence);
@@ -75,7 +75,7 @@ class GatheredParameterShare {
   [[nodiscard]] double own_elements(const step::TemplateSequenceItem& item) const;
 
   const step::StepProgram& program_;
-  /// True if the sequence of blocks is a forward, which gathers their parameters; false: a
+  /// True if the sequence is a forward, which gathers the parameters of its blocks; false: a
   /// backward, which frees them.
   bool comes_ = false;
   double all_ = 0;  ///< Number of parameter elements in all blocks of the sequence.
@@ -96,8 +96,8 @@ struct ModelChunkGradientBytes {
 };
 
 /// Returns the bytes of gradients that the first backward of each chunk allocates.
-/// `whole_first_stage`: the backward of the model's first chunk is not split into data and weight
-/// gradients.
+/// `whole_first_stage`: true if the backward of the model's first chunk is not split into data and
+/// weight gradients.
 ModelChunkGradientBytes first_backward_gradient_bytes(const step::StepProgram& program,
                                                       const step::PipelineStageProgram& stage,
                                                       bool whole_first_stage);

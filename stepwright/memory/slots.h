@@ -17,8 +17,9 @@ struct ScheduleSlotTensorBytes {
   KindBytes after{};
 };
 
-/// Calls `take` with each slot of a stage's schedule in order, and the bytes of tensors during and
-/// after it. `footprints`: memory of each of `program.templates`, for the same `place`.
+/// Calls `take` with each slot of a stage's schedule in order, and the bytes of tensors in the
+/// memory `place` (device or host) during and after it. `footprints`: bytes of each of
+/// `program.templates` there.
 void visit_slot_tensor_bytes(const step::StepProgram& program,
                              const step::PipelineStageProgram& stage,
                              std::span<const OperatorTemplateMemory> footprints,

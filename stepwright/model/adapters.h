@@ -15,8 +15,8 @@ namespace stepwright::model {
 
 /// A matrix product to which a LoRA adapter can be added. Queries, keys and values count separately
 /// even if one fused product computes them, as do an MLP's gate and its input (kUp, also the first
-/// product of an MLP without a gate). The last four belong to latent attention; one that projects
-/// queries directly has kQuery.
+/// product of an MLP without a gate). The last four enumerators belong to latent attention; without
+/// a low-rank query projection it uses kQuery.
 enum class LoraTargetProduct : std::uint8_t {
   kQuery,
   kKey,
@@ -46,7 +46,7 @@ constexpr std::size_t place_of(LoraTargetProduct target) {
   return static_cast<std::size_t>(target);
 }
 
-/// Types in which the layers' frozen matrices may be stored below adapters. bf16: as all other
+/// Types in which the layers' frozen matrices may be stored under LoRA adapters. bf16: as all other
 /// weights; a narrower type is converted back to bf16 for each product.
 inline constexpr Named<DType> kAdapterBaseTypeNames[] = {
     {DType::kBf16, "bf16"}, {DType::kFp8, "fp8"}, {DType::kNf4, "nf4"}};

@@ -104,10 +104,10 @@ inline constexpr Named<RotaryScalingKind> kRotaryScalingNames[] = {
     {RotaryScalingKind::kLongRope, "longrope"}, {RotaryScalingKind::kOther, "other"}};
 
 /// How rotary frequencies change for longer sequences. linear: all are divided by `factor`. llama3:
-/// those with fewer than `low_frequency` turns in `original_positions` are divided, those with more
-/// than `high_frequency` turns kept, others interpolated by turns. yarn: likewise, but interpolated
-/// by index (arXiv 2309.00071). longrope: each has its own divisor (arXiv 2402.13753). dynamic: the
-/// rotary base grows. other: only the name is known.
+/// those that rotate fewer than `low_frequency` times in `original_positions` tokens are divided,
+/// those above `high_frequency` times kept, others interpolated between. yarn: as llama3, but
+/// interpolated by index (arXiv 2309.00071). longrope: each has its own divisor (arXiv 2402.13753).
+/// dynamic: the rotary base grows. other: only the name is known.
 struct RotaryScaling {
   RotaryScalingKind kind = RotaryScalingKind::kLinear;
   double factor = 1;
@@ -431,7 +431,7 @@ ModelArchitecture copy_job_settings_to_model(ModelArchitecture model,
                                              const ModelArchitecture& other);
 
 /// Throws `Error{kInput}` with field, value and rule if model sizes are absurd or contradict each
-/// other (zero, beyond `kLargestModelSize`, heads not a multiple of kv_heads, top_k above count,
+/// other (zero, beyond `kMaxModelDimension`, heads not a multiple of kv_heads, top_k above count,
 /// 2^62 parameters, ...), so that later counts cannot overflow. `where` (a file or "model") starts
 /// the message.
 void check_model_sizes(const ModelArchitecture& model, const std::string& where);

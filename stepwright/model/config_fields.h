@@ -54,7 +54,7 @@ class ConfigJsonReader : public OptionalFields<ConfigJsonReader> {
                                      std::int64_t fallback, std::int64_t low = 1,
                                      std::int64_t high = kMaxModelDimension) const;
 
-  /// Reads `tie_word_embeddings`; outside a `text_config` it overrides the one inside. `fallback`
+  /// Reads `tie_word_embeddings`; a value outside of `text_config` overrides one inside. `fallback`
   /// if absent.
   [[nodiscard]] bool read_tied_embeddings_flag(bool fallback) const;
   /// Reads an activation function by its name in transformers; `fallback` if absent. Fails with

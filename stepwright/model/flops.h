@@ -18,8 +18,8 @@ double forward_flops_per_token(const ModelArchitecture& model, std::int64_t leng
 /// parameter and token, 6 per adapter parameter).
 double training_flops_per_token(const ModelArchitecture& model, std::int64_t length);
 
-/// Returns the FLOPs per token of `training_flops_per_token` that a causal mask saves: almost half
-/// of full attention; with a window, what the sequence's first tokens lack of a full window.
+/// Returns how many FLOPs per token of `training_flops_per_token` a causal mask saves: almost half
+/// of full attention; with a window, those of keys that the first tokens of a sequence lack.
 double flops_saved_by_causal_mask(const ModelArchitecture& model, std::int64_t length);
 
 }  // namespace stepwright::model

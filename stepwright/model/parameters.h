@@ -54,7 +54,7 @@ struct ModelParameter {
   /// True for an adapter's A or B that every tensor rank holds whole although the adapted weight is
   /// split; each rank computes a part of its gradient, to be summed.
   bool partial = false;
-  /// True if the parameter is stored in `Adapters::base`, the narrow type of frozen matrices.
+  /// True if the parameter is stored in `LoraAdapters::base`, the narrow type of frozen matrices.
   bool narrow = false;
   ParameterInitialization start = ParameterInitialization::kNormal;
   /// Rows of each matrix that is fused into this tensor (q, k, v, ...), in order; tensor
@@ -112,9 +112,10 @@ std::vector<ModelParameter> encoder_parameters(const ModelArchitecture& model);
 std::vector<ModelParameter> head_parameters(const ModelArchitecture& model);
 
 /// Returns the parameters of one multi-token-prediction module (DeepSeek-V3, section 2.2): two
-/// input norms, a projection 2h -> h, one layer like the model's last, and a final norm; it uses
-/// the model's own embedding and head. Names: multi_token.norm_embedding, multi_token.norm_hidden,
-/// multi_token.projection, multi_token.norm_final and the names of the layer.
+/// input norms, a [hidden, 2 x hidden] projection, one layer like the model's last, and a final
+/// norm; it uses the model's own embedding and head. Names: multi_token.norm_embedding,
+/// multi_token.norm_hidden, multi_token.projection, multi_token.norm_final and the names of the
+/// layer.
 std::vector<ModelParameter> multi_token_module_parameters(const ModelArchitecture& model);
 
 /// Returns the number of all parameters of the model, adapters included; multi-token-prediction

@@ -6,8 +6,8 @@
 
 namespace stepwright::phases {
 
-/// Assumed range (`kMinGenerationPeakShare` to `kMaxGenerationPeakShare`) of the share of a
-/// device's peak memory bandwidth and FLOP/s that an inference engine reaches. Not measured.
+/// Smallest share of a device's peak memory bandwidth and FLOP/s that an inference engine is
+/// assumed (not measured) to reach; `kMaxInferencePeakShare`: the largest.
 inline constexpr double kMinInferencePeakShare = 0.3;
 inline constexpr double kMaxInferencePeakShare = 0.7;
 /// The most sequences that an inference engine generates at once: vLLM's max_num_seqs as verl sets
@@ -19,9 +19,9 @@ inline constexpr std::int64_t kMaxConcurrentlyGeneratedSequences = 256;
 struct RolloutTimeEstimate {
   double seconds = 0;  ///< Expected seconds: the geometric mean of `low_s` and `high_s`.
   double low_s =
-      0;  ///< Seconds if engines reach the share `kMaxGenerationPeakShare` of the device's peaks.
+      0;  ///< Seconds if engines reach the share `kMaxInferencePeakShare` of the device's peaks.
   double high_s =
-      0;  ///< Seconds if engines reach the share `kMinGenerationPeakShare` of the device's peaks.
+      0;  ///< Seconds if engines reach the share `kMinInferencePeakShare` of the device's peaks.
   std::int64_t engines = 0;
   std::int64_t at_once = 0;  ///< Number of sequences that one engine generates at once.
 };
@@ -35,9 +35,9 @@ double sequence_kv_cache_bytes(const model::ModelArchitecture& model, double tok
 double weight_bytes_read_per_token(const plan::Job& job, double sequences);
 
 /// Estimates the seconds in which `devices` devices generate a step's sequences; `room_bytes`:
-/// memory of each for KV caches. One token for all sequences takes as long as reading weights and
-/// caches, or as computing; prompts are computed first; the longest sequence alone is a lower
-/// bound.
+/// memory of each device for KV caches. Prompts are computed first. A token of all sequences then
+/// takes as long as reading weights and caches or as computing, whichever is longer. The longest
+/// sequence alone is a lower bound.
 RolloutTimeEstimate estimate_generation_time(const plan::Job& job, std::int64_t devices,
                                              double room_bytes);
 

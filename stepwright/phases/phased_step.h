@@ -92,10 +92,11 @@ struct PhasedStep {
   [[nodiscard]] double peak_bytes_above_policy_update() const;
 };
 
-/// Predicts a step with all phases. Phases on the same devices follow each other; phases on other
+/// Predicts all phases of a step. Phases on the same devices follow each other; phases on other
 /// devices overlap them, generation only if `staleness` is above 0. `whole`: cluster including
 /// devices that only generate; `stated_on`: number of devices for which the job states a generation
-/// time. Fails with `kInput` if no plan is legal on the devices stated for second models.
+/// time. Fails with `kInput` if no plan is legal on the devices that the job states for other
+/// models.
 PhasedStep predict_phased_step(simulate::PlanPrediction update, const cluster::Cluster& whole,
                                std::int64_t stated_on);
 

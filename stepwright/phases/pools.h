@@ -21,8 +21,8 @@ using Search = std::function<tune::TuneResult(const plan::Job&)>;
 
 /// Predicts the split of devices between training and generation that the job states, else finds
 /// the best: all devices alternate, or some only generate. If a plan leaves no memory for the other
-/// models, a smaller plan is searched. Fails with `kInput` if the stated split has no legal plan,
-/// with `kRuntime` if no plan fits.
+/// models, a plan that needs less memory is searched. Fails with `kInput` if the stated split has
+/// no legal plan, with `kRuntime` if no plan fits.
 DevicePoolSplits best_device_splits(const plan::Job& job, const Search& search);
 
 /// Returns the JSON value of the key `splits` of `stepwright phases JOB --json`.

@@ -59,8 +59,8 @@ constexpr bool is_expert_communicator(CommunicatorKind kind) {
          kind == CommunicatorKind::kExpertNorm;
 }
 
-/// Shape of all groups of one kind: ranks as a product of strided factors, fastest first, which is
-/// also the order of their rank lists.
+/// Shape of all groups of one kind of communicator: a product of strided factors of ranks, fastest
+/// first. A group lists its ranks in the same order.
 struct CommunicatorShape {
   StridedRanks extents;
   /// Number of consecutive ranks between the two members of a kEmbedding group; they are on inner
@@ -116,8 +116,8 @@ class RankGrid {
 };
 
 /// Size and rank distance of each parallelism axis for dense layers and for experts, indexed by
-/// `ParallelismAxis`; size 1 if a side lacks the axis. The expert-data size is rounded down if the
-/// degrees do not divide.
+/// `ParallelismAxis`; size 1 for an axis that only the other kind has. The expert-data size is
+/// rounded down if the degrees do not divide.
 struct RankGridAxisSizes {
   std::array<StridedRankFactor, kAxes> dense;
   std::array<StridedRankFactor, kAxes> expert;

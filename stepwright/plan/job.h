@@ -31,10 +31,10 @@ enum class Optimizer : std::uint8_t {
   kAdamW,
   kAdamNarrow,  ///< Adam with moments in bf16 (Megatron-Core's precision-aware optimizer).
   kSgd,
-  kAdam8bit,  ///< AdamW with 8-bit moments, one scale per block of elements (2110.02861).
+  kAdam8bit,  ///< AdamW with 8-bit moments, one scale per block of elements (arXiv 2110.02861).
   /// Muon: layer matrices have one moment, which is orthogonalized; all other parameters use AdamW.
   kMuon,
-  /// Adafactor: the second moment of a matrix is one sum for each row and each column (1804.04235).
+  /// Adafactor: a matrix's second moment is one sum for each row and column (arXiv 1804.04235).
   kAdafactor,
 };
 inline constexpr Named<Optimizer> kOptimizerNames[] = {{Optimizer::kAdam, "adam"},
@@ -334,12 +334,12 @@ struct Job {
   bool attention_stated = false;
   Routing routing = Routing::kBalanced;
   TokenDispatcher dispatcher = TokenDispatcher::kAllToAll;
-  double imbalance = 1.0;  ///< Load of the busiest expert-parallel rank / mean load, at least 1.
+  double imbalance = 1.0;  ///< Busiest expert-parallel rank's load over the mean load, at least 1.
   /// Tokens that each expert of a layer gets, from which loads are computed instead of from
   /// `imbalance`; empty: not stated.
   std::vector<double> expert_tokens;
-  /// Most rows that an expert accepts / mean rows of all experts (MoE capacity factor); 0: no
-  /// limit.
+  /// Most rows that an expert accepts, divided by the mean rows of all experts (MoE capacity
+  /// factor); 0: no limit.
   double capacity_factor = 0;
   /// True if every expert's rows are padded to its capacity.
   bool pad_to_capacity = false;
@@ -382,15 +382,15 @@ std::vector<std::int64_t> layers_per_chunk(const Job& job, const Plan& plan);
 inline constexpr double kLeastCapacityFactor = 0.01;
 inline constexpr double kMostCapacityFactor = 1000;
 
-/// Returns rows that experts compute / rows that routers send them, by the job's capacity factor:
-/// below 1 if rows are dropped, above 1 if experts are padded.
+/// Returns the rows that experts compute divided by the rows that routers send them: below 1 if the
+/// job's capacity factor drops rows, above 1 if experts are padded to it.
 double expert_capacity_row_share(const Job& job);
 
-/// Returns `load` (busiest rank's load / mean), limited by the job's capacity factor.
+/// Returns `load` (busiest rank's load over the mean), limited by the job's capacity factor.
 double capacity_limited_expert_load(const Job& job, double load);
 
-/// Returns the load of the busiest of `ranks` expert-parallel ranks / mean load, if each holds an
-/// equal run of consecutive experts; at least 1, limited by the capacity factor.
+/// Returns the load of the busiest of `ranks` expert-parallel ranks divided by the mean, if each
+/// holds an equal run of consecutive experts; at least 1, limited by the capacity factor.
 double busiest_expert_rank_load(const Job& job, std::int64_t ranks);
 
 /// Returns the number of micro-batches that each pipeline runs in a step: sequences / (data *

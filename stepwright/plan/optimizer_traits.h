@@ -21,8 +21,8 @@ enum class MatrixUpdateScope : std::uint8_t {
 struct OptimizerTraits {
   Optimizer optimizer;
   MatrixUpdateScope acts_on = MatrixUpdateScope::kElements;
-  int wide_moments = 0;  ///< Number of moments per element in the type of the masters.
-  /// Number of moments per element of a matrix in the type of the masters.
+  int wide_moments = 0;  ///< Moments per element in the type of the master copies.
+  /// Moments per element of a matrix in the type of the master copies.
   int wide_matrix_moments = 0;
   /// Total size of an element's moments in narrower types, in hundredths of a bit.
   std::int64_t narrow_centibits = 0;

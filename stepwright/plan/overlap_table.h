@@ -23,7 +23,7 @@ struct BooleanChoiceWords {
 };
 
 /// Everything about one flag of `OverlapFlags`: names, texts, and when it has an effect. All code
-/// about overlap flags loops over `kOverlapTable`.
+/// about overlap flags loops over `kOverlapFlagTable`.
 struct OverlapFlagTraits {
   bool OverlapFlags::* flag;
   /// Name of the flag in files, framework properties and the search: "tensor_gradients".
@@ -40,8 +40,8 @@ struct OverlapFlagTraits {
   bool (*exposed)(const Plan& plan);
   bool of_blocks = false;  ///< True if the flag changes the time of transformer blocks.
   /// Overlap flag that the search turns on to get a lower bound on the time of transformer blocks,
-  /// valid whether the row's own flag is on or off; nullptr: the time of blocks does not depend on
-  /// the row's flag, or its default gives the bound.
+  /// valid whether this row's flag is on or off; nullptr: this row's flag does not change that
+  /// time, or its default gives the bound.
   bool OverlapFlags::* in_floors = nullptr;
   /// Another overlap flag that, if on, leaves this one without effect; nullptr: none does.
   bool OverlapFlags::* below = nullptr;
@@ -170,7 +170,7 @@ struct OverlapNames<std::index_sequence<kRow...>> {
   static constexpr Named<bool OverlapFlags::*> kNames[] = {
       {kOverlapFlagTable[kRow].flag, kOverlapFlagTable[kRow].name}...};
 };
-/// All flags of `OverlapFlags` with their names, in the order of `kOverlapTable`.
+/// All flags of `OverlapFlags` with their names, in the order of `kOverlapFlagTable`.
 inline constexpr auto& kOverlapFlagNames =
     OverlapNames<std::make_index_sequence<std::size(kOverlapFlagTable)>>::kNames;
 

@@ -49,8 +49,8 @@ inline constexpr Named<ContextKind> kContextKindNames[] = {{ContextKind::kRing, 
                                                            {ContextKind::kAllGather, "all-gather"},
                                                            {ContextKind::kUlysses, "ulysses"}};
 
-/// How one kind of model state is sharded over the data x context ranks (PaRO, 2310.06003). N: not
-/// at all; I: inside groups of `Sharding::group` ranks; G: over all of them.
+/// How one kind of model state is sharded over the data x context ranks (PaRO, arXiv 2310.06003).
+/// N: not at all; I: inside groups of `Sharding::group` ranks; G: over all of them.
 enum class StateShardingScope : std::uint8_t { kNone, kInner, kGlobal };
 inline constexpr Named<StateShardingScope> kSpreadNames[] = {{StateShardingScope::kNone, "N"},
                                                              {StateShardingScope::kInner, "I"},
@@ -60,9 +60,9 @@ struct Sharding {
   StateShardingScope parameters = StateShardingScope::kNone;
   StateShardingScope gradients = StateShardingScope::kNone;
   StateShardingScope optimizer = StateShardingScope::kNone;
-  /// Data x context ranks (consecutive) that share states sharded inside groups (spread I).
+  /// Number of consecutive data x context ranks that share states with sharding I (in groups).
   std::int64_t group = 1;
-  /// Ranks that share expert states of spread I; divides the expert-data size.
+  /// Ranks that share experts' states with sharding I; divides the expert-data size.
   std::int64_t expert_group = 1;
 
   [[nodiscard]] bool uses(StateShardingScope spread) const {
@@ -71,8 +71,8 @@ struct Sharding {
   auto operator<=>(const Sharding&) const = default;
 };
 
-/// Usual name of a sharding strategy ("zero3", "fsdp") and its letters here (2310.06003 and the
-/// systems' sources).
+/// Usual name of a sharding strategy ("zero3", "fsdp") and its letters here (arXiv 2310.06003 and
+/// the systems' sources).
 struct ShardingAlias {
   std::string_view name;
   std::string_view states;
@@ -93,7 +93,7 @@ inline constexpr ShardingAlias kShardingAliases[] = {
 };
 
 /// Which communication overlaps computation, and which computation is postponed to overlap other
-/// pipeline ranks; `kOverlapTable` (plan/overlap_table.h) has names and conditions of all flags.
+/// pipeline ranks; `kOverlapFlagTable` has names and conditions of all flags.
 struct OverlapFlags {
   bool gradients = true;
   bool parameters = true;
@@ -122,9 +122,9 @@ struct OverlapFlags {
 /// Returns overlap flags that are all off, or (`on`) all on except those that cost memory.
 OverlapFlags all_overlap_flags(bool on);
 
-/// Collective algorithm of each parallelism scheme, used where it supports the operation and the
-/// group (`settled`). The communication library sends all other messages, and all pipeline
-/// messages.
+/// Collective algorithm of each parallelism scheme, used where it supports the operation and group
+/// (`effective_collective_algorithm`). The communication library sends all other messages, and all
+/// pipeline messages.
 struct CollectiveAlgorithmChoices {
   collective::CollectiveAlgorithm tensor = collective::CollectiveAlgorithm::kLibrary;
   collective::CollectiveAlgorithm context = collective::CollectiveAlgorithm::kLibrary;
@@ -202,7 +202,7 @@ std::string sharding_letters(const Sharding& sharding);
 std::optional<Sharding> sharding_named_by_word(std::string_view word);
 
 /// True if optimizer states are sharded at least as finely as parameters and gradients, as in
-/// PaRO's fourteen strategies (2310.06003, section 3).
+/// PaRO's fourteen strategies (arXiv 2310.06003, section 3).
 bool is_paro_strategy(const Sharding& sharding);
 
 /// Returns PaRO's fourteen sharding strategies, with group sizes 1: NNN NNI NNG NII NIG NGG INI ING

@@ -20,18 +20,24 @@ std::string setting_word(const ActivationRecomputation& setting) {
   return recomputes_some_layers(setting) ? fmt::format("{} {}", word, layers) : word;
 }
 
+std::string chosen_layers_text(const ActivationRecomputation& setting) {
+  if (setting.first > 0) return fmt::format("the first {} layers of a chunk", setting.first);
+  return fmt::format("layers 0, {0}, 2 x {0}, ...", setting.every);
+}
+
 std::string setting_text(const ActivationRecomputation& setting) {
   switch (setting.kind) {
     case RecomputeKind::kNone: return "no recomputation";
     case RecomputeKind::kSelective: return "selective recomputation";
     case RecomputeKind::kFull: return "full recomputation";
-    case RecomputeKind::kModules: return fmt::format("recomputation of {}", setting_word(setting));
-    case RecomputeKind::kEvery: break;
+    case RecomputeKind::kEvery:
+      return fmt::format("recomputation of {}", chosen_layers_text(setting));
+    case RecomputeKind::kModules: break;
   }
-  if (setting.first > 0) {
-    return fmt::format("recomputation of the first {} layers of a chunk", setting.first);
-  }
-  return fmt::format("recomputation of layers 0, {0}, 2 x {0}, ...", setting.every);
+  const std::string modules =
+      fmt::format("recomputation of {}", fmt::join(recompute_module_names(setting.modules), " + "));
+  if (!recomputes_some_layers(setting)) return modules;
+  return fmt::format("{} in {}", modules, chosen_layers_text(setting));
 }
 
 /// Describes positions with their own recomputation, in runs of equal ones: ", full on stages 0-3,

@@ -31,19 +31,19 @@ struct StageRecompute {
 /// Activation recomputation of a plan: kind, modules, which layers, and pipeline ranks that differ.
 struct ActivationRecomputation {
   RecomputeKind kind = RecomputeKind::kNone;
-  /// Distance between recomputed layers: layers 0, n, 2n, ... of each chunk are recomputed, in full
-  /// (kEvery) or their modules (kModules).
+  /// Distance between recomputed layers: layers 0, n, 2n, ... of each chunk are recomputed, as a
+  /// whole (kind kEvery) or their `modules` only (kind kModules).
   std::int64_t every = 1;
-  /// Number of layers of each chunk that are recomputed, the first ones, in full (kEvery) or their
-  /// modules (kModules); 0: all.
+  /// Number of layers at the start of each chunk that are recomputed, as a whole (kind kEvery) or
+  /// their `modules` only (kind kModules); 0: all.
   std::int64_t first = 0;
-  RecomputeModuleSet modules;  ///< Layer parts that are recomputed, with kModules.
+  RecomputeModuleSet modules;  ///< Layer parts to recompute, if the kind is kModules.
   /// Pipeline ranks with another recomputation than the rest, ascending.
   std::vector<StageRecompute> stages;
   auto operator<=>(const ActivationRecomputation&) const = default;
 };
 
-/// Returns the recomputation of one differing pipeline rank in the form of a whole plan's.
+/// Returns one pipeline rank's own recomputation, as if the whole plan had it.
 inline ActivationRecomputation recompute_settings_of_stage(const StageRecompute& stage) {
   return {stage.kind, stage.every, stage.first, stage.modules, {}};
 }
@@ -137,11 +137,15 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
     {"full", [](const ActivationRecomputation& r) { return r.kind == RecomputeKind::kFull; }},
     {"every",
      [](const ActivationRecomputation& r) {
-       return r.kind == RecomputeKind::kEvery ? r.first == 0 : recomputes_some_layers(r);
+       return r.kind == RecomputeKind::kEvery && r.first == 0;
      }},
     {"first",
      [](const ActivationRecomputation& r) {
        return r.kind == RecomputeKind::kEvery && r.first > 0;
+     }},
+    {"modules_of_some_layers",
+     [](const ActivationRecomputation& r) {
+       return r.kind == RecomputeKind::kModules && recomputes_some_layers(r);
      }},
     {"modules",
      [](const ActivationRecomputation& r) {

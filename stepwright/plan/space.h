@@ -25,7 +25,7 @@ struct SearchedOffloadChoices {
   bool operator==(const SearchedOffloadChoices&) const = default;
 };
 /// Values from which the tuner may choose, one list per choice of a plan (the job's `search:`
-/// mapping). An empty list: every legal value; for choices marked (*), only the default of `Plan`.
+/// mapping). An empty list: every legal value, or only `Plan`'s default if its comment says so.
 struct TunerSearchSpace {
   std::vector<std::int64_t> tensor;
   std::vector<std::int64_t> pipeline;
@@ -36,13 +36,13 @@ struct TunerSearchSpace {
   std::vector<std::int64_t> micro_batch;
   std::vector<schedule::PipelineScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
-  /// Numbers of micro-batch streams that a schedule runs side by side (1 or 2). (*)
+  /// Numbers of micro-batch streams that a schedule runs side by side (1, 2); empty: the default.
   std::vector<std::int64_t> strands;
   /// Sharding strategies; sizes of their groups are separate lists.
   std::vector<Sharding> sharding;
-  /// Numbers of ranks of a sharding group; `kNodeShardingGroup`: as many as share a node.
+  /// Numbers of ranks of a sharding group; `kNodeSizedShardingGroup`: as many as share a node.
   std::vector<std::int64_t> sharding_group;
-  /// Numbers of ranks of a sharding group of experts; `kNodeShardingGroup`: as many as share a
+  /// Numbers of ranks of a sharding group of experts; `kNodeSizedShardingGroup`: as many as share a
   /// node.
   std::vector<std::int64_t> expert_group;
   /// Recomputations; empty: none, selective and full are tried.
@@ -50,14 +50,14 @@ struct TunerSearchSpace {
   std::vector<bool> sequence_parallel;
   std::vector<GatheredInputPolicy> tensor_input;
   std::vector<ContextKind> context_kind;
-  std::vector<DType> accumulate;               ///< Types in which gradients are accumulated. (*)
-  std::vector<std::int64_t> gradient_bucket;   ///< Elements of a gradient bucket. (*)
-  std::vector<std::int64_t> parameter_bucket;  ///< Elements of a parameter bucket. (*)
-  std::vector<OverlapFlags> overlap;           ///< Combinations of overlap flags. (*)
-  SearchedCollectiveAlgorithms collectives;    ///< Collective algorithms of each scheme. (*)
-  std::vector<RankOrder> rank_order;           ///< Orders of the parallelism axes on ranks. (*)
-  SearchedOffloadChoices offload;              ///< Values of each host-offload choice. (*)
-  /// Numbers of layers of each pipeline chunk; an empty inner list: the even split. (*)
+  std::vector<DType> accumulate;               ///< Gradient accumulation types; empty: default.
+  std::vector<std::int64_t> gradient_bucket;   ///< Gradient bucket elements; empty: the default.
+  std::vector<std::int64_t> parameter_bucket;  ///< Parameter bucket elements; empty: the default.
+  std::vector<OverlapFlags> overlap;           ///< Sets of overlap flags; empty: the default.
+  SearchedCollectiveAlgorithms collectives;    ///< Algorithms of each scheme; empty: the default.
+  std::vector<RankOrder> rank_order;           ///< Orders of axes on ranks; empty: the default.
+  SearchedOffloadChoices offload;              ///< Host-offload choices; empty: the defaults.
+  /// Layers of each pipeline chunk; an empty inner list: the even split; no list: the default.
   std::vector<std::vector<std::int64_t>> layers;
 
   bool operator==(const TunerSearchSpace&) const = default;

@@ -60,7 +60,7 @@ struct SplitRankGroup {
 };
 
 /// Divides a group into runs of `size` consecutive members; nullopt if the runs would not have one
-/// common shape of strided factors (6 of 4 x 3, if the factors do not continue each other).
+/// common shape of strided factors (6 of 4 x 3 ranks, unless both factors can be merged).
 std::optional<SplitRankGroup> cut_into_rank_runs(const StridedRanks& group, std::int64_t size);
 
 }  // namespace stepwright::plan

@@ -36,7 +36,7 @@ inline constexpr Named<SecondModelPlace> kSecondModelPlaceNames[] = {
 
 struct SecondModel {
   SecondModelPlace place = SecondModelPlace::kNone;
-  std::int64_t devices = 0;  ///< Number of devices of the second model's own, with kOther; else 0.
+  std::int64_t devices = 0;  ///< Devices that only the second model uses, with kOther; else 0.
   bool operator==(const SecondModel&) const = default;
 };
 

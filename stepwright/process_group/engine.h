@@ -29,8 +29,8 @@ struct CollectiveAlgorithmForSize {
 /// Options of the process group that a user can set; they must be equal on all ranks.
 struct ProcessGroupOptions {
   collective::CollectiveAlgorithm method = collective::CollectiveAlgorithm::kHoRing;
-  /// Least bytes of the chunks (at most 32) into which a block is cut, so that sending overlaps
-  /// additions.
+  /// Least bytes of each chunk into which a block of data is cut, so that one chunk is sent while
+  /// another is added; at most 32 chunks.
   std::int64_t chunk_bytes = 128 << 10;
   /// Bytes of an all-reduce that are processed at a time; longer tensors are cut.
   std::int64_t segment_bytes = 64 << 20;
@@ -96,8 +96,8 @@ class CollectiveEngine {
   /// Closes the connections to other ranks. Not allowed while a collective runs.
   void close() { transport_.close(); }
 
-  /// Returns the most bytes of scratch, copied inputs and messages in flight that were held at a
-  /// time.
+  /// Returns the most bytes that were held at one time for scratch buffers, copied inputs and
+  /// messages in flight.
   [[nodiscard]] std::int64_t peak_scratch_bytes() const { return peak_; }
 
  private:
@@ -105,8 +105,8 @@ class CollectiveEngine {
     collective::CollectiveSchedule frame;
     collective::RankCollectiveSchedule schedule;
   };
-  /// The part of a tensor that one run of a schedule processes: its input, its output, and the
-  /// number of elements in each piece.
+  /// The part of a tensor that one run of a collective's schedule processes: its input, its output,
+  /// and the number of elements in each of the equal pieces that messages carry.
   struct ScheduledTensorPart {
     std::span<const std::byte> input;
     std::span<std::byte> output;

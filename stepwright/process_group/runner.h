@@ -23,7 +23,7 @@ struct QueuedCollectiveCall {
 };
 
 /// Runs the collectives of a process group in the order of their calls, on a thread of its own.
-/// After a failure all later ones fail too, since ranks are no longer in step.
+/// After a failed call all later calls fail too, since ranks may no longer run the same call.
 class CollectiveCallRunner {
  public:
   CollectiveCallRunner(CollectiveEngine& engine, RankStatusBoard& board, int rank)

@@ -6,8 +6,8 @@
 
 namespace stepwright::process_group {
 
-/// Finds out which ranks are out of step after a failure: each rank posts in the group's store
-/// which collective failed on it, and reads what the others have posted.
+/// Finds out, after a collective failed, which ranks called something else or are silent: each rank
+/// posts in the group's store which of its calls failed, and reads what the others have posted.
 class RankStatusBoard {
  public:
   /// `rank`: this rank's number among the `size` ranks that share the store.

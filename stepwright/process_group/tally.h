@@ -12,7 +12,7 @@ namespace stepwright::process_group {
 /// passed to the wrapped backend, with the reason.
 class CollectiveCallCounter {
  public:
-  /// Number of calls, and their bytes.
+  /// Number of collective calls, and the sum of their bytes.
   struct CallCountAndBytes {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;  ///< Bytes of the calls' full buffers, summed.

@@ -28,11 +28,11 @@ struct SampleCommandOptions {
   std::string output;  ///< Path of the CSV table to write.
   /// Number of processes to start; 0: one for each core, or as many as the launcher started.
   std::int64_t ranks = 0;
-  /// For collectives: factor by which the emulated runs that the times are meant for (`train --hold
-  /// --scale`) divide bytes.
+  /// For collectives: factor by which the emulated training runs (`train --hold --scale`) that will
+  /// use the measured times divide bytes.
   double scale = 1;
-  /// For operators: factor by which the training runs that the times are meant for slow
-  /// computations down (`train --pace`).
+  /// For operators: factor by which the training runs (`train --pace`) that will use the measured
+  /// times slow computations down.
   double pace = 1;
   /// True: time only collectives over all ranks; false: also over smaller groups.
   bool world_only = false;

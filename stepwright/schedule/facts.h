@@ -9,7 +9,7 @@
 
 namespace stepwright::schedule {
 
-/// The first and last passes of one chunk of a position in a step, as indices into
+/// The first and last passes of one chunk of a pipeline rank in a step, as indices into
 /// `work_items_in_issue_order`; -1: none. Gathers that the previous step postponed come before the
 /// first forward; gradient reductions follow the last pass that computes gradients.
 struct ModelChunkPassIndices {
@@ -21,9 +21,9 @@ struct ModelChunkPassIndices {
 };
 ModelChunkPassIndices chunk_ends(std::span<const PipelineWorkPart> parts, std::int32_t chunk);
 
-/// Numbers of micro-batches, by chunk, that wait on a pipeline position when an entry of its
-/// schedule begins: `backward` wait for their backward or data gradient, `weight` after that for
-/// their weight gradient.
+/// Numbers of micro-batches, by chunk, that wait on a pipeline rank when an entry of its schedule
+/// begins: `backward` wait for their backward or data gradient, `weight` after that for their
+/// weight gradient.
 struct WaitingMicroBatches {
   PipelineWorkPart
       part;  ///< The work that begins; the forward if a forward and a backward overlap.
@@ -32,13 +32,13 @@ struct WaitingMicroBatches {
   std::vector<std::int32_t> backward;
   std::vector<std::int32_t> weight;
 };
-/// Returns the moments of a position's schedule at which memory can be fullest, whatever a
-/// micro-batch keeps: no other moment before equal work (directions and chunks) has at least as
-/// many micro-batches waiting of each kind. `chunks`: number of chunks of the position.
+/// Returns the moments of a pipeline rank's schedule at which memory can be fullest, whatever a
+/// micro-batch keeps: a moment is left out if at another one, before the same kind of work, at
+/// least as many micro-batches of each kind wait. `chunks`: number of chunks of the rank.
 std::vector<WaitingMicroBatches> peak_memory_moments(std::span<const PipelineScheduleTurn> turns,
                                                      std::int64_t chunks);
 
-/// Returns the number of weight gradients of a position after its last data gradient.
+/// Returns the number of weight gradients of a pipeline rank after its last data gradient.
 std::int64_t trailing_weight_gradients(std::span<const PipelineWorkPart> parts);
 
 /// Whether a schedule's backwards are whole, split into data and weight gradients that run at

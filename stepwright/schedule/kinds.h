@@ -17,25 +17,24 @@ namespace stepwright::schedule {
 /// Properties of a kind of pipeline schedule, and what it demands of a plan.
 struct PipelineScheduleTraits {
   ModelChunkPlacementKind placement = ModelChunkPlacementKind::kCyclic;
-  std::int64_t least_chunks = 1;  ///< Least number of chunks per position.
+  std::int64_t least_chunks = 1;  ///< Least number of chunks per pipeline rank.
   std::int64_t most_chunks = 1;
-  /// True if positions need at least two chunks each, unless there is a single position, which has
-  /// one.
+  /// True if pipeline ranks need at least two chunks each, except a single rank, which has one.
   bool several_apart = false;
-  bool alone = true;   ///< True if the schedule also works for a pipeline of one position.
-  bool pairs = false;  ///< True if a position overlaps a forward with a backward at some times.
+  bool alone = true;   ///< True if the schedule also works for a pipeline of one rank.
+  bool pairs = false;  ///< True if a forward overlaps a backward at some times.
   /// True if a forward also overlaps data gradients alone, or weight gradients alone.
   bool braids = false;
-  /// True if micro-batches pass through the chunks of a position in groups (`groups.h`).
+  /// True if micro-batches pass through the chunks of a pipeline rank in groups (`groups.h`).
   bool groups = false;
-  bool even = false;  ///< True if the numbers of positions and of micro-batches must both be even.
-  /// Least ratio of the number of micro-batches to the number of positions.
+  bool even = false;  ///< True if numbers of pipeline ranks and micro-batches must be even.
+  /// Least ratio of the number of micro-batches to the number of pipeline ranks.
   std::int64_t least_rounds = 0;
-  /// True if each position holds a part of the vocabulary tables (embedding and head).
+  /// True if each pipeline rank holds a part of the vocabulary tables (embedding and head).
   bool spreads_vocabulary = false;
-  /// With `spreads_vocabulary`: how often all positions wait for each other between the last
-  /// position's forward and its backward, while they run passes over the vocabulary on their own;
-  /// 0: all positions do the vocabulary's work at the same time.
+  /// With `spreads_vocabulary`: how often all pipeline ranks wait for each other between the last
+  /// rank's forward and its backward, while they run passes over the vocabulary on their own; 0:
+  /// all ranks do the vocabulary's work at the same time.
   std::int64_t barriers = 0;
   /// True if the order of work is searched for, using the seconds of a plan's chunks.
   bool found = false;
@@ -45,16 +44,16 @@ struct PipelineScheduleTraits {
 /// Value of `most_chunks` for a schedule that allows as many chunks as there are layers.
 inline constexpr std::int64_t kUnlimitedChunks = std::int64_t{1} << 30;
 
-/// One position of a pipeline and its sizes, as input for a function that writes its schedule.
+/// One pipeline rank and sizes of its pipeline: input of a function that writes its schedule.
 struct PipelinePositionSizes {
   std::int64_t stages = 1;
   std::int64_t position = 0;
   std::int64_t micro_batches = 1;
-  std::int64_t chunks = 1;  ///< Number of chunks per position.
+  std::int64_t chunks = 1;  ///< Number of chunks per pipeline rank.
   /// Number of micro-batches in a group; 0: the smallest legal group (`min_group_size`).
   std::int64_t group = 0;
 
-  /// Returns the number of positions after this one.
+  /// Returns the number of pipeline ranks after this one.
   [[nodiscard]] std::int64_t pipeline_positions_after_this() const { return stages - 1 - position; }
   /// Returns the number of micro-batches that pass through a chunk before the next chunk starts.
   [[nodiscard]] std::int64_t micro_batch_group_size() const {
@@ -66,14 +65,14 @@ struct PipelinePositionSizes {
 struct PipelineScheduleDefinition {
   std::string_view text;  ///< Description of the schedule for users, in plain words.
   PipelineScheduleTraits traits = {};
-  /// Returns the turns (entries of the schedule) of a position in order; nullptr if the order is
-  /// searched for. All other properties of the schedule follow from these turns (`facts.h`).
+  /// Returns the turns (entries of the schedule) of a pipeline rank in order; nullptr if the order
+  /// is searched for. All other properties of the schedule follow from these turns (`facts.h`).
   Turns (*turns)(const PipelinePositionSizes&) = nullptr;
-  /// Closed forms of seconds and waiting micro-batches for positions that take different times;
-  /// faster than simulating turns.
+  /// Closed forms of seconds and waiting micro-batches for pipeline ranks that take different
+  /// times; faster than simulation.
   PipelineClosedForms form = {};
-  /// Returns the seconds of a pipeline whose positions all take equally long; nullopt if the
-  /// schedule has no closed form for these sizes.
+  /// Returns the seconds of a pipeline whose ranks all take equally long; nullopt if the schedule
+  /// has no closed form for these sizes.
   std::optional<double> (*uniform_s)(const UniformPipeline&) = nullptr;
 };
 
@@ -126,19 +125,19 @@ inline const PipelineScheduleTraits& traits_of(PipelineScheduleKind kind) {
   return definition_of(kind).traits;
 }
 
-/// True if the seconds of a schedule kind are known in closed form even if positions take different
-/// times.
+/// True if the seconds of a schedule kind are known in closed form even if pipeline ranks take
+/// different times.
 inline bool has_closed_form_schedule_time(PipelineScheduleKind kind) {
   return definition_of(kind).form.seconds != nullptr;
 }
 
-/// Returns the closed-form seconds of a schedule kind on a pipeline whose positions all take
-/// equally long; nullopt if there is no closed form for that pipeline (docs/algorithms.md).
+/// Returns the closed-form seconds of a schedule kind on a pipeline whose ranks all take equally
+/// long; nullopt if there is no closed form for that pipeline (docs/algorithms.md).
 std::optional<double> schedule_closed_form_s(PipelineScheduleKind kind,
                                              const UniformPipeline& pipeline);
 
-/// Least and largest number of chunks per position that a schedule kind supports on `positions`
-/// positions.
+/// Least and largest number of chunks per pipeline rank that a schedule kind supports on
+/// `positions` ranks.
 struct ChunksPerPositionRange {
   std::int64_t least = 1;
   std::int64_t most = 1;
@@ -156,7 +155,7 @@ inline bool is_fixed_order_kind(PipelineScheduleKind kind) {
 inline bool supports_several_chunk_counts(PipelineScheduleKind kind) {
   return traits_of(kind).most_chunks > traits_of(kind).least_chunks;
 }
-/// Returns the numbers of chunks per position to try for a schedule kind: `listed` if the kind
+/// Returns the numbers of chunks per pipeline rank to try for a schedule kind: `listed` if the kind
 /// supports several, else its only number.
 std::vector<std::int64_t> model_chunk_counts_to_try(PipelineScheduleKind kind,
                                                     const std::vector<std::int64_t>& listed);

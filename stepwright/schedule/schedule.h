@@ -35,25 +35,26 @@ inline constexpr Named<ModelChunkPlacementKind> kSearchableChunkPlacements[] = {
 /// The pipeline (times, memory, placement) for which the order of work of an `auto` schedule is
 /// searched.
 struct OrderSearchBasis {
-  /// How chunks are assigned to positions: kV or kCyclic.
+  /// How chunks are assigned to pipeline ranks: kV or kCyclic.
   ModelChunkPlacementKind placement = ModelChunkPlacementKind::kV;
   /// Nanoseconds and bytes of the chunks in model order; empty: no order has been chosen yet.
   std::vector<ModelChunkTimeAndMemory> chunks;
-  std::int64_t hop_ns = 0;  ///< Nanoseconds of a message between neighbouring positions.
-  /// For each position, the most activation bytes that its chunks may keep.
+  std::int64_t hop_ns = 0;  ///< Nanoseconds of a message between neighbouring pipeline ranks.
+  /// For each pipeline rank, the most activation bytes that its chunks may keep.
   std::vector<std::int64_t> room_bytes;
   auto operator<=>(const OrderSearchBasis&) const = default;
 };
 
-/// Turns (schedule entries) of each position that a search found, and the number of micro-batches
-/// for which they hold.
+/// Turns (schedule entries) of each pipeline rank that a search found, and the number of
+/// micro-batches for which they hold.
 struct AutoScheduleTurns {
   std::int64_t micro_batches = 1;
   std::vector<Turns> turns;
 };
 
-/// Cache of the turns that a search found for an `auto` schedule; null: none yet. Copies of a plan
-/// share it. Two caches always compare equal, since equal inputs of the search give equal turns.
+/// Cache of the turns (schedule entries) that a search found for an `auto` schedule; null: none
+/// yet. Copies of a plan share it. Two caches always compare equal, since equal inputs of the
+/// search give equal turns.
 struct AutoScheduleTurnCache {
   std::shared_ptr<const AutoScheduleTurns> found = nullptr;
   std::strong_ordering operator<=>(const AutoScheduleTurnCache& /*other*/) const {
@@ -62,10 +63,10 @@ struct AutoScheduleTurnCache {
   bool operator==(const AutoScheduleTurnCache& /*other*/) const { return true; }
 };
 
-/// The order in which pipeline positions work through chunks and micro-batches.
+/// The order in which pipeline ranks work through chunks and micro-batches.
 struct PipelineSchedule {
   PipelineScheduleKind kind = PipelineScheduleKind::kOneForwardOneBackward;
-  std::int64_t chunks = 1;  ///< Number of model chunks on each pipeline position.
+  std::int64_t chunks = 1;  ///< Number of model chunks on each pipeline rank.
   /// 2: a forward and a backward that overlap are interleaved operator by operator; 1: one runs
   /// after the other.
   std::int64_t strands = 1;
@@ -80,13 +81,13 @@ struct PipelineSchedule {
   auto operator<=>(const PipelineSchedule&) const = default;
 };
 
-/// Returns the schedules of a kind with each of these numbers of chunks and strands, as far as the
-/// kind offers a choice.
+/// Returns the schedules of a kind with each of these numbers of chunks and strands (overlapping
+/// micro-batches), as far as the kind offers a choice.
 std::vector<PipelineSchedule> schedules_of_kind(PipelineScheduleKind kind,
                                                 const std::vector<std::int64_t>& chunks,
                                                 const std::vector<std::int64_t>& strands);
 
-/// Returns the assignment of chunks to `positions` pipeline positions that a schedule uses.
+/// Returns the assignment of chunks to `positions` pipeline ranks that a schedule uses.
 ModelChunkPlacement model_chunk_placement(const PipelineSchedule& schedule, std::int64_t positions);
 
 /// Returns the number of micro-batches in a group of a schedule with groups; the smallest legal
@@ -94,11 +95,12 @@ ModelChunkPlacement model_chunk_placement(const PipelineSchedule& schedule, std:
 std::int64_t micro_batch_group_size_of_schedule(const PipelineSchedule& schedule,
                                                 std::int64_t positions, std::int64_t micro_batches);
 
-/// True if the basis of an `auto` schedule has the numbers of chunks and positions of a placement.
+/// True if the basis of an `auto` schedule has the numbers of chunks and pipeline ranks of a
+/// placement.
 bool fits(const OrderSearchBasis& basis, const ModelChunkPlacement& placement);
 
-/// Returns the turns (schedule entries) of each position, for every schedule kind except `auto`,
-/// for which `all_turns` exists.
+/// Returns the turns (schedule entries) of each pipeline rank, for every schedule kind except
+/// `auto`, for which `schedule_turns_of_positions` exists.
 std::vector<Turns> schedule_turns_of_named_kind(const PipelineSchedule& schedule,
                                                 std::int64_t positions, std::int64_t micro_batches);
 

@@ -24,14 +24,14 @@ struct Beside {
   }
 };
 
-/// Seconds of the work of one chunk on one position for one micro-batch, by direction.
+/// Seconds of the work of one chunk on one pipeline rank for one micro-batch, by direction.
 struct ModelChunkWorkSeconds {
   double forward = 0;
   double backward = 0;  ///< Seconds of a whole backward: data and weight gradients together.
   double data = 0;
   double weight = 0;
-  /// Seconds of looking up embeddings, which all positions do at the same time; this and the next
-  /// two members are set only for the first chunk of a position.
+  /// Seconds of looking up embeddings, which all pipeline ranks do at the same time; this and the
+  /// next two members are set only for the first chunk of a rank.
   double embed = 0;
   double predict = 0;
   double embed_gradient = 0;
@@ -42,18 +42,18 @@ struct ModelChunkWorkSeconds {
   [[nodiscard]] double of(Direction direction) const;
 };
 
-/// Seconds of a position's passes over its part of the vocabulary, for one micro-batch: `own` for
-/// the work, `messages` for the message that each pass sends.
+/// Seconds of a pipeline rank's passes over its part of the vocabulary, for one micro-batch: `own`
+/// for the work, `messages` for the message that each pass sends.
 struct VocabularyPassSeconds {
   std::array<double, kVocabularyPasses> own{};
   std::array<double, kVocabularyPasses> messages{};
-  /// True for each pass that the position has, even if it takes no time; a pass that it lacks waits
-  /// for nothing.
+  /// True for each pass that the pipeline rank has, even if it takes no time; a pass that it lacks
+  /// waits for nothing.
   std::array<bool, kVocabularyPasses> is_there{};
 };
 
-/// Seconds of messages of one chunk on one position that are sent once in a step (parameter
-/// gathers, gradient reductions). Messages of a position are sent one after the other.
+/// Seconds of messages of one chunk on one pipeline rank that are sent once in a step (parameter
+/// gathers, gradient reductions). Messages of a rank are sent one after the other.
 struct ModelChunkMessageSeconds {
   /// Seconds of messages from the start of the step on, in the order of chunks; they must end
   /// before the chunk's first forward ends.
@@ -62,67 +62,67 @@ struct ModelChunkMessageSeconds {
   double after_s = 0;
 };
 
-/// Seconds of everything in a pipeline schedule: work of chunks, messages between positions,
+/// Seconds of everything in a pipeline schedule: work of chunks, messages between pipeline ranks,
 /// messages once in a step, and vocabulary passes.
 struct PipelineScheduleSeconds {
   /// Seconds of the work of each chunk: [position][chunk].
   std::vector<std::vector<ModelChunkWorkSeconds>> parts;
-  double hop_s = 0;  ///< Seconds of a message between neighbouring positions.
+  double hop_s = 0;  ///< Seconds of a message between neighbouring pipeline ranks.
   /// Messages that are sent once in a step: [position][chunk]; empty: none.
   std::vector<std::vector<ModelChunkMessageSeconds>> messages;
-  /// Seconds of passes over the vocabulary, by position; empty: there are none.
+  /// Seconds of passes over the vocabulary, by pipeline rank; empty: there are none.
   std::vector<VocabularyPassSeconds> passes = {};
   /// For each micro-batch, a factor on its seconds; empty: all factors are 1.
   std::vector<double> factors = {};
 
-  /// Returns the seconds of one turn (schedule entry) of a position.
+  /// Returns the seconds of one turn (schedule entry) of a pipeline rank.
   [[nodiscard]] double of(std::size_t position, const PipelineScheduleTurn& turn) const;
 };
 
-/// Turns (schedule entries) of all positions, sorted so that each comes after the turns that it
-/// waits for. A position does its turns one after the other. A forward waits for the forward of the
+/// Turns (schedule entries) of all pipeline ranks, sorted so that each comes after the turns that
+/// it waits for. A rank does its turns one after the other. A forward waits for the forward of the
 /// previous chunk, a backward or data gradient for that of the next chunk, with a message between
-/// positions; the last chunk's backward waits for its forward, a weight gradient for its data
-/// gradient. A joint turn begins when the last position has reached it and ends for all at once.
-/// Messages of vocabulary passes are sent one after the other, each when the last position has
-/// posted it; a pass that awaits messages begins when all that its position has posted have ended.
+/// ranks; the last chunk's backward waits for its forward, a weight gradient for its data gradient.
+/// A joint turn begins when the last rank has reached it and ends for all at once. Messages of
+/// vocabulary passes are sent one after the other, each when the last rank has posted it; a pass
+/// that awaits messages begins when all that its rank has posted have ended.
 class ScheduleTurnOrder {
  public:
   ScheduleTurnOrder() = default;
-  /// Sorts the turns of all positions. Throws `Error{kRuntime}` if a turn waits for one that never
-  /// comes.
+  /// Sorts the turns (schedule entries) of all pipeline ranks. Throws `Error{kRuntime}` if one
+  /// waits for another that never comes.
   ScheduleTurnOrder(std::span<const Turns> turns, const ModelChunkPlacement& placement);
 
  private:
   friend class ScheduleTurnSimulator;
-  /// A turn, and the numbers of the turns that its work and its overlapped work wait for. Turns are
-  /// numbered from the first turn of the first position; negative: none.
+  /// A turn (schedule entry), and the numbers of the turns that its work and its overlapped work
+  /// wait for. Turns are numbered from the first turn of the first pipeline rank; negative: none.
   struct ScheduleTurnDependencies {
     std::int32_t turn = 0;
     std::array<std::int32_t, 2> waits = {-1, -1};
     std::int16_t position = 0;
-    /// True if a message between positions comes before the work (first) or the overlapped work
-    /// (second).
+    /// True if a message between pipeline ranks comes before the work ([0]) or the overlapped work
+    /// ([1]).
     std::array<bool, 2> hops = {false, false};
-    /// True for a turn that all positions run together; their entries are consecutive in the list.
+    /// True for a schedule entry that all pipeline ranks run together: one per rank, consecutive.
     bool joint = false;
     /// True for a pass over the vocabulary. `waits` then holds the numbers of two messages of all
-    /// positions: the last one that the pass awaits, and the one that it sends.
+    /// pipeline ranks: the last one that the pass awaits, and the one that it sends.
     bool pass = false;
   };
   std::vector<ScheduleTurnDependencies> steps_;
-  /// Number of the first turn of each position; the last entry is the number of all turns.
+  /// Number of each pipeline rank's first schedule entry; the last element: number of all entries.
   std::vector<std::int32_t> first_;
 };
 
-/// Simulates a pipeline schedule turn by turn, without streams and shared links, in nanoseconds of
-/// host time per turn. `play` (engine.h) gives equal times for a program without these. A turn of a
-/// chunk without layers takes no time and passes its input on without delaying other turns. Keeps
-/// its memory between calls.
+/// Simulates a pipeline schedule turn (entry) by turn, without streams and shared links, in
+/// nanoseconds of host time per turn. `simulate_priced_program` gives equal times for a program
+/// without these. A turn of a chunk without layers takes no time and passes its input on without
+/// delaying other turns. Keeps its memory between calls.
 class ScheduleTurnSimulator {
  public:
-  /// Returns the time in seconds at which each turn ends: [position][turn]. `order` must be made
-  /// from `turns`.
+  /// Returns the time in seconds at which each turn (schedule entry) ends: [position][turn].
+  /// `order` must be made from `turns`.
   const std::vector<std::vector<double>>& turn_end_seconds(const ScheduleTurnOrder& order,
                                                            std::span<const Turns> turns,
                                                            const PipelineScheduleSeconds& seconds);
@@ -133,16 +133,16 @@ class ScheduleTurnSimulator {
   }
 
  private:
-  /// Simulates one turn that all positions run together.
+  /// Simulates one schedule entry that all pipeline ranks run together.
   void simulate_joint_turn(std::span<const ScheduleTurnOrder::ScheduleTurnDependencies> steps,
                            const PipelineScheduleTurn& turn,
                            const PipelineScheduleSeconds& seconds);
   void pass(const ScheduleTurnOrder::ScheduleTurnDependencies& step,
             const PipelineScheduleTurn& turn, const PipelineScheduleSeconds& seconds);
-  /// Returns the time in seconds at which a message between all positions has ended.
+  /// Returns the time in seconds at which a message between all pipeline ranks has ended.
   double joint_message_end_seconds(std::int32_t message);
 
-  /// A message between all positions: the time at which the last position sends it, and its
+  /// A message between all pipeline ranks: the time at which the last rank sends it, and its
   /// duration, in seconds.
   struct AllPositionsMessage {
     double posted_s = 0;
@@ -150,18 +150,20 @@ class ScheduleTurnSimulator {
   };
   std::vector<double> all_ends_;
   std::vector<AllPositionsMessage> messages_;
-  /// End times in seconds of the first messages between all positions, as far as they are computed.
+  /// End times in seconds of the first messages between all pipeline ranks, as far as they are
+  /// computed.
   std::vector<double> message_ends_;
-  /// Time in seconds at which each position ends its last started turn.
+  /// Time in seconds at which each pipeline rank ends its last started schedule entry.
   std::vector<double> free_;
-  std::vector<std::vector<double>> ends_;  ///< End times in seconds of all turns: [position][turn].
+  /// End times in seconds of all turns (schedule entries): [position][turn].
+  std::vector<std::vector<double>> ends_;
 };
 
-/// Returns the time in seconds at which the last turn of any position ends. `ends`:
+/// Returns the time in seconds at which the last schedule entry of any pipeline rank ends. `ends`:
 /// [position][turn].
 double makespan_s(const std::vector<std::vector<double>>& ends);
-/// Returns the time in seconds at which the last turn, and the messages after the turns, end.
-/// `ends`: [position][turn].
+/// Returns the time in seconds at which the last schedule entry, and the messages after all
+/// entries, end. `ends`: [position][turn].
 double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const Turns> turns,
                   const PipelineScheduleSeconds& seconds);
 

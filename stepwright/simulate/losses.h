@@ -7,17 +7,17 @@
 
 namespace stepwright::simulate {
 
-/// A part of the step in which the critical stage does something other than matrix products and
-/// attention at the dense peak; never negative.
+/// Time of a step in which the critical pipeline stage does something other than matrix products
+/// and attention at peak FLOP/s (without sparsity); never negative.
 struct StepTimeLoss {
   std::string_view key;   ///< Key of the loss in JSON: `exposed_tensor`.
   std::string_view name;  ///< Name of the loss for users: "exposed tensor-parallel messages".
   double seconds = 0;     ///< Seconds per step that are lost.
 };
 
-/// Returns the seconds that the matrix products and attention of the critical stage would take at
-/// the dense peak. Counts only FLOPs that kernels must compute: no recomputation, and no positions
-/// behind the causal mask (which MFU counts).
+/// Returns the seconds that the matrix products and attention of the critical pipeline stage would
+/// take at peak FLOP/s without sparsity. Counts only FLOPs that kernels must compute: no
+/// recomputation, and no positions behind the causal mask (which MFU counts).
 double useful_computation_s(const PlanPrediction& prediction);
 
 /// Returns the losses of a step, largest first, without zero losses. The losses and

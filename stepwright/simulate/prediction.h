@@ -22,9 +22,9 @@ struct UnmeasuredOperatorSizes {
   std::string how;  ///< How the sizes differ: "columns 28,672, measured 2,048 to 8,192".
 };
 
-/// Everything that is predicted about one plan: program, simulated time, memory, price and
-/// efficiency. Model FLOPs count attention without halving it for the causal mask; the peak rate is
-/// that of the job's precision.
+/// Everything that is predicted about one plan: step program, simulated step time, step time in
+/// closed form (price), memory and efficiency. Model FLOPs count attention without halving it for
+/// the causal mask; the peak rate is that of the job's precision.
 struct PlanPrediction {
   plan::PlannedJob planned;
   step::StepProgram program;

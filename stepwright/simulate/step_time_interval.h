@@ -33,9 +33,9 @@ struct StepTimeEstimates {
 /// computes nor updates parameters.
 double step_share_spent_waiting(const StageTimeBreakdown& critical, double step_s);
 
-/// Returns the 80 % confidence interval of a step time that published runs of similar jobs show. It
-/// is widened to uneven expert loads if the job states none, and to every framework that runs the
-/// plan if the job names none.
+/// Returns the 80 % confidence interval of a step time that published runs of similar jobs show. If
+/// the job states no expert loads, it is widened for uneven ones; if it names no framework, for
+/// every framework that runs the plan.
 StepTimeInterval predicted_step_time_interval(const plan::PlannedJob& planned,
                                               const cost::CostModel& cost, StepTimeEstimates step);
 

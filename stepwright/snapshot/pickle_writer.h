@@ -22,7 +22,7 @@ class PickleWriter {
   void close_mapping() { put("u"); }
   void text(std::string_view text);
   void integer(std::int64_t value);
-  /// Returns a number for the value just written, with which `named` can repeat the value.
+  /// Returns a number with which `write_memoized_pickle_value` repeats the value just written.
   std::uint32_t memoize_pickle_value();
   /// Writes again the value for which `memoize_pickle_value` returned this number.
   void write_memoized_pickle_value(std::uint32_t name);

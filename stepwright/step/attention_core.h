@@ -33,16 +33,16 @@ TensorId append_attention_core(ModelBlockBuildContext& e, TensorId qkv,
 TensorId append_attention_core_backward(ModelBlockBuildContext& e, TensorId d_out,
                                         const model::LayerClass& layer);
 
-/// Returns the tensor that holds the weights of the attention sinks, an operand of the attention
-/// core; -1 if the softmax has no sinks. `attention_sink_gradients` returns the tensor of their
-/// gradients.
+/// Returns the tensor with the weights of the attention sinks, an operand of the attention core; -1
+/// if the softmax has no sinks.
 TensorId attention_sink_weights(const ModelBlockBuildContext& e);
+/// Returns the tensor of the gradients of the attention sinks' weights; -1 if there is none.
 TensorId attention_sink_gradients(const ModelBlockBuildContext& e);
 
-/// Appends the operators of one attention with the sizes `shape`, fused or unfused, on this rank
-/// alone, without messages; `append_local_attention_backward` appends its backward.
+/// Appends one attention with the sizes `shape`, fused or unfused, on this rank alone.
 TensorId append_local_attention(ModelBlockBuildContext& e, TensorId qkv,
                                 const OperatorShape& shape);
+/// Appends the backward of an attention with the sizes `shape` on this rank alone.
 TensorId append_local_attention_backward(ModelBlockBuildContext& e, TensorId d_out, TensorId qkv,
                                          TensorId out, const OperatorShape& shape);
 /// Returns the sizes of an attention on this rank: `queries` and `keys` are tokens per sequence,

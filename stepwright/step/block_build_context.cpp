@@ -123,9 +123,14 @@ TensorId create_message_buffer(ModelBlockBuildContext& e, std::string_view name,
 
 namespace {
 
+/// Most elements of a parameter that DeepSpeed's ZeRO-3 keeps whole on each rank by default
+/// (deepspeed/runtime/zero/config.py, stage3_param_persistence_threshold).
+constexpr std::int64_t kMaxPersistentElements = 100'000;
+
 /// Returns the number of modules whose sharded parameters a framework fetches for a product.
 std::uint8_t module_fetches(const StepSizesAndChoices& s, Phase phase, const MatrixProduct& p) {
   if (phase == Phase::kWeightGradient || p.part == LayerPart::kHead) return 0;
+  if (p.inner * p.columns <= kMaxPersistentElements) return 0;
   if (p.groups == 0) return s.fetches_modules ? static_cast<std::uint8_t>(p.parts) : 0;
   if (!s.fetches_experts) return 0;
   return s.model->gated && p.part == LayerPart::kExpertFc1 ? 2 : 1;

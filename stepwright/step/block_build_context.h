@@ -84,14 +84,14 @@ TensorId create_activation_tensor(ModelBlockBuildContext& e, std::string_view na
                                   std::int64_t rows, std::int64_t columns);
 TensorId create_activation_tensor(ModelBlockBuildContext& e, std::string_view name,
                                   std::int64_t rows, std::int64_t columns);
-/// Creates a tensor [rows, columns] in the template that a message fills.
+/// Creates, in the template, a tensor [rows, columns] that a message fills.
 TensorId create_message_buffer(ModelBlockBuildContext& e, std::string_view name, std::int64_t rows,
                                std::int64_t columns);
 
-/// Returns the operator of a matrix product in a phase (forward or a gradient);
-/// `create_matrix_product_result` creates the tensor of its result.
+/// Returns the operator of a matrix product in a phase (forward or a gradient).
 Operator matrix_product_operator(const ModelBlockBuildContext& e, Phase phase,
                                  const MatrixProduct& p);
+/// Creates the tensor of a matrix product's result.
 TensorId create_matrix_product_result(ModelBlockBuildContext& e, std::string_view name,
                                       const MatrixProduct& p, std::int64_t columns);
 

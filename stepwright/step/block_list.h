@@ -60,9 +60,9 @@ class OperatorTemplateStore {
   ModelBlock layer(std::int64_t index, const plan::LayerRecompute& recompute);
   TemplateId send(schedule::Direction direction);
   TemplateId receive(schedule::Direction direction);
-  /// Returns the template that leaves the residual stream for the next chunk of the same pipeline
-  /// position; `template_picking_up_residual_stream` returns the template that picks it up.
+  /// Returns the template that leaves the residual stream for the next chunk on the same rank.
   TemplateId template_leaving_residual_stream();
+  /// Returns the template that picks up the residual stream of the previous chunk on the same rank.
   TemplateId template_picking_up_residual_stream();
   /// Returns the template that gathers a block's sharded parameters before a use; -1 if there is
   /// nothing to gather.
@@ -82,7 +82,7 @@ class OperatorTemplateStore {
   TemplateId add_gradient_reduction_template(const ShardingBuilder& sharding,
                                              const std::vector<ModelBlockParameterCounts>& bucket,
                                              GradientReduction how);
-  /// True if `units` holds only the head and the loss has already reduced the head's gradients.
+  /// True if the only block in `units` is the head and the loss has reduced its gradients.
   [[nodiscard]] bool is_head_reduced_by_loss(const std::vector<std::int32_t>& units) const {
     return s_.copies_gradients && s_.kernels.loss_keeps == plan::LossSavedTensors::kGradients &&
            units == std::vector<std::int32_t>{kHeadBlockNumber};
@@ -135,10 +135,10 @@ class ModelChunkSequenceBuilder {
   /// Builds the forward of one micro-batch. `first`: it is the first forward of the step and
   /// includes the gathers of parameters that the previous step postponed.
   [[nodiscard]] TemplateSequence forward(bool first);
-  /// Builds the backward of one micro-batch: data and weight gradients (`data_gradients`: data
-  /// gradients alone, for split backwards). `last`: it is the last backward of the step and
-  /// includes the reductions of gradients that end the step.
+  /// Builds the backward of one micro-batch, data and weight gradients together. `last`: it is the
+  /// last backward of the step and includes the reductions of gradients that end the step.
   [[nodiscard]] TemplateSequence backward(bool last);
+  /// Builds the data gradients of one micro-batch, for backwards that are split.
   [[nodiscard]] TemplateSequence data_gradients(bool last);
   [[nodiscard]] TemplateSequence weight_gradients(bool last);
   /// Builds the weight gradients that the chunk's head deferred until after all backwards, and
@@ -146,9 +146,9 @@ class ModelChunkSequenceBuilder {
   [[nodiscard]] TemplateSequence deferred_head_gradient_sequence(bool last);
 
   /// Builds the look-up of embeddings that all pipeline positions, each with a part of the
-  /// vocabulary, run at the same time; `predict` and `embedding_gradient_sequence` build their head
-  /// with its loss, and the embedding's gradient. The chunk has one block.
+  /// vocabulary, run at the same time. The chunk has one block.
   [[nodiscard]] TemplateSequence embedding_lookup_sequence(bool first);
+  /// Builds the head with its loss, which all pipeline positions run at the same time.
   [[nodiscard]] TemplateSequence predict(bool first, bool last);
   [[nodiscard]] TemplateSequence embedding_gradient_sequence(bool last);
   /// Builds pass number `which` of a block (embedding or head) that the schedule runs in several
@@ -188,9 +188,9 @@ class ModelChunkSequenceBuilder {
   void collect(TemplateSequence& sequence, Bucket& bucket, const ModelBlock& block,
                const TemplateSequenceBuildState& progress, bool last);
   [[nodiscard]] bool ends_step(bool last) const;
-  /// True if the gradient of the loss reaches any block of this chunk. `gradient_goes_on`: true if
-  /// the gradient also continues to the chunk before.
+  /// True if the gradient of the loss reaches any block of this chunk.
   [[nodiscard]] bool loss_gradient_reaches_chunk() const;
+  /// True if the gradient of the loss continues to the previous chunk of the model.
   [[nodiscard]] bool gradient_goes_on() const;
 
   OperatorTemplateStore& store_;

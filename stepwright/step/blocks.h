@@ -17,17 +17,17 @@ TensorId append_attention_block(ModelBlockBuildContext& e, TensorId normed,
 TensorId append_attention_block_backward(ModelBlockBuildContext& e, TensorId dy,
                                          const model::LayerClass& layer);
 
-/// Appends the operators of a mixer that carries a state along the sequence (delta net, Mamba,
-/// short convolution): from normed rows [rows, hidden] to the partial result [tokens, hidden] of
-/// its last projection. `append_state_mixer_block_backward` appends the backward.
+/// Appends a mixer that carries a state along the sequence (delta net, Mamba, short convolution):
+/// from normed rows [rows, hidden] to the partial result [tokens, hidden] of its last projection.
 TensorId append_recurrent_mixer_block(ModelBlockBuildContext& e, TensorId normed,
                                       model::TokenMixer kind);
+/// Appends the backward of a mixer that carries a state along the sequence.
 TensorId append_state_mixer_block_backward(ModelBlockBuildContext& e, TensorId dy,
                                            model::TokenMixer kind);
 
-/// Appends the projections of latent attention (DeepSeek's MLA) from normed rows to queries, keys
-/// and values; `append_latent_projections_backward` appends their backward.
+/// Appends the projections of latent attention (MLA) from normed rows to queries, keys, values.
 TensorId append_latent_projections(ModelBlockBuildContext& e, TensorId normed);
+/// Appends the backward of the projections of latent attention.
 TensorId append_latent_projections_backward(ModelBlockBuildContext& e, TensorId d_qkv);
 
 /// Names of one MLP's operators and of the tensors that it keeps for its backward, and its width:
@@ -45,15 +45,15 @@ MlpOperatorNames dense_mlp(const model::ModelArchitecture& model, const model::L
 MlpOperatorNames shared_mlp(const model::ModelArchitecture& model);
 
 /// Appends the operators of an MLP, without the norm before it: from [rows, hidden] to a partial
-/// result [tokens, hidden], still to be summed over the tensor ranks. `append_mlp_block_backward`
-/// appends the backward.
+/// result [tokens, hidden], still to be summed over the tensor ranks.
 TensorId append_mlp_block(ModelBlockBuildContext& e, TensorId normed, const MlpOperatorNames& role);
+/// Appends the backward of an MLP, without that of the norm before it.
 TensorId append_mlp_block_backward(ModelBlockBuildContext& e, TensorId dy,
                                    const MlpOperatorNames& role);
-/// Appends the first half of an MLP, from normed rows to the activated [tokens, ffn] of this tensor
-/// rank; `append_mlp_second_half` appends the second half, from there to the output.
+/// Appends the first half of an MLP: from normed rows to this rank's activated [tokens, ffn].
 TensorId append_mlp_first_half(ModelBlockBuildContext& e, TensorId normed,
                                const MlpOperatorNames& role);
+/// Appends the second half of an MLP, from the activated [tokens, ffn] to its result.
 TensorId append_mlp_second_half(ModelBlockBuildContext& e, TensorId active,
                                 const MlpOperatorNames& role);
 TensorId mlp_down_backward(ModelBlockBuildContext& e, TensorId dy, const MlpOperatorNames& role);
@@ -61,22 +61,22 @@ TensorId mlp_up_backward(ModelBlockBuildContext& e, TensorId d_active,
                          const MlpOperatorNames& role);
 
 /// Appends the operators of a mixture of experts (routed and shared), without the norm before it:
-/// from [rows, hidden] to the complete result [rows, hidden]. `append_experts_block_backward`
-/// appends the backward.
+/// from [rows, hidden] to the complete result [rows, hidden].
 TensorId append_experts_block(ModelBlockBuildContext& e, TensorId normed);
+/// Appends the backward of a mixture of experts.
 TensorId append_experts_block_backward(ModelBlockBuildContext& e, TensorId dy);
 
-/// Appends the look-up of the token embeddings [rows, hidden], without position embeddings;
-/// `append_embedding_table_gradient` appends the gradient of the embedding table.
+/// Appends the look-up of the token embeddings [rows, hidden], without position embeddings.
 TensorId append_embedding_lookup(ModelBlockBuildContext& e);
+/// Appends the gradient of the embedding table.
 void append_embedding_table_gradient(ModelBlockBuildContext& e, TensorId dy);
 
-/// Appends the final norm, the head and the cross entropy; returns what each chunk of the loss
-/// keeps in addition to `e.kept`. `predict_backward` appends the backward and returns the gradient
-/// of `x`, plus `beside` if it is not -1. On a pipeline position that only holds a part of the
-/// vocabulary table, `x` and its gradient are -1.
+/// Appends the final norm, the head and the cross entropy; returns what each loss chunk keeps
+/// besides `e.kept`. `x`: -1 on a pipeline position with only a part of the vocabulary table.
 std::vector<KeptTensors> append_head_and_cross_entropy(ModelBlockBuildContext& e, TensorId x,
                                                        const NormTensorNames& norm);
+/// Appends the backward of final norm, head and cross entropy; returns the gradient of their input
+/// (-1 if the input was), plus `beside` if it is not -1.
 TensorId predict_backward(ModelBlockBuildContext& e, const NormTensorNames& norm,
                           std::span<const KeptTensors> chunks, TensorId beside);
 
@@ -130,11 +130,11 @@ struct ActivationFunctionOperands {
 /// fuses the activation with the multiplication by the gates.
 bool mlp_keeps_activated_gates(const StepSizesAndChoices& setting);
 
-/// Appends an activation function with [rows, columns] results (a gated one reads twice as many
-/// elements) and returns its result; `append_activation_function_backward` appends the backward.
+/// Appends an activation function with [rows, columns] results; a gated one reads twice as many.
 TensorId append_activation_function(ModelBlockBuildContext& e, TensorId x,
                                     const ActivationMatrixSize& sheet, LayerPart part,
                                     const ActivationFunctionOperands& beside = {});
+/// Appends the backward of an activation function and returns the gradient of its input.
 TensorId append_activation_function_backward(ModelBlockBuildContext& e, TensorId dy, TensorId x,
                                              const ActivationMatrixSize& sheet, LayerPart part,
                                              const ActivationFunctionOperands& beside = {});

@@ -8,7 +8,7 @@
 namespace stepwright::step {
 
 /// True if the loss is computed for one chunk of tokens after the other, or keeps something other
-/// than tensors made from its logits until the backward.
+/// than its logits (such as their gradients) until the backward.
 bool computes_loss_in_chunks(const StepSizesAndChoices& s);
 
 /// Returns the number of tokens in the loss chunk that is being built; without chunks, all tokens

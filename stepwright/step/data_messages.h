@@ -39,8 +39,8 @@ constexpr bool moment_carries_gradients(DataParallelMessageMoment moment) {
 /// The group of ranks that exchange a data-parallel message.
 enum class DataParallelMessageGroup : std::uint8_t {
   kInner,  ///< The m consecutive ranks of one sharding group.
-  /// The n ranks, one in each sharding group, that hold the same shard; each message carries 1/m of
-  /// the payload, m being the ranks of a sharding group.
+  /// The n ranks, one in each of n sharding groups, that hold the same shard; each message carries
+  /// 1/m of the payload, where m is the number of ranks in a sharding group.
   kOuter,
   kWorld,  ///< All data-parallel ranks that hold the same parameters.
 };
@@ -96,11 +96,11 @@ struct ShardingGroups {
   [[nodiscard]] std::int64_t message_payload_divisor(DataParallelMessageGroup reach) const {
     return reach == DataParallelMessageGroup::kOuter ? inner : 1;
   }
-  /// Returns the trained elements (dense or routed, whichever these groups shard) of parameters
-  /// with the sizes `size`; `frozen` returns the frozen elements.
+  /// Returns the trained elements, dense or routed as these groups shard, in the sizes `size`.
   [[nodiscard]] std::int64_t sharded_trained_elements(const ModelBlockParameterCounts& size) const {
     return routed ? size.expert : size.dense;
   }
+  /// Returns the frozen elements, dense or routed as these groups shard, in the sizes `size`.
   [[nodiscard]] std::int64_t frozen(const ModelBlockParameterCounts& size) const {
     return routed ? size.frozen_expert : size.frozen_dense;
   }
@@ -122,10 +122,10 @@ struct ShardingGroups {
 ShardingGroups dense_spread(const plan::Plan& plan);
 ShardingGroups routed_spread(const plan::Plan& plan);
 /// Returns the elements, padding included, that one rank holds of a state of trained parameters
-/// with the sizes `size`; `frozen_state_shard_elements` returns those of frozen parameters.
-/// `spread`: how the state is sharded.
+/// with the sizes `size`. `spread`: how the state is sharded.
 std::int64_t state_shard_elements(const plan::Plan& plan, plan::StateShardingScope spread,
                                   const ModelBlockParameterCounts& size);
+/// Returns the elements, padding included, that one rank holds of frozen parameters.
 std::int64_t frozen_state_shard_elements(const plan::Plan& plan,
                                          const ModelBlockParameterCounts& size);
 std::int64_t frozen_state_shard_elements(const plan::Plan& plan, plan::StateShardingScope spread,
@@ -139,8 +139,7 @@ constexpr DType data_parallel_message_dtype(DataParallelMessageMoment moment, DT
   return wide && gradient != DType::kFp64 ? DType::kFp32 : gradient;
 }
 
-/// Elements of one data type that a rank copies between host and device memory; `StateCopies` has
-/// one entry for trained and one for frozen parameters.
+/// Number and data type of elements that a rank copies between host and device memory.
 struct HostStateCopy {
   DType type{};
   std::int64_t elements = 0;

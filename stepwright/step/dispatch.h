@@ -44,30 +44,30 @@ struct ExpertExchangeLabels {
 /// counts of rows per expert, and the choices themselves if the dispatcher gathers all rows.
 void append_router_choice_messages(ModelBlockBuildContext& e, TensorId own_counts);
 
-/// Appends the messages that dispatch rows to experts, from this rank's rows (with their gate
-/// weights if these are sent too). `append_expert_dispatch_wait` appends the work that waits for
-/// the messages and returns the rows in the order of this rank's experts.
+/// Appends the messages that dispatch this rank's rows to experts, with their gate weights if these
+/// are sent too.
 ExpertExchangeTensors append_expert_dispatch_messages(ModelBlockBuildContext& e,
                                                       const ExpertExchangeTensors& own,
                                                       const ExpertExchangeLabels& movement);
+/// Appends the wait for dispatched rows; returns them in the order of this rank's experts.
 ExpertExchangeTensors append_expert_dispatch_wait(ModelBlockBuildContext& e,
                                                   const ExpertExchangeTensors& arrived,
                                                   const ExpertExchangeTensors& own,
                                                   const ExpertExchangeLabels& movement);
-/// Appends the messages that send the experts' results back; `append_expert_combine_wait` appends
-/// the work that waits for them. The result is, for each row, the sum over its copies, and the
-/// numbers that `append_gate_gradient_return_messages` sent back, in the order of rows.
+/// Appends the messages that send the experts' results back to the ranks that own the rows.
 ExpertExchangeTensors append_expert_combine_messages(ModelBlockBuildContext& e,
                                                      const ExpertExchangeTensors& computed,
                                                      const ExpertExchangeLabels& movement);
+/// Appends the wait for the experts' results. Returns, in the order of rows, the sum over each
+/// row's copies, and the numbers that `append_gate_gradient_return_messages` sent back.
 ExpertExchangeTensors append_expert_combine_wait(ModelBlockBuildContext& e,
                                                  const ExpertExchangeTensors& arrived,
                                                  const ExpertExchangeLabels& movement);
 
 /// Creates a tensor of one number for each copy of a row, in the order in which the dispatch leaves
-/// gate weights at the experts. `places_at_experts` returns the tensor that tells to which copy
-/// each number belongs.
+/// gate weights at the experts.
 TensorId create_gate_weights_at_experts(ModelBlockBuildContext& e);
+/// Returns the tensor that tells to which copy of a row each gate weight at the experts belongs.
 TensorId places_at_experts(ModelBlockBuildContext& e);
 /// Appends the messages that send one number per copy of a row (a gate weight's gradient) from the
 /// experts back to the ranks that own the rows; returns the received numbers.

@@ -35,8 +35,8 @@ class ImageEncoderOperatorWriter {
                                               KeptTensors& kept) const;
   [[nodiscard]] MatrixProduct patches() const;
   [[nodiscard]] MatrixProduct projector() const;
-  /// Appends the copy between the image tokens of the encoder and the embedded tokens of this rank,
-  /// which holds only a share of them: `from` one `to` the other.
+  /// Appends the copy between the encoder's image tokens and the embedded tokens of this rank,
+  /// which are only a share of all: from the tensor `from` to the tensor `to`.
   void copy_image_tokens_into_embeddings(ModelBlockBuildContext& e, Phase phase, TensorId from,
                                          TensorId to) const;
 

@@ -49,16 +49,16 @@ ModelBlockTemplatePair build_multi_token_layer_templates(const StepSizesAndChoic
                                                          std::int64_t depth, bool own_table,
                                                          const plan::LayerRecompute& recompute);
 
-/// Builds the message that sends the residual stream (or its gradient) to the neighbouring pipeline
-/// chunk; `build_pipeline_receive` builds its receipt. A message scattered over the tensor ranks is
-/// gathered after it has arrived.
+/// Builds the send of the residual stream (or its gradient) to the neighbouring pipeline chunk.
 OperatorTemplate build_pipeline_send_template(const StepSizesAndChoices& setting,
                                               schedule::Direction direction);
+/// Builds the receive of the residual stream (or its gradient) from the neighbouring pipeline
+/// chunk. A message scattered over the tensor ranks is gathered after it has arrived.
 OperatorTemplate build_pipeline_receive(const StepSizesAndChoices& setting,
                                         schedule::Direction direction);
-/// Builds a template without operators that leaves the residual stream for the next chunk of the
-/// same pipeline position; `build_residual_take_over` builds the template that picks it up.
+/// Builds an empty template that leaves the residual stream for the next chunk on the same rank.
 OperatorTemplate build_residual_hand_over_template(const StepSizesAndChoices& setting);
+/// Builds an empty template that picks up what `build_residual_hand_over_template` left.
 OperatorTemplate build_residual_take_over(const StepSizesAndChoices& setting);
 
 }  // namespace stepwright::step

@@ -31,9 +31,9 @@ class MessageTemplateBuilder {
 
   void message(const BucketedGroupMessage& message);
   void compute(const Operator& op) { append(op); }
-  /// Tensors that every operator appended from now on reads; `writes`: tensors that it writes.
+  /// Tensors that every operator appended from now on reads.
   std::vector<TensorId> reads;
-  std::vector<TensorId> writes;
+  std::vector<TensorId> writes;  ///< Tensors that every operator appended from now on writes.
 
   OperatorTemplateBuilder builder;
 

@@ -27,9 +27,9 @@ enum class OperatorKind : std::uint8_t {
   kRotary,  ///< rotary embedding of rows x columns elements, in place
   /// fused attention core; sizes: batch, heads, kv_heads, queries, keys, head_dim, value_dim
   kAttention,
-  kScores,   ///< product Q K^T of unfused attention; sizes as of the fused attention core
+  kScores,   ///< product Q K^T of unfused attention; uses the same sizes as kAttention
   kSoftmax,  ///< mask and softmax of unfused attention over batch x heads x queries x keys elements
-  /// product of unfused attention's probabilities and V; sizes as of the fused attention core
+  /// product of unfused attention's probabilities and V; uses the same sizes as kAttention
   kAttendValues,
   /// causal convolution along the sequence in each of `columns` channels of `rows` rows, with a
   /// window of `inner` rows
@@ -417,9 +417,9 @@ struct Operator {
   /// Index, in the template's parameters, of the weight that the operator uses or updates; -1:
   /// none.
   ParameterId parameter = -1;
-  IndexRange reads{};   ///< Tensors that the operator reads, as a range of Template::operands.
-  IndexRange writes{};  ///< Tensors that the operator writes, as a range of Template::operands.
-  IndexRange after{};   ///< Operators that this operator waits for, as a range of Template::edges.
+  IndexRange reads{};   ///< Tensors that the operator reads: range of OperatorTemplate::operands.
+  IndexRange writes{};  ///< Tensors that the operator writes: range of OperatorTemplate::operands.
+  IndexRange after{};   ///< Operators that this one waits for: range of OperatorTemplate::edges.
   /// For work on rows routed to experts: load of the busiest rank over the mean load.
   double busiest = 1;
 

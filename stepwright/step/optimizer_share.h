@@ -37,10 +37,10 @@ struct OptimizerShare {
 OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan,
                                const ModelBlockParameterCounts& size);
 
-/// Returns the bytes of the moments of one rank's optimizer share; `optimizer_state_bytes` adds the
-/// master copies of parameters.
+/// Returns the bytes of the moments of one rank's optimizer share.
 std::int64_t optimizer_moment_bytes(plan::Optimizer optimizer, const plan::StateDataTypes& types,
                                     const OptimizerShare& share);
+/// Returns the bytes of one rank's optimizer share: moments and master copies of parameters.
 std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateDataTypes& types,
                                    const OptimizerShare& share);
 

@@ -50,18 +50,17 @@ struct TemplateTensor {
 /// Adafactor), and of what it keeps in addition to element-wise moments; all 0 for element-wise
 /// optimizers.
 struct OptimizerMatrixSizes {
-  std::int64_t elements = 0;  ///< Elements of all these matrices on this rank, padding included.
+  std::int64_t elements = 0;  ///< Elements of the matrices on this rank, padding included.
   std::int64_t count = 0;
   /// Numbers that the optimizer keeps in addition to element-wise moments: sums of rows and
   /// columns, or scales of blocks of moments, padded so that each rank that shares a parameter's
   /// states keeps equally many.
   std::int64_t numbers = 0;
   /// Number of updates that the optimizer limits by their own norm: one for each matrix and for
-  /// each other parameter. `cut_updates`: those whose matrix or parameter is split over tensor
-  /// ranks.
+  /// each other parameter.
   std::int64_t updates = 0;
-  std::int64_t cut_updates = 0;
-  /// FLOPs of one Newton-Schulz step (Muon) for all these matrices, on this rank.
+  std::int64_t cut_updates = 0;  ///< Number of limited updates that are split over tensor ranks.
+  /// FLOPs of one Newton-Schulz step (Muon) for all matrices of this rank.
   std::int64_t flops = 0;
   /// Elements of the messages that tensor ranks exchange to update these matrices: gathered shards,
   /// or sums.
@@ -177,7 +176,7 @@ struct TemplateSequenceItem {
   /// Index of the model layer that the template computes, from 0; -1: not a layer.
   std::int32_t layer = -1;
   std::vector<std::int32_t> after;
-  /// Where each of the template's inputs comes from, in the order of Template::inputs.
+  /// Where each of the template's inputs comes from, in the order of OperatorTemplate::inputs.
   std::vector<OperatorTemplateInputSource> inputs;
   /// Numbers of the blocks (layer index, `kEmbeddingBlockNumber`, `kHeadBlockNumber`) whose
   /// parameters the template uses or gathers, or whose gradients it reduces; empty: no block, or
@@ -189,11 +188,11 @@ struct TemplateSequenceItem {
   /// If the template merges two micro-batches: the layer that the second one computes; -1: none.
   std::int32_t beside_layer = -1;
 
-  /// Returns to which of two merged micro-batches an operator belongs (0 or 1); `layer_of` and
-  /// `unit_of` return its layer and block number.
+  /// Returns to which of two merged micro-batches an operator belongs (0 or 1).
   [[nodiscard]] std::size_t merged_micro_batch_index_of_operator(const Operator& op) const {
     return std::max(strand, op.strand);
   }
+  /// Returns the model layer that an operator computes; -1: not a layer.
   [[nodiscard]] std::int32_t layer_of(const Operator& op) const {
     return op.strand == 0 ? layer : beside_layer;
   }
@@ -221,7 +220,7 @@ struct TemplateSequence {
 /// One entry of a pipeline position's schedule: a sequence of templates, and the micro-batch for
 /// which it runs.
 struct PipelineScheduleSlot {
-  std::int32_t sequence = 0;  ///< Index of the slot's sequence in Stage::sequences.
+  std::int32_t sequence = 0;  ///< Index of the slot's sequence in PipelineStageProgram::sequences.
   /// Index of the micro-batch for which the slot runs; -1: the optimizer's update at the end of the
   /// step.
   std::int32_t micro_batch = 0;
@@ -303,7 +302,7 @@ struct StepProgram {
   std::vector<PipelineStageProgram> stages;
 };
 
-/// The micro-batch that stands for all, where documents make their sizes unequal. kLargest: the
+/// The micro-batch whose size stands for all, where documents make sizes unequal. kLargest: the
 /// largest, for memory; kMean: the mean one, for times; kLeast: a lower bound on the mean
 /// micro-batch over all plans, for lower bounds of a step's time.
 enum class RepresentativeMicroBatch : std::uint8_t { kLargest, kMean, kLeast };

@@ -34,8 +34,8 @@ class Rematerialisation {
   Rematerialisation(const RecomputationSource& source, const KeptTensors& restored,
                     TensorId parameters);
 
-  /// If a tensor with one of these roles is requested, the whole module is run again up to its
-  /// `end`, even operators that the tensor does not need (a checkpoint around a module).
+  /// Makes a module run again as a whole if a tensor with one of `roles` is requested: all
+  /// operators up to the module's `end`, even those that the tensor does not need.
   void recompute_whole_module(std::vector<KeptTensorRole> roles, const ForwardModuleEnd& end);
 
   /// Appends to the backward the forward operators that produce the tensor with the given role, and
@@ -49,14 +49,14 @@ class Rematerialisation {
   /// recompute, and the forward of an encoder holds all its layers.
   void prepare_forward_tables();
   [[nodiscard]] const OperatorTemplate& forward() const { return source_.forward.piece(); }
-  /// True if no operator from `reader` on writes a tensor of the forward, so that `reader` reads
-  /// the value that was kept.
+  /// True if no forward operator from number `reader` on writes the tensor `id`, so that operator
+  /// `reader` reads the value that was kept.
   [[nodiscard]] bool is_kept_value_unchanged(TensorId id, std::int32_t reader) const;
-  /// Marks for recomputation the operators before `reader` that write a tensor, and all operators
-  /// that lead to them.
+  /// Marks for recomputation the forward operators before number `reader` that write the tensor
+  /// `id`, and all operators that lead to them.
   void mark_producing_operators_to_rerun(TensorId id, std::int32_t reader);
-  /// Marks for recomputation the operators before `reader` that produce a tensor, unless it was
-  /// kept.
+  /// Marks for recomputation the forward operators before number `reader` that produce the tensor
+  /// `id`, unless the forward kept it.
   void mark_producers_for_recomputation(TensorId id, std::int32_t reader);
   void replay(OperatorTemplateBuilder& backward, std::int32_t index);
 

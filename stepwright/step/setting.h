@@ -30,8 +30,8 @@ struct StepSizesAndChoices {
   std::int64_t expert = 1;
   std::int64_t expert_tensor = 1;
   double busiest = 1;  ///< Load of the busiest expert-parallel rank over the mean load.
-  /// Rows that experts compute over rows that routers send them: below 1 if an expert capacity
-  /// drops some, above 1 if it pads.
+  /// Rows that experts compute, divided by the rows that routers send them: below 1 if an expert
+  /// capacity drops some, above 1 if it pads.
   double capacity_row_share = 1;
   /// Tokens of a micro-batch on one context-parallel rank: batch * length / context.
   std::int64_t tokens = 0;
@@ -227,16 +227,16 @@ struct ModelBlockParameterCounts {
 ModelBlockParameterCounts unit_size(const StepSizesAndChoices& setting,
                                     const std::vector<RankLocalParameter>& parameters);
 
-/// Returns how far the gradient of the loss must go through the embedding, given which weights are
-/// frozen; `head_gradients`: through the head.
+/// Returns how far the gradient of the loss must go through the embedding, given frozen weights.
 model::LayerGradientFlow embedding_gradient_extent(const model::ModelArchitecture& model);
+/// Returns how far the gradient of the loss must go through the head, given frozen weights.
 model::LayerGradientFlow head_gradients(const model::ModelArchitecture& model);
 
 /// Returns the tensor into which a block's sharded parameters are gathered; no elements if the rank
-/// holds them whole. `block_gradient_tensor` returns that of the block's gradients before their
-/// reduction.
+/// holds them whole.
 TemplateTensor gathered_parameter_tensor(const StepSizesAndChoices& setting,
                                          const ModelBlockParameterCounts& unit);
+/// Returns the tensor of a block's gradients before their data-parallel reduction.
 TemplateTensor block_gradient_tensor(const StepSizesAndChoices& setting,
                                      const ModelBlockParameterCounts& unit);
 

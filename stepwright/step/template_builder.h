@@ -28,9 +28,9 @@ enum class KeptTensorRole : std::uint8_t {
   kKeyValueDownNormed,
   kKeyValueUp,
   kLatentStatistics,
-  /// Kept tensor: query latents that a sparse-attention indexer projects; kIndexInput: the layer's
-  /// input rows that it projects.
+  /// Kept tensor: query latents that a sparse-attention indexer projects.
   kIndexLatent,
+  /// Kept tensor: the layer's input rows that a sparse-attention indexer projects.
   kIndexInput,
   kIndexQueries,
   kIndexKeyInput,  ///< Kept tensor: input of the norm on the keys of a sparse-attention indexer.
@@ -263,8 +263,7 @@ class OperatorTemplateBuilder {
                std::span(writes.begin(), writes.size()));
   }
 
-  /// Starts a pass that the schedule runs in a slot of its own: operators added from here on belong
-  /// to it.
+  /// Starts a pass: operators added from here on run in a slot of their own in the schedule.
   void begin(schedule::Direction pass) {
     passes_.push_back({pass, static_cast<std::int32_t>(piece_.operators.size())});
   }

@@ -19,9 +19,9 @@ struct VocabularyPass {
 /// templates must not gather parameters or reduce gradients.
 std::vector<VocabularyPass> split_vocabulary_passes(const ModelBlockTemplatePair& pair);
 
-/// True if an operator of the template uses a parameter; `template_computes_gradients`: true if an
-/// operator computes a parameter's gradient.
+/// True if an operator of the template uses a parameter.
 bool template_uses_parameters(const OperatorTemplate& piece);
+/// True if an operator of the template computes a parameter's gradient.
 bool template_computes_gradients(const OperatorTemplate& piece);
 
 }  // namespace stepwright::step

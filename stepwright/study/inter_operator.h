@@ -14,7 +14,7 @@ namespace stepwright::study {
 struct AlpaLikeSearchResult {
   plan::Plan plan;
   double step_time_s = 0;  ///< Simulated step time of the plan that was found, in seconds.
-  /// Number of candidates that were priced: pairs of a run of consecutive layers and an
+  /// Number of candidates whose time was computed: pairs of a run of consecutive layers and an
   /// intra-operator choice.
   std::int64_t stages_profiled = 0;
   std::int64_t plans_priced = 0;

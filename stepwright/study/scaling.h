@@ -49,7 +49,7 @@ struct CollectiveScalingPoint {
   std::int64_t ranks = 1;
   bool played = false;
   /// Times of all algorithms whose schedules exist for these ranks, in the order of
-  /// `kGeneratedAlgorithmNames`.
+  /// `kGeneratedCollectiveAlgorithmNames`.
   std::vector<CollectiveScheduleTime> schedules;
   collective::CollectiveTimeLowerBounds least;
   /// Seconds of an all-reduce if network switches reduce data (SHARP), and, in `adding_switches_s`,

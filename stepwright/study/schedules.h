@@ -32,9 +32,9 @@ struct PipelineScheduleSimulation {
   std::optional<double> closed_form_s;
 };
 
-/// Limits of the study of schedules, the first being the number of work items over all stages; then
-/// the number of stages, the time of a stage, and the ratio of the longest to the shortest time
-/// (beyond it, double precision would lose the shortest).
+/// The most work items, over all stages, that are studied; the next constants limit the number of
+/// stages, the seconds of a stage, and the ratio of the longest to the shortest time (beyond it,
+/// double precision would lose the shortest).
 inline constexpr std::int64_t kMaxStudiedScheduleItems = 4'000'000;
 inline constexpr std::int64_t kMostStages = 4096;
 inline constexpr double kLongestStage = 1e9;

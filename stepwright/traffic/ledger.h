@@ -12,7 +12,7 @@ namespace stepwright::traffic {
 
 /// Equal messages of a step, as one row of its traffic. `payload_bytes`: full buffer of one call;
 /// `count`: calls of all ranks (a collective over g ranks counts g); `sent_bytes_per_rank`: sent by
-/// one rank in one call. A pipeline transfer counts as a send and a receive, which sends nothing.
+/// one rank in one call. A pipeline transfer counts as a send, and as a receive that sends 0 bytes.
 struct TrafficLedgerRow {
   step::OperatorKind operation{};
   step::ParallelismScheme scheme{};

@@ -46,8 +46,8 @@ class TrafficMatrix {
   enum class Reach : std::uint8_t {
     kNextInGroup,
     kEachOfGroup,
-    /// The rank at the same position in the stage at the pipeline's other end: in the last stage
-    /// for the first, in the first for the last.
+    /// The rank at the same position in the stage at the pipeline's other end: the last stage if
+    /// the first one sends, the first stage if the last one sends.
     kOtherEnd,
     kNeighbour,  ///< The rank at the same position in another pipeline stage.
     kAsScheduled,

@@ -30,7 +30,7 @@ class MessageTransport {
   MessageTransport& operator=(const MessageTransport&) = delete;
   virtual ~MessageTransport() = default;
 
-  /// Starts to send a message; `bytes` must stay unchanged until `wait` of the result has returned.
+  /// Starts to send a message; `bytes` must stay unchanged until `wait_for_transfer` has returned.
   virtual std::unique_ptr<MessageTransfer> start_send(int lane, std::int32_t peer,
                                                       std::span<const std::byte> bytes) = 0;
 
@@ -38,7 +38,7 @@ class MessageTransport {
   virtual std::unique_ptr<MessageTransfer> start_receive(int lane, std::int32_t peer,
                                                          std::span<std::byte> bytes) = 0;
 
-  /// Cancels all messages in flight, whose `wait` then throws, and refuses new ones.
+  /// Cancels all messages in flight, whose `wait_for_transfer` then throws, and refuses new ones.
   virtual void abort() noexcept = 0;
 };
 

@@ -38,7 +38,7 @@ struct UserPlanComparison {
 };
 
 /// Returns a short list of changes that lead from a user's plan `own` to a plan at most
-/// `kEqualPlanTolerance` slower than the best plan of a search: first the single flag that gains
+/// `kMinProposedPlanSaving` slower than the best plan of a search: first the single flag that gains
 /// most, then pairs of flags, then changes of layout, then all remaining differences at once. A
 /// change of several choices contains only choices that need each other or that it forces; every
 /// other choice is a later change of its own. If `own` does not fit in memory, the first change

@@ -27,8 +27,8 @@ std::vector<std::int64_t> balanced_layer_split(const LeastPlanWork& work,
 std::optional<plan::Plan> with_balanced_layers(WorkLowerBounds& work, const plan::Plan& plan);
 
 /// Makes variants of stage choices whose layers are split into pipeline positions of equal work, as
-/// estimated by `WorkLowerBounds::rough`. The estimate is known before any block is priced, so the
-/// split does not depend on which part of the search asks. Not shared between threads.
+/// estimated by `WorkLowerBounds`. The estimate is known before any block is priced, so the split
+/// does not depend on which part of the search asks. Not shared between threads.
 class BalancedLayerSplitter {
  public:
   /// `work` estimates the work of layers; it must outlive this object.

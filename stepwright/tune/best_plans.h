@@ -33,12 +33,12 @@ inline bool precedes_in_simulation_order(const PlanCandidate& a, const PlanCandi
   return played(a.plan) < played(b.plan);
 }
 
-/// Least share by which the lower bound of a plan that the search left out must be below the best
-/// plan's time for the plan to be looked at again.
+/// A plan that the search left out is looked at again only if its lower bound is below the best
+/// plan's time by at least this share.
 inline constexpr double kMinBoundGapToRevisitPlan = 0.02;
-/// Least share by which the price of a plan that the search left out must be below the least price
-/// for the plan to be looked at again. Once simulated, the best plan takes up to 0.7 % more than
-/// the least price.
+/// A plan that the search leaves out is remembered, to be looked at again, only if its lower bound
+/// is below the least price by at least this share. Once simulated, the best plan takes up to 0.7 %
+/// more than the least price.
 inline constexpr double kMinPriceGapToRevisitPlan = 0.013;
 
 /// The `most` candidates with the least keys (price, or memory), and the other candidates that may

@@ -23,10 +23,9 @@ struct ModelBlockChoice {
   /// computation. Only such choices count for shardings that have no parameters to gather.
   bool first_without_parameters = true;
   plan::FrameworkSupport::FrameworkPropertyCoupling joint;
-  /// Conditions under which giving up an overlap is justified: one set for each kind of overlap
-  /// that the choice gives up though its degrees allow it, with the lines of the framework's rule
-  /// file (as bits) that forbid this overlap. If no line of a set applies, a choice with more
-  /// overlap is better.
+  /// One set (as bits) of lines of the framework's rule file for each kind of overlap that the
+  /// choice gives up though its degrees allow it: the lines that forbid this overlap. If no line of
+  /// a set applies, a choice with more overlap is better.
   std::vector<std::uint64_t> spares;
 
   /// True if the choice gives up a kind of overlap without need: none of the lines of the

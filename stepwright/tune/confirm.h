@@ -16,26 +16,26 @@ inline constexpr std::size_t kMinPlansConfirmedBySimulation = 10;
 /// plan do not rely on it.
 inline constexpr double kMaxClosedFormPriceError = 0.08;
 
-/// Replaces the prices of candidates by prices from playing their schedule turn by turn
+/// Replaces the prices of candidates by those from simulating all passes of their schedule
 /// (`PlanPricer::played_price`), and sorts them by price. `played`: whether prices or only their
 /// lower bounds are needed.
 void reprice_candidates_by_schedule_simulation(
     const PlanEvaluator& evaluation, std::vector<PlanCandidate>& candidates,
     simulate::SimulationExtent played = simulate::SimulationExtent::kAll);
 
-/// Simulates candidates (sorted by price) until the best `top` plans are certain or
-/// `most_operators` operators were simulated: no other candidate has a lower bound below the last
-/// of these plans, nor a price within the share `price_error` of it. Returns the least lower bound
-/// of the candidates not simulated.
+/// Simulates candidates (sorted by price) until the best `top` plans are certain: no other
+/// candidate has a lower bound below the last of these plans, nor a price within the share
+/// `price_error` of it. Stops early after `most_operators` simulated operators. Returns the least
+/// lower bound of the candidates not simulated.
 double simulate_until_best_are_certain(PlanEvaluator& evaluation,
                                        const std::vector<PlanCandidate>& candidates,
                                        std::size_t top, std::int64_t most_operators,
                                        double price_error = kMaxClosedFormPriceError);
 
 /// Tightens the least lower bound, in seconds, of the candidates that a search left open, and
-/// returns it. Plays their schedules, then simulates the least bounds first, until the bound is at
-/// most `kMinRevisitBoundGap` below the best plan, or above `beside_s` (the least bound of all
-/// other plans), or `most_operators` operators were simulated.
+/// returns it. Simulates the passes of their schedules, then whole plans, least bounds first, until
+/// the bound is at most `kMinBoundGapToRevisitPlan` below the best plan, or above `beside_s` (the
+/// least bound of all other plans), or `most_operators` operators were simulated.
 double tighten_lowest_candidate_bound(PlanEvaluator& evaluation, std::vector<PlanCandidate> open,
                                       double beside_s, std::int64_t most_operators);
 

@@ -28,8 +28,8 @@ struct ContextParallelMessageSeconds {
 /// between threads.
 class ContextParallelMessageBounds {
  public:
-  /// Returns the least seconds of an operator on its stream, whatever the expert degrees. Not
-  /// called for context-parallel messages.
+  /// Function that returns the least seconds of an operator on its stream, whatever the expert
+  /// degrees. Not called for context-parallel messages.
   using CollectiveLowerBounds =
       std::function<double(const step::Operator&, const simulate::Layouts&)>;
 

@@ -37,7 +37,7 @@ struct DataParallelChoice {
 using DataParallelChoiceLists = std::set<std::vector<DataParallelChoice>>;
 
 struct DataParallelChoiceTable {
-  /// Data-parallel choices of the grid; a view of a list stored in `DataParallelChoiceLists`.
+  /// Choices for one combination of degrees and rank order, stored in `DataParallelChoiceLists`.
   std::span<const DataParallelChoice> choices;
   /// Lines of the framework's rule file (as bits) that at least one of the choices makes apply.
   std::uint64_t holds = 0;
@@ -51,12 +51,13 @@ struct DataParallelChoiceTable {
   /// Number of illegal combinations of sharding strategy, group sizes and algorithm, by the rule
   /// that they break.
   RefusedByRule refused{};
-  /// Number of combinations that the framework does not run, by the ability that it lacks.
+  /// Number of combinations of sharding strategy, group sizes and algorithm that the framework does
+  /// not run, by the ability that it lacks.
   NotRunByAbility not_run{};
   /// Number of combinations of sharding, groups and offload that are illegal because of the
   /// offload, by the rule that they break.
   RefusedByRule refused_offloads{};
-  /// Number of combinations with an offload that the framework does not run.
+  /// Number of combinations that the framework does not run because of their offload.
   std::int64_t not_run_offloads = 0;
 };
 

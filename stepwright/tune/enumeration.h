@@ -29,8 +29,8 @@ struct RankGridChoice {
   DType accumulate{};
   plan::FrameworkSupport::FrameworkPropertyCoupling joint;
 
-  /// True if the framework's rules that join choices allow this block with the given stage and
-  /// sharding choices, and the block gives up no overlap needlessly.
+  /// True if the framework's rules on combinations of choices allow this block choice with the
+  /// given stage and sharding choices, and it gives up no overlap needlessly.
   [[nodiscard]] bool framework_allows_choices(
       const ModelBlockChoice& block, const plan::FrameworkSupport::FrameworkPropertyCoupling& stage,
       const plan::FrameworkSupport::FrameworkPropertyCoupling& states) const {
@@ -38,8 +38,8 @@ struct RankGridChoice {
         joint | block.joint | stage | states;
     return all.runs() && !block.gives_up_overlap_needlessly(all.holds);
   }
-  /// True if the framework's rules that join choices allow this block and stage choice for at least
-  /// one sharding.
+  /// True if the framework's rules on combinations of choices allow this block choice with this
+  /// stage choice for at least one sharding.
   [[nodiscard]] bool framework_allows_choices(const ModelBlockChoice& block,
                                               const PipelineStageChoice& stage) const {
     return (joint | block.joint | stage.joint).runs() &&

@@ -35,7 +35,7 @@ class PlanEvaluator {
   /// candidate is computed first; one that does not fit is not simulated.
   void simulate_candidates(std::span<const PlanCandidate* const> candidates);
 
-  /// Adds the result of a plan that fits and was simulated by someone else.
+  /// Adds the result of a plan that fits and was simulated elsewhere.
   void add_simulated_plan(const TunedPlan& simulated);
 
   /// True if the step program of a candidate fits in memory. The program of a fitting candidate is

@@ -26,7 +26,7 @@ struct NearestFrameworkPlan {
   /// Name of the framework as job files spell it: of the variant (a fork or trainer) if there is
   /// one, else of the framework.
   std::string_view framework;
-  std::optional<plan::Plan> plan;  ///< nullopt: the framework runs no plan of the job.
+  std::optional<plan::Plan> plan;  ///< The framework's plan; nullopt: it runs no plan of the job.
   /// Attention kernel with which the framework runs the plan.
   cluster::AttentionKernel attention{};
   double price_s = 0;      ///< Closed-form seconds of a step of the plan with this framework.

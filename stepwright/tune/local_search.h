@@ -19,7 +19,7 @@
 
 namespace stepwright::tune {
 
-/// Prices the plans of a job by playing their schedules turn by turn; each plan is priced once.
+/// Prices the plans of a job by simulating all passes of their schedules; each plan once.
 class SimulatedSchedulePrices {
  public:
   /// `most_operators`: number of simulated operators after which a local search with these prices
@@ -44,7 +44,7 @@ class SimulatedSchedulePrices {
   /// Returns the closed-form prices of several plans, computed on `threads` threads.
   std::vector<simulate::PlanPrice> closed_form_price(std::span<const plan::Plan> plans,
                                                      int threads);
-  /// Replaces the prices of candidates by prices from playing their schedules turn by turn.
+  /// Replaces the prices of candidates by those from simulating all passes of their schedules.
   void reprice_candidates_by_played_schedules(std::span<PlanCandidate* const> candidates,
                                               int threads);
 

@@ -18,11 +18,10 @@ struct MoreMemoryGain {
 };
 
 /// Returns how much faster plans get with less reserve or more memory. Tries first the device's
-/// memory with a lower probability of fitting (0.75, or 0.5 if no more was asked) or without a
-/// stated reserve, then a quarter more, half more and twice the memory with an equal share kept
-/// free. Plans are found by local search from the plan of the amount before, so gains are lower
-/// bounds. Lists only amounts that gain 0.1 % over the ones before. Empty if the answer has no plan
-/// that fits.
+/// memory without a stated reserve, or with a lower probability of fitting than asked (0.75, else
+/// 0.5), then a quarter more, half more and twice the memory with an equal share kept free. Plans
+/// are found by local search from the plan of the amount before, so gains are lower bounds. Lists
+/// only amounts that gain 0.1 % over the ones before. Empty if the answer has no plan that fits.
 std::vector<MoreMemoryGain> step_time_gains_of_more_memory(const TuneResult& result,
                                                            const TuneOptions& options);
 

@@ -14,8 +14,8 @@ struct PipelineStageChoice {
   schedule::PipelineSchedule schedule;
   plan::ActivationRecomputation recompute;
   std::vector<std::int64_t> layers;
-  /// True if the choice stands for two: even layers, and layers split into pipeline positions of
-  /// equal work.
+  /// True if the choice is tried twice: with evenly split layers, and with pipeline ranks of equal
+  /// work.
   bool is_balanced_split_tried = false;
   /// True for the variant with balanced layers, which counts of legal plans leave out.
   bool balanced = false;
@@ -36,8 +36,8 @@ struct RecomputationsByLegality {
 struct StageChoiceTable {
   RecomputationsByLegality recomputations;
   std::map<std::int64_t, std::vector<PipelineStageChoice>> by_micro_batch;
-  /// Stage choices by micro-batch: for each schedule and split into layers only the one that
-  /// recomputes least.
+  /// Stage choices by micro-batch: of those with equal schedule and split of layers, only the one
+  /// that recomputes least.
   std::map<std::int64_t, std::vector<PipelineStageChoice>> least_work;
   std::int64_t choices = 0;  ///< Number of stage choices over all micro-batches.
   /// Lines of the framework's rule file, as bits, that apply to at least one stage choice (a

@@ -65,16 +65,16 @@ struct SearchGoal {
 };
 
 /// A part of the search space: all plans with equal tensor, context, expert and expert-tensor
-/// degrees and micro-batch, which share their blocks. A refined unit holds the plans of one
+/// degrees and micro-batch, which share their blocks. A refined part holds the plans of one
 /// pipeline degree, with bounds from its own blocks.
 struct SearchSubspace {
   std::int64_t micro_batch = 1;
-  double floor = 0;  ///< Lower bound of the key of its plans: price in seconds, or memory in bytes.
-  /// Lower bound of the simulated step time of its plans, in seconds.
+  double floor = 0;  ///< Lower bound over the part's plans: price in seconds, or memory bytes.
+  /// Lower bound of the simulated step time, in seconds, of all plans of this part of the space.
   double simulated_floor_s = 0;
   bool refined = false;
   std::vector<const RankGridChoice*> grids;
-  /// Least work of one micro-batch over all plans of the unit; valid as long as the search.
+  /// Least work of one micro-batch over all plans of this part; valid as long as the search.
   const LeastPlanWork* work = nullptr;
 };
 

@@ -92,7 +92,7 @@ struct TunedPlan {
   /// Name of the largest part of the memory, if the plan does not fit.
   std::string_view largest_part;
   /// True if the plan's step time is so close to the best plan's that their order is uncertain
-  /// (`kUndecidedStepDifference`).
+  /// (`kUncertainStepTimeDifference`).
   bool tied = false;
   /// Seconds of the critical pipeline stage by kind (computation, exposed communication, bubble
   /// ...).
@@ -126,8 +126,7 @@ inline constexpr std::string_view kUnsupportedByFrameworkRule = "framework";
 
 /// Number of plans that were refused for one reason.
 struct PlanRefusalCount {
-  std::string
-      rule;  ///< Name of the rule that the plans break (`plan_rule_name`), or `kFrameworkRule`.
+  std::string rule;  ///< Name of the rule that the plans break, or `kUnsupportedByFrameworkRule`.
   /// The demand of the rule that the plans break, or the choices that the framework runs.
   std::string reason;
   std::int64_t count = 0;

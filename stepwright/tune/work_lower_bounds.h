@@ -53,7 +53,7 @@ class LayerCountsByClass {
                                        std::int64_t position) const;
 
   std::vector<model::LayerClass> classes_;
-  /// Number of layers before each layer: [class][layer].
+  /// Number of layers of a class before a layer: [class][layer].
   std::vector<std::vector<double>> before_;
   mutable std::map<std::tuple<schedule::ModelChunkPlacementKind, std::int64_t, std::int64_t>,
                    std::vector<LayersHeldByClass>>
@@ -170,8 +170,8 @@ class WorkLowerBounds {
   LayerCountsByClass layers_;
   /// Load of the busiest expert rank over the mean load, for which memory is reserved.
   double held_load_;
-  /// True if devices may wait for their hosts to issue operators, so that lower bounds count the
-  /// host's time: no plan of the space runs two strands.
+  /// True if lower bounds count the time that devices wait for hosts to issue operators; false if a
+  /// plan of the space runs two strands (two micro-batches at a time).
   bool waits_;
   /// True if lower bounds count messages: all plans of equal degrees place their groups alike
   /// (usual rank order), and no plan runs two strands.

@@ -34,9 +34,9 @@ struct PlanRunComparison {
   std::vector<NeverEndingRun> endless;
 };
 
-/// Compares the whole training runs of a job's best plans. Also tries N-1, N-2, ... nodes, with the
-/// other nodes as spares, as long as the run gets shorter (if the job states a repair time, or if
-/// no run on all nodes would end). Fails with `kRuntime` if no plan fits, and with `kInput` if no
+/// Compares the whole training runs of a job's best plans. If the job states a repair time, or if
+/// no run on all nodes would end, also tries N-1, N-2, ... nodes, with the other nodes as spares,
+/// as long as the run gets shorter. Fails with `kRuntime` if no plan fits, and with `kInput` if no
 /// run would end.
 PlanRunComparison compare_plans_by_run(
     const plan::Job& job, const std::function<tune::TuneResult(const plan::Job&)>& search);

@@ -24,9 +24,9 @@ struct SaveCycleTime {
 };
 
 /// Returns the time from one saved state to the next, with `work_s` seconds of work between them.
-/// Exact mean: e^(r A) (1 - e^(-r P)) / r for the failure rate r, the planned time P and A =
-/// restart + work + copy + write. Without a hidden write this is Daly's formula (Future Generation
-/// Computer Systems 22, 2006, eq. 13).
+/// Exact mean: e^(r A) (1 - e^(-r P)) / r for the failure rate r, the time P of a cycle without
+/// failures and A = restart + work + copy + write. Without a hidden write this is Daly's formula
+/// (Future Generation Computer Systems 22, 2006, eq. 13).
 SaveCycleTime time_between_saved_states(const RenewalProcess& renewal, double work_s);
 
 /// Returns the time from the start of a run to its first saved state: no earlier write delays it,

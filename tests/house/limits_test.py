@@ -12,7 +12,10 @@ UNITS = {"": 1, "Mi": 2**20, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 CONSTANTS = {
     "bytes of a YAML or JSON file": ("core/document.cpp", "kLargestText"),
     "bytes of a YAML text": ("core/yaml_reader.h", "kMaxYamlTextBytes"),
-    "levels of YAML, JSON and TOML, parts of a dotted key": ("core/assembler.h", "kMaxDocumentNestingDepth"),
+    "levels of YAML, JSON and TOML, parts of a dotted key": (
+        "core/assembler.h",
+        "kMaxDocumentNestingDepth",
+    ),
     "values and keys": ("core/assembler.h", "kMaxYamlOrJsonValues"),
     "bytes that anchors and aliases stand for": ("core/assembler.h", "kMaxYamlAliasCopyBytes"),
     "bytes of a key": ("core/assembler.h", "kMaxMappingKeyBytes"),

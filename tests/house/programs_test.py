@@ -20,7 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SITE = sorted((ROOT / ".venv/lib").glob("python3*/site-packages"))
 STARTERS = re.compile(r"which|run|Popen|check_\w+|output|exec[lv]p?e?|system")
-STARTS = re.compile(r"\b(?:system|popen|exec[lv]p?e?|posix_spawnp?|CommandLine|run_program_for_error_text)\b")
+STARTS = re.compile(
+    r"\b(?:system|popen|exec[lv]p?e?|posix_spawnp?|CommandLine|run_program_for_error_text)\b"
+)
 # Words of messages and names of fields that programs of some machines are called, too.
 NO_COMMANDS = {"init", "open", "size"}
 # `serve --open` asks a desktop for its browser, which no test does.

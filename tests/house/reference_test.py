@@ -25,7 +25,13 @@ TABLES = {
         ("model/inline_keys.h", f"{table}[] = {{", ROW)
         for table in (
             *("kNormKeys", "kRotaryKeys", "kBlockKeys", "kMultiTokenKeys", "kScalingKeys"),
-            *("kRotaryScalingKeys", "kOriginalRotaryScalingKeys", "kRotaryAmplitudeKeys", "kYarnRotaryScalingKeys", "kLatentKeys"),
+            *(
+                "kRotaryScalingKeys",
+                "kOriginalRotaryScalingKeys",
+                "kRotaryAmplitudeKeys",
+                "kYarnRotaryScalingKeys",
+                "kLatentKeys",
+            ),
             *("kExpertKeys", "kStateMixerKeys", "kEncoderKeys", "kLayerKeys"),
         )
     ],

@@ -197,6 +197,9 @@ TEST(LegalSizes, TensorRanksMayOutnumberKeyValueHeadsThatTheyGather) {
   Plan plan = legal_plan();
   plan.parallel = {.tensor = 8, .data = 2};
   EXPECT_FALSE(find_plan_rejection(job, plan));
+  job.model.attention_gate = true;
+  EXPECT_TRUE(find_plan_rejection(job, plan)) << "gates are not sliced";
+  job.model.attention_gate = false;
   plan.parallel = {.tensor = 8, .context = 2};
   plan.context_kind = ContextKind::kUlysses;
   EXPECT_THAT(find_plan_rejection(job, plan)->message, HasSubstr("ulysses"));

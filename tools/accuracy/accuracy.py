@@ -325,7 +325,7 @@ def runs(command: str, pictures: Path) -> str:
         [
             "# Whole runs, fitted\n",
             WRITTEN,
-            "`stepwright validate data/training_runs.csv --tier A` is off by "
+            "`stepwright validate data/training_runs.csv --tier A` (every input known) is off by "
             f"{percent(found['median_abs_error'])} % in the median, "
             f"{percent(found['mean_abs_error'])} % in the mean of {found['used']} rows.\n"
             "`stepwright validate data/training_runs_2.csv --tier A`, which includes nanotron's "
@@ -384,8 +384,8 @@ def launches(command: str, table: str, whose: str, rank: str) -> str:
         f"## Allocated memory of {whose}\n",
         f"`stepwright validate data/{table}.csv` reads {found['used']} of {found['rows']} "
         f"commands and predicts what PyTorch's allocator counts\non {rank}; nothing was fitted to "
-        "these counts. Each cell has the median and p90 of errors, and the\nshares of runs with "
-        "errors below 5 and 10 %, in %.\n",
+        "these counts. Each cell has the median and p90 of memory errors, and the\nshares of runs "
+        "with errors below 5 and 10 %, in %.\n",
         f"| model | n | {' | '.join(quantities)} |\n|---|---|{'---|' * len(quantities)}",
     ]
     for model in ("all", *found["by_model"]):
@@ -640,13 +640,15 @@ def page(command: str, left_out: str) -> str:
         f"error is {percent(even['median_of_places'])} %.\n\n"
     )
     aside = (
-        "No constant was fitted to the runs of this table; after their first errors were known, "
+        "No constant was fitted to the runs of the table of unseen stacks; after their first "
+        "errors were known, "
         "effects that the model\nlacked were looked up in public code.\n\n"
     )
     intervals = (
         "\nEvery predicted step time has an interval that is to hold 80 % of measured times; it is "
         "wider the farther a job\nis from measured runs ([how "
-        "wide](models.md#intervals-of-a-step)). The runs of this table calibrate the "
+        "wide](models.md#intervals-of-a-step)). The runs of the table of unseen stacks "
+        "calibrate the "
         "intervals;\n[left_out.md](accuracy/left_out.md) judges the intervals of each source "
         "without its own runs.\n\n"
     )

@@ -394,20 +394,20 @@ INTRODUCTION = """# Accuracy of whole runs
 
 `stepwright validate` predicts runs of tier A (every input known): published ones
 (`data/training_runs.csv`, `data/training_runs_2.csv`) and own ones (`data/own_runs_h100.csv`).
-nanotron's runs (source `playbook`), called "the grid", are judged if their printed utilisation is
-at least 10 %. Each cell has the median, mean, p90 and signed median of `predicted / measured - 1`
-in %; negative: predicted too fast. The columns differ in the runs to which the constants of
-training (`stepwright/cost/training/conditions.yaml`) were fitted:
+nanotron's runs (source `playbook`), called "the grid" in the tables, are judged if their printed
+utilisation is at least 10 %. Each cell of the tables of errors has the median, mean, p90 and signed
+median of `predicted / measured - 1` in %; negative: predicted too fast. The columns differ in the
+runs to which the constants of training (`stepwright/cost/training/conditions.yaml`) were fitted:
 
-- *fitted*: constants fitted to all runs.
+- Column *fitted* uses constants fitted to all runs.
 
-- *a quarter of the rows*: constants fitted to three quarters of the runs, judged on the quarter
-  that a hash of ids draws.
+- Column *a quarter of the rows* uses constants fitted to three quarters of the runs, and judges the
+  quarter that a hash of ids draws.
 
-- *source*, *framework*, *generation*, *kind*: constants fitted to all runs except those of the
-  judged run's source, framework, GPU generation or kind (one framework on one generation, dense or
-  with experts, in 16 bits or fewer). A framework or generation without runs then has the middle of
-  the others' constants; settings known from public code stay.
+- Columns *source*, *framework*, *generation* and *kind* use constants fitted to all runs except
+  those of the judged run's source, framework, GPU generation or kind (one framework on one
+  generation, dense or with experts, in 16 bits or fewer). A framework or generation without runs in
+  a fit has the middle of the others' constants; settings known from public code stay.
 
 Constants other than those of training come from single operators, data sheets and articles. The
 judged runs did guide the structure of the model, and errors of left-out sources the widths of
@@ -530,8 +530,9 @@ def report_rows(
 
 def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     report.add(
-        "\n## Decisions\n\nEach cell judges the choice among the plans of one job "
-        "(docs/formats.md, `choices`): the number of groups of plans\nwhose fastest plan is "
+        "\n## Decisions\n\nEach cell of the table of decisions judges the choice among the "
+        "plans of one job (docs/formats.md, `choices`): the number of groups of plans\nwhose "
+        "fastest plan is "
         "chosen; the mean, median and worst regret (how much slower the chosen plan is than "
         "the\nfastest) in %; the median Kendall tau of the order of plans.\n"
     )
@@ -625,8 +626,9 @@ def calibrate(
         "\n## Intervals of 80 %\n\nThe interval of a predicted step is wider the farther a job is "
         "from measured runs\n([models.md](../models.md#intervals-of-a-step)). Fits without the "
         "judged runs give the factors by which\nintervals widen; sources that took part in no fit "
-        "give the ends of the narrowest interval. In the\ntable, the intervals of each source have "
-        "ends from the other sources.\n"
+        "give the ends of the narrowest interval. In the\ntable, the ends of a source's "
+        "intervals come "
+        "from fits to the other sources.\n"
     )
     report.add("\n".join(found.table()))
     return found

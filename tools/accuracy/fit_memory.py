@@ -254,9 +254,9 @@ HEAD = """# Memory, left out
 
 The table judges memory peaks of a stated kind in `data/memory.csv` and `data/memory_2.csv` by
 margins fitted without the peaks of the same source, framework or generation
-(`tools/accuracy/fit_memory.py`). If a framework has no other peaks, its margins come from its
-public code (copies) and from related frameworks (rounding). No memory margin was fitted to peaks of
-allocated bytes.
+(`tools/accuracy/fit_memory.py`). If a framework has no other peaks, its memory margins come from
+its public code (for copies) and from related frameworks (for rounding). No memory margin was fitted
+to peaks of allocated bytes.
 
 """
 LABEL_HEAD = """

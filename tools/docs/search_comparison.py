@@ -59,8 +59,8 @@ CLAIMS = """## Beside published claims
   the rule of thumb takes {rule_mean:.2f} times as long as the plan of `tune` (geometric mean of
   {rules} jobs, least {rule_least:.2f}).
 
-- The published planner claims Alpa's choices on Alpa's jobs. In the table the Alpa-style plan takes
-  {alpa_mean:.2f} times as long as that of `tune` (geometric mean of {alpas} jobs, least
+- The published planner claims to choose as Alpa does on Alpa's jobs. In the table the Alpa-style
+  plan takes {alpa_mean:.2f} times as long as that of `tune` (geometric mean of {alpas} jobs, least
   {alpa_least:.2f}); it is slower where interleaving, context parallelism or sharding in groups win.
 
 - One cost model predicts all plans of the table, so the table says what searches find in the

@@ -29,7 +29,7 @@ model (15 %) may turn around when measured.
   Parallelism Strategies
   Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
 
-- **Memory keeps a reserve.**
+- **Memory keeps a reserve** in published practice.
 """
 
 HEAD = "| job | plan | leaves the practice |\n|---|---|---|"

@@ -22,11 +22,12 @@ INTRODUCTION = """# Two strands beside published figures
 
 The table compares predicted MFU with the MFU that the authors of TWIST report for Megatron and for
 two strands ("Introducing TWIST: Bringing Double-Helix Training to Hopper", blog of March 2026:
-DHelix on Megatron core 0.14, without the first release's mistake). Layers, heads and
-vocabulary of TWIST's models, sharding NNG, no recomputation and cluster profiles are assumed.
-"Megatron" is schedule 1f1b with reductions and gathers beside weight gradients; "two strands" is
-schedule `folded`, or `paired` without a pipeline. Predictions use Megatron-Core's constants, fitted
-to other runs. No MFU of `dualpipev`, two strands with a smaller bubble, is published.
+DHelix on Megatron core 0.14, without the first release's mistake). Layers, heads and vocabulary of
+TWIST's models, sharding NNG, no recomputation and cluster profiles are assumed. Column "Megatron"
+is predicted with pipeline schedule `1f1b`, reductions and gathers running beside weight gradients;
+column "two strands" (two micro-batches at once on a GPU) with schedule `folded`, or `paired`
+without a pipeline. Predictions use Megatron-Core's constants, fitted to other runs. No MFU is
+published for schedule `dualpipev`, which runs two micro-batches at once with a smaller bubble.
 
     make strands
 """
@@ -39,7 +40,7 @@ EARLIER = """
 `python3 tools/docs/strands_tables.py --earlier` compares predictions with TFLOP/s of DHelix and
 DHeLlam (2411.15871 and ICCD 2025; read off figures) on 64 A40 and 64 A800. DHelix and DHeLlam name
 models by size alone; their batch, recomputation and sharding are assumed. Gains published for
-DHelix and DHeLlam are too large, because two strands were measured before a mistake was found (some
+DHelix and DHeLlam are too large, because they were measured before a mistake was found (some
 gradients were zero). The 14 predicted gains of DHelix and DHeLlam are off by 14.5 % in the median
 and 18.1 % at most. Ten of the 14 gains are predicted over 10 % too low; eight of these ten
 published values exceed what hiding every message would give.
@@ -242,7 +243,8 @@ def table(command: str, setups: list[Setup], key: str, unit: float) -> None:
         print(text)
     misses.sort()
     print(
-        f"\nPredicted gains of two strands are off by {100 * misses[len(misses) // 2]:.1f} % in "
+        "\nPredicted gains of two strands (two micro-batches at once) are off by "
+        f"{100 * misses[len(misses) // 2]:.1f} % in "
         f"the median, {100 * misses[-1]:.1f} % at most."
     )
 

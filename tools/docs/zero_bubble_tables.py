@@ -25,15 +25,15 @@ The table compares the throughput (samples per GPU and second) that arXiv 2401.1
 (`data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) with that
 of `stepwright predict` for the same plans. Nothing was fitted to `data/zero_bubble.csv`.
 
-- As in the article, the first and last pipeline position have a layer fewer; interleaved and ZB-V
-  have one layer per chunk.
+- As in the article, predictions give the first and last pipeline position a layer fewer;
+  interleaved and ZB-V have one layer per chunk.
 
-- The authors search for the schedules ZB-1p and ZB-2p; zb-h1 and zb-h2, which hold as many
-  activations, stand for them.
+- The authors of the schedules ZB-1p and ZB-2p search for them; predictions use zb-h1 and zb-h2
+  instead, which hold as many activations.
 
-- Assumed, because not published: a vocabulary of 32,000 (with which the models have their named
-  sizes), bf16 for fp16, unfused attention with dropout (as the memory shows), one table for
-  embedding and head, no sharding.
+- These settings are assumed, because the article does not publish them: a vocabulary of 32,000
+  (with which the models have their named sizes), bf16 for fp16, unfused attention with dropout (as
+  the memory shows), one table for embedding and head, no sharding.
 
 - Predicted GB are memory as `nvidia-smi` counts it; the article does not say what it prints.
 

@@ -132,8 +132,9 @@ def judged(lab: str, times: Times) -> list[str]:
     }
     most = max(slower, key=lambda key: slower[key])
     return [
-        f"For messages of {size_text(BAR_BYTES)} and more, HO-Ring takes at most "
-        f"{over[worst]:.2f} times the lower bound (worst: {worst[0]}, {size_text(worst[1])}); for "
+        f"For messages of {size_text(BAR_BYTES)} and more, algorithm HO-Ring takes at most "
+        f"{over[worst]:.2f} times the least possible time (worst: {worst[0]}, "
+        f"{size_text(worst[1])}); for "
         f"messages of any size at most {slower[most]:.2f} times the fastest other algorithm "
         f"(worst: {most[0]}, {size_text(most[1])}). For messages of {size_text(BAR_BYTES)} and "
         f"more, HO-Ring's gain over the ring is at least {100 * short[least]:.0f} % of the gain "

@@ -296,7 +296,8 @@ def kendall(rows: dict[str, tuple[float, float]]) -> tuple[float, int]:
 
 def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> str:
     """The tables in Markdown; no scale: computed."""
-    kind = f"plans run with `--hold --scale {scale:g}`" if scale else "plans with real computation"
+    waits = f"plans whose ranks wait instead of computing (`--hold --scale {scale:g}`)"
+    kind = waits if scale else "plans with real computation"
     errors = {name: predicted / measured - 1 for name, (predicted, measured) in rows.items()}
     size = sorted(abs(error) for error in errors.values())
     lines = ["| plan | predicted s | measured s | error % |", "|---|---|---|---|"]
@@ -306,7 +307,10 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
             cells = [name, f"{predicted:.4g}", f"{measured:.4g}", f"{100 * errors[name]:+.1f}"]
             lines.append("| " + " | ".join(cells) + " |")
     if len(worst) < len(rows):
-        said = f"The table has the six worst predictions, `data/lab_plans.csv` all {len(rows)}."
+        said = (
+            "The table has the six worst predicted step times, `data/lab_plans.csv` all "
+            f"{len(rows)}."
+        )
         lines += ["", said]
     paro = {name: row for name, row in rows.items() if name.startswith("data 16, ")}
     tau, pairs = kendall(paro)
@@ -317,7 +321,8 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
     lines += [
         "",
         f"The step times of {len(rows)} {kind} are predicted {100 * statistics.median(size):.1f} "
-        f"% off in the median, {100 * size[-1]:.1f} % at worst.\nThe machine's processors were "
+        f"% off in the median, {100 * size[-1]:.1f} % at worst.\nWhile plans ran, the machine's "
+        "processors were "
         f"idle {100 * idle:.0f} % of the time.",
         "",
         f"The predicted order of plans has a Kendall tau of {all_tau:.2f} over {all_pairs} pairs "
@@ -330,7 +335,8 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
     if RULE_OF_THUMB in rows:
         ratio = rows[RULE_OF_THUMB][1] / rows[chosen][1]
         lines.append(
-            f"The rule of thumb ({RULE_OF_THUMB}) took {ratio:.2f} times as long as the plan "
+            f"The plan by rule of thumb ({RULE_OF_THUMB}) took {ratio:.2f} times as long as the "
+            "plan "
             "predicted fastest."
         )
     return "\n".join(lines) + "\n"

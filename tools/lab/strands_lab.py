@@ -155,9 +155,10 @@ def report(rows: dict[str, dict]) -> str:
         "`tools/lab/strands_lab.py --steps 2` ran plans in the emulated cluster",
         "`examples/emulation/strands.yaml`: ranks wait instead of computing (`--hold`), messages",
         "are real. All predictions were written down before the first plan ran (seconds:",
-        "`data/lab_strands.csv`). Each cell is predicted / measured. Messages: predicted share of",
-        "a step without overlap; gain: how much longer a step takes with one strand than with two;",
-        "hidden: share of the messages that two strands hide.",
+        "`data/lab_strands.csv`). Each cell of the table is predicted / measured. Column",
+        '"messages" has the predicted share of a step without overlap, "gain" how much longer a',
+        'step takes with one strand than with two, "hidden" the share of the messages that two',
+        "strands hide.",
         "",
         "| plan | messages % | gain % | hidden % |",
         "|---|---|---|---|",
@@ -177,8 +178,8 @@ def report(rows: dict[str, dict]) -> str:
     lines += [
         "",
         f"Predicted gains of {len(rows)} plans are off by {100 * statistics.median(off):.1f} "
-        f"percentage points in the median, {100 * max(off):.1f} at most. Two strands hide "
-        f"{100 * statistics.median(kept):.0f} % of the\nmessages in the median, "
+        f"percentage points in the median, {100 * max(off):.1f} at most. Two micro-batches at "
+        f"once hide {100 * statistics.median(kept):.0f} % of the\nmessages in the median, "
         f"{100 * min(kept):.0f} % at least. Plans that ran slower although a gain was predicted: "
         f"{', '.join(slower) or 'none'}.",
     ]

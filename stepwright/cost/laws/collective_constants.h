@@ -48,8 +48,8 @@ struct CollectiveProtocolConstants {
 ///     move      = max(bytes inside / (inside_share (1 - few_ranks / (n - 1)) line rate),
 ///                     bytes on the network / (network_share line rate) * crowd^congestion) / rate
 ///
-/// crowd is 1 for groups up to `kMaxUncongestedRanks` and inside one node, else ranks /
-/// `kMaxUncongestedRanks`.
+/// crowd is 1 for groups inside one node or of up to `kMaxRanksWithoutCongestion` ranks, else ranks
+/// / `kMaxRanksWithoutCongestion`.
 struct CollectiveOperationConstants {
   std::array<CollectiveProtocolConstants, kProtocols> protocols;
   /// How start and transfer of a message combine. 0: they overlap (square root of the sum of
@@ -63,7 +63,7 @@ struct CollectiveOperationConstants {
   /// Share of the NICs' line rate that an all-reduce along a tree of nodes attains.
   double tree_share = 1;
   /// Exponent of network slow-down in large groups: time grows as (ranks /
-  /// kUncrowdedRanks)^congestion.
+  /// `kMaxRanksWithoutCongestion`)^congestion.
   double congestion = 0;
   /// Share of the intra-node line rate that an all-reduce attains when the switch adds (NVLS) and
   /// each rank sends its buffer once; 0: the switch does not add.

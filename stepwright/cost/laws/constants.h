@@ -113,6 +113,14 @@ inline constexpr DocumentedConstant kLoopKernels{
     "counted in huggingface/transformers v4.57 src/transformers/models/qwen3_moe/"
     "modeling_qwen3_moe.py, Qwen3MoeSparseMoeBlock: rows found and gathered, gate, weights, sum; "
     "eleven beside three products"};
+inline constexpr DocumentedConstant kFetchCalls{
+    "calls of PyTorch that fetch and release the sharded parameters of one module of an expert, "
+    "which no trace of earlier steps foresees",
+    17, "",
+    "counted in deepspeedai/DeepSpeed deepspeed/runtime/zero, fetch_sub_module, "
+    "all_gather_coalesced, release_sub_module and the hooks of a module: two functions of "
+    "autograd, a buffer, two views, a gather, two changes of stream, four events, waits, a "
+    "release"};
 inline constexpr DocumentedConstant kModuleFetch{
     "host time of fetching and releasing the sharded parameters of one module, forward", 160, "us",
     "measured by this project, DeepSpeed 0.19.8 and PyTorch 2.13 on a core of an AMD EPYC, one "

@@ -26,8 +26,8 @@ enum class OperatorClass : std::uint8_t {
   kResidual,        ///< Residual addition of two tensors.
   kEmbedding,       ///< Embedding look-up: rows of a table.
   kLoss,            ///< Unfused cross entropy over a rank's logits.
-  /// Optimizer update by multi-tensor kernels; `Shape::batch` is the number of layers whose tensors
-  /// they update.
+  /// Optimizer update by multi-tensor kernels; `OperatorShape::batch` is the number of layers whose
+  /// tensors they update.
   kOptimizer,
   kUnfusedOptimizer,  ///< Optimizer update with one kernel per tensor and arithmetic step.
 };

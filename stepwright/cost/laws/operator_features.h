@@ -15,7 +15,7 @@ namespace stepwright::cost {
 struct KernelWork {
   /// FLOPs of the kernel; attention counts the padded head dimension that the kernel computes.
   double flops = 0;
-  /// Bytes of device memory that the kernel reads and writes (`step::memory_bytes`).
+  /// Bytes of device memory that the kernel reads and writes (`step::device_memory_traffic_bytes`).
   double bytes = 0;
   /// Waste by partial tiles and waves: elements computed by full waves of tiles / elements asked
   /// for, at least 1. The least over tiles of 128 x 256, 256 x 128 and 128 x 128; for fused

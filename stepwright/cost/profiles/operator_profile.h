@@ -89,8 +89,8 @@ struct FittedTimeConditions {
   double arithmetic_speedup = 1;
   bool trees = true;  ///< True if the fit's boosted trees are used; false: only its law.
   /// True if the host launches a kernel before the device is ready for it, as in a training step
-  /// (launch time is then counted by `CostModel::host_s`); false: each kernel has the start time
-  /// that was measured.
+  /// (launch time is then counted by `CostModel::host_kernel_launch_seconds`); false: each kernel
+  /// has the start time that was measured.
   bool issued_ahead = false;
 };
 /// Returns the seconds of each kernel of an operator's forward or backward: the fitted law with the

@@ -13,9 +13,9 @@ namespace stepwright::framework_files {
 /// `kUnsupported` if the parameter names of the model in transformers are unknown.
 std::string axolotl_unfrozen_parameters_regex(const model::ModelArchitecture& model);
 
-/// Returns the parts of a model that axolotl freezes under these `unfrozen_parameters`, name
-/// prefixes (`model.language_model.*`) or the expression of `axolotl_unfrozen_parameters_regex`.
-/// nullopt if they split the layers, freeze the head or the last norm, or have another form.
+/// Returns the parts of a model that axolotl freezes if `unfrozen_parameters` has these patterns:
+/// name prefixes (`model.language_model.*`) or `axolotl_unfrozen_parameters_regex`. nullopt if they
+/// split the layers, freeze the head or the last norm, or have another form.
 std::optional<model::FrozenModelParts> frozen_parts_from_axolotl_patterns(
     const std::vector<std::string>& patterns, const model::ModelArchitecture& model);
 

@@ -35,9 +35,9 @@ std::optional<std::int64_t> megatron_bridge_device_count(const DocumentTree& wor
 std::optional<DocumentTree> megatron_bridge_precision(const std::string& function,
                                                       const DocumentTree& arguments);
 
-/// Returns Python source of `apply_flex_dispatcher_backend` as it behaves on this device; empty if
-/// the device is no NVIDIA A100, H100, B200 or relative, the only ones that the function
-/// distinguishes. Source: src/megatron/bridge/training/flex_dispatcher_backend.py.
+/// Returns Python source for what Megatron-Bridge's `apply_flex_dispatcher_backend` does on this
+/// device; empty unless the device is of the generation of NVIDIA A100, H100 or B200, the only ones
+/// that it distinguishes. Source: src/megatron/bridge/training/flex_dispatcher_backend.py.
 std::string flex_dispatcher_python_source(const cluster::DeviceModel& device);
 
 }  // namespace stepwright::framework_files

@@ -107,8 +107,8 @@ struct StatedModel {
 struct StartedTrainingProgram {
   std::string source;   ///< Name of the file that is read, for messages.
   std::string program;  ///< The training program that a command starts; empty: not named.
-  /// Environment variables of the program that its reader did not read, with line numbers in
-  /// `source`.
+  /// Environment variables of the program that the import of its files has not used, with line
+  /// numbers in `source`.
   std::map<std::string, ShellWord> environment;
   /// Words of the command before the program, such as `torchrun` and its options.
   std::vector<ShellWord> launchers;
@@ -152,8 +152,8 @@ plan::PlannedJob stated_plan_without_legality_check(PlanDraft draft, ImportRepor
                                                     const UserFacts& given,
                                                     const std::string& file);
 
-/// Returns a legal plan with every choice without effect set to its default, and with the bucket
-/// sizes that its framework uses.
+/// Returns a legal plan in which each choice that has no effect is set to its default, and in which
+/// bucket sizes are those that the job's framework uses.
 plan::PlannedJob plan_with_effective_choices(plan::PlannedJob planned);
 
 /// Returns why a plan would not start: the rule for legal plans that it breaks, else

@@ -27,7 +27,7 @@ struct UnmodelledSetting {
 
 /// Reads the settings of one mapping in a framework's file, with the caller's default for absent or
 /// null keys, and records which keys were read. A value of a wrong kind fails with `kInput`, naming
-/// file, field and value. Copies and sections share one record.
+/// file, field and value. Copies and readers of nested sections share the record.
 class FrameworkSettingsReader {
  public:
   explicit FrameworkSettingsReader(DocumentNode node)
@@ -41,8 +41,8 @@ class FrameworkSettingsReader {
     remarks_->asked.insert(prefix_ + std::string(key));
     return value;
   }
-  /// Records a setting as read without reading it here, because `node()` was used or because the
-  /// value does not change the plan.
+  /// Records a setting as read without returning its value, because the caller got the value from
+  /// `node()` or because the value does not change the plan.
   void mark_setting_read(std::string_view key) const { static_cast<void>(find(key)); }
   /// Records a setting that no plan expresses exactly, so that reports list it as important. `why`
   /// is the effect that a prediction ignores; `place` is the setting's value with its line.

@@ -20,8 +20,7 @@ enum class SettingImpact : std::uint8_t { kNo, kMaybe, kYes };
 inline constexpr Named<SettingImpact> kSettingImpactNames[] = {
     {SettingImpact::kNo, "no"}, {SettingImpact::kMaybe, "unknown"}, {SettingImpact::kYes, "yes"}};
 
-/// Key in a table row's mapping from frameworks to values: all frameworks that the mapping does not
-/// name.
+/// Key that stands for all other frameworks in a table row's mapping from frameworks to values.
 inline constexpr std::string_view kOtherFrameworksKey = "others";
 
 /// A text in a settings table, such as a default value: one for all frameworks, or one for each
@@ -51,7 +50,7 @@ struct KnownSetting {
   std::string_view leaves_out{};
   /// Value with which the setting has no effect; empty: false, 0, none or an empty value.
   std::string_view harmless{};
-  /// Values that count as read although no reader uses them, because they agree with every plan.
+  /// Values that reports list as read although no code reads them: every plan agrees with them.
   std::vector<std::string_view> taken{};
   std::string_view source{};  ///< Where the program defines the setting; empty: its table says so.
   /// Default value if a file lacks the setting; empty: no default is recorded.
@@ -89,7 +88,7 @@ struct UnexpressedSetting {
   bool is_unknown_setting = false;
 };
 
-/// The result of an import for each setting of the files.
+/// Report of an import: which settings of the files were read, and which plan fields assumed.
 struct ImportReport {
   /// Settings that were read, in the order of a plan file's fields: parallel degrees first.
   std::vector<ImportedSetting> read;
@@ -147,7 +146,7 @@ std::string setting_value_text(DocumentNode value);
 UnexpressedSetting make_unread_setting(DocumentNode setting);
 
 /// Adds each setting of a file to `report.read` if its reader has read it, else to
-/// `report.not_read`. Settings recorded by `FrameworkSettingsReader::add_unmodelled_setting` are
+/// `report.not_read`. Settings recorded by `FrameworkSettingsReader::record_unmodelled_setting` are
 /// listed as important. `fields` is the root of the file, after its reader has finished.
 void report_read_and_unread_settings(const FrameworkSettingsReader& fields, const std::string& file,
                                      std::span<const KnownSetting> known, ImportReport& report);

@@ -9,9 +9,9 @@
 
 namespace stepwright::framework_files {
 
-/// Reports the values of a Python configuration that are not literals, and so not known, as not
-/// read, unless `document` states them. `fields` has settings known by the last part of their name.
-/// Fails with `kInput` if such a value is a parallel degree or a batch size.
+/// Reports each value of a Python configuration that is not a literal, and so unknown, as not read,
+/// unless `document` states it. `known` has settings by dotted path, `fields` by the last part of
+/// the path. Fails with `kInput` if such a value in `fields` is a parallel degree or a batch size.
 void report_unread_python_values(const launch_scripts::PythonConfig& config,
                                  const YamlJsonDocument& document,
                                  std::span<const KnownSetting> known, ImportReport& report,

@@ -36,9 +36,9 @@ struct StatedLoraAdapters {
 ///   `usual_modules`: the program's defaults; default modules if absent: q_proj and v_proj, which
 ///   peft adapts in a Llama,
 /// - `expression`: a key whose value replaces the modules if it is set,
-/// - `bits`: the key with the bits of frozen weights, 8 (LLM.int8) or 4 (NF4), if they differ from
-///   the model's; with `load_flags` the flags of bitsandbytes in transformers, `load_in_8bit` and
-///   `load_in_4bit`; `flags_of_8` and `flags_of_4` list other such flags,
+/// - `bits`: the key for the bits of frozen weights, 8 (LLM.int8) or 4 (NF4), if they differ from
+///   the model's; `load_flags`: true if the program has transformers' keys `load_in_8bit` and
+///   `load_in_4bit`; `flags_of_8`, `flags_of_4`: other keys of this meaning,
 /// - `parameters`: the key for parameters that are no modules (experts),
 /// - `of_transformers`: the program uses the models of transformers 5.
 /// Fails with `kInput` on values of a wrong kind.

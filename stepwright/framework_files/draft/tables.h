@@ -78,7 +78,8 @@ class KnownSettingTable {
  public:
   /// Reads rows with the fields of `KnownSetting` (`key`, or `keys` for several settings) from a
   /// YAML table. `usual` and `needs` are a text, or a mapping from frameworks to texts;
-  /// `leaves_out` makes a row matter. Fails with `kInput` if a group has no source or a row no key.
+  /// `leaves_out` makes a setting important. Fails with `kInput` if a group has no source or a row
+  /// no key.
   explicit KnownSettingTable(const YamlJsonDocument& document);
   KnownSettingTable(KnownSettingTable&&) = default;
   KnownSettingTable& operator=(KnownSettingTable&&) = default;

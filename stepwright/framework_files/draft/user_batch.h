@@ -41,9 +41,9 @@ void report_max_example_length_as_unread(const FrameworkSettingsReader& fields,
                                          std::string_view key, const UserFacts& given,
                                          const StatedStepBatch& job_batch, ImportReport& report);
 
-/// Sets how documents are packed, for a batch whose document lengths the user states: as `words` if
-/// the setting `flag` is true, otherwise one document per sequence, padded to the longest of its
-/// micro-batch. Without document lengths nothing changes, and `flag` stays unread.
+/// Sets how documents are packed, for a batch whose document lengths the user states: as `words`
+/// says if the setting `flag` is true, otherwise one document per sequence, padded to the longest
+/// of its micro-batch. Without document lengths nothing changes, and `flag` stays unread.
 void set_user_document_packing(const FrameworkSettingsReader& fields, std::string_view flag,
                                const StatedDocumentPacking& words, const UserFacts& given,
                                StatedStepBatch& batch);

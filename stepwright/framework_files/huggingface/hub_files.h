@@ -36,7 +36,7 @@ TransformersProgramFiles sort_transformers_files(Sources files);
 /// `kInput`.
 TransformersProgramFiles sort_transformers_files(std::span<const SourceFile* const> files);
 
-/// Returns a value without line numbers, for a document that is named after another file.
+/// Returns a value without its line numbers, which would be wrong in another file's document.
 DocumentTree without_lines(DocumentTree tree);
 
 /// Returns the settings `said` with the path under `fsdp_config` replaced by the contents of that

@@ -21,7 +21,7 @@ struct TrainerProgram {
   bool trl_defaults = false;
   /// CUDA_VISIBLE_DEVICES as the program sets it; empty text: it does not.
   ShellWord visible_devices;
-  /// True if the program makes training arguments that can be followed.
+  /// True if interpreting the program's code found the object that holds its training arguments.
   bool has_arguments = false;
 };
 
@@ -29,8 +29,8 @@ struct TrainerProgram {
 /// class of training arguments (TrainingArguments, SFTConfig, ...), or has a parser fill one.
 bool is_trainer_program(const SourceFile& file);
 
-/// True if a program calls a class of training arguments itself, so that its command alone does not
-/// say them.
+/// True if a program calls a class of training arguments (TrainingArguments, ...) in its code, so
+/// that its command line alone does not state the arguments.
 bool makes_own_arguments(const SourceFile& file);
 
 /// Reads the training arguments of a Python program that configures transformers' Trainer, as far

@@ -180,15 +180,16 @@ std::vector<std::int64_t> learners_of_nodes(const FrameworkSettingsReader& argum
 
 /// Reads devices, batch and updates of a trainer of policies whose learners train together and
 /// whose engines generate on other devices: allenai/open-instruct open_instruct/grpo_fast.py.
-void read_learners(const FrameworkSettingsReader& arguments, PlanDraft& draft) {
+void read_learners(const FrameworkSettingsReader& arguments, PartialPlan& partial,
+                   JobRankCounts& extent, StatedStepBatch& batch) {
   const std::vector<std::int64_t> learners = learners_of_nodes(arguments);
   if (learners.empty()) return;
   const std::int64_t ranks = std::accumulate(learners.begin(), learners.end(), std::int64_t{0});
   const auto nodes = static_cast<std::int64_t>(learners.size());
   const bool even = ranks == nodes * learners.front();
-  draft.extent.ranks = even ? std::nullopt : std::optional(ranks);
-  draft.extent.nodes = even ? std::optional(nodes) : std::nullopt;
-  draft.extent.devices_of_node = even ? std::optional(learners.front()) : std::nullopt;
+  extent.ranks = even ? std::nullopt : std::optional(ranks);
+  extent.nodes = even ? std::optional(nodes) : std::nullopt;
+  extent.devices_of_node = even ? std::optional(learners.front()) : std::nullopt;
   constexpr std::int64_t kUsualPrompts = 16;
   constexpr std::int64_t kUsualAnswers = 4;
   constexpr double kUsualPromptLength = 256;
@@ -197,16 +198,17 @@ void read_learners(const FrameworkSettingsReader& arguments, PlanDraft& draft) {
       static_cast<double>(arguments.integer("num_unique_prompts_rollout", kUsualPrompts)) *
       static_cast<double>(arguments.integer("num_samples_per_prompt_rollout", kUsualAnswers)) /
       static_cast<double>(parts);
-  draft.plan.micro_batch = arguments.integer("per_device_train_batch_size", 1);
-  const double pass = static_cast<double>(draft.plan.micro_batch) * static_cast<double>(ranks);
-  draft.batch.micro_batches = std::max<std::int64_t>(1, std::llround(sequences / pass));
-  draft.plan.recompute.kind = plan::RecomputeKind::kFull;
-  draft.attention = cluster::AttentionKernel::kFlash2;
-  if (__builtin_mul_overflow(parts, arguments.integer("num_epochs", 1), &draft.method.updates)) {
+  partial.plan.micro_batch = arguments.integer("per_device_train_batch_size", 1);
+  const double pass = static_cast<double>(partial.plan.micro_batch) * static_cast<double>(ranks);
+  batch.micro_batches = std::max<std::int64_t>(1, std::llround(sequences / pass));
+  partial.plan.recompute.kind = plan::RecomputeKind::kFull;
+  partial.attention = cluster::AttentionKernel::kFlash2;
+  if (__builtin_mul_overflow(parts, arguments.integer("num_epochs", 1), &partial.method.updates)) {
     arguments.node().fail("updates of a step are more than 2^63");
   }
-  if (draft.method.rollout)
-    draft.method.rollout->prompt = arguments.number("max_prompt_token_length", kUsualPromptLength);
+  if (partial.method.rollout)
+    partial.method.rollout->prompt =
+        arguments.number("max_prompt_token_length", kUsualPromptLength);
 }
 
 /// Reads `--deepspeed` without a file but with `--zero_stage`, and `--deepspeed_stage` of learners,
@@ -357,7 +359,7 @@ PlanDraft read_training_arguments(const FrameworkSettingsReader& arguments,
   const auto precision = read_switched_deepspeed(arguments, files, trainer, draft);
   read_trainer_settings(arguments, files, trainer, draft, draft.batch, report);
   if (precision) draft.precision = *precision;
-  read_learners(arguments, draft);
+  read_learners(arguments, draft, draft.extent, draft.batch);
   return complete_transformers_plan(arguments, files, trainer, given, std::move(draft), report,
                                     known);
 }

@@ -15,8 +15,8 @@ struct ConfigurationFileProgram {
   std::string_view framework;  ///< Framework name for messages.
   /// Example of the program's arguments, for messages: "--config FILE.yaml".
   std::string_view arguments;
-  /// Name of the program in a `target.yaml` ("nemo-rl"), whose rules there recognise commands that
-  /// start it.
+  /// Name of the program's import target ("nemo-rl"); the rules in its `target.yaml` recognise
+  /// commands that start the program.
   std::string_view target;
   /// Options of the program whose value names a configuration file.
   std::span<const std::string_view> options;

@@ -14,8 +14,8 @@ namespace stepwright::framework_files {
 /// `a.b=value`.
 struct KeyValueProgram {
   std::string_view framework;  ///< Framework name for messages.
-  /// Name of the program in a `target.yaml` ("maxtext"), whose rules there recognise commands that
-  /// start it.
+  /// Name of the program's import target ("maxtext"); the rules in its `target.yaml` recognise
+  /// commands that start the program.
   std::string_view target;
   /// Function that is true if the user's setting of this name is one of the program's, false if it
   /// is a shell variable of a script.
@@ -27,8 +27,8 @@ struct KeyValueProgram {
   /// True if each process uses all devices of its node, as in JAX.
   bool whole_nodes = false;
   bool hydra = false;  ///< True if Hydra reads the words, and so refuses one that it cannot parse.
-  /// Table of the program's settings ("rl/verl"), by which commands are compared; empty: every
-  /// setting can matter.
+  /// Table of the program's settings ("rl/verl") that says which arguments matter if commands
+  /// differ; empty: every argument can matter.
   std::string_view settings = {};
   /// Configuration of the program itself, whose values are known without the file ("base.yml").
   std::string_view built_in_file = {};

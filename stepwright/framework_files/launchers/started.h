@@ -64,7 +64,7 @@ struct StartedCommand {
   /// Files that the script makes of others (`cp A B`, `sed EXPR A > B`), by file name without
   /// folders.
   std::map<std::string, launch_scripts::ShellFileCopy> copies;
-  /// Words that were left out of the command, as the script does not set what they hold.
+  /// Words that were left out of the command because the script does not set the variables in them.
   std::vector<ShellWord> left_out;
   /// Unknown parts of the files that the script writes, each with the shell variable that would set
   /// it: "$GBS", "GBS".
@@ -92,7 +92,7 @@ struct TrainingCommandCandidate {
   std::string program;
   std::string place;            ///< Position of the command in a script: "run.sh:12".
   bool open_arguments = false;  ///< True if some arguments of the command are unknown.
-  /// True if some arguments hold the script's own, which are unknown ("--config $1").
+  /// True if an argument contains an argument of the script, which is unknown ("--config $1").
   bool takes_script_arguments = false;
 };
 

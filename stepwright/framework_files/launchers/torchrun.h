@@ -35,7 +35,7 @@ void read_launcher_rank_counts(const StartedCommand& command, JobRankCounts& ext
                                ImportReport& report);
 
 /// Reports the numbers of nodes or devices whose values the script leaves open, unless the user
-/// states the cluster's size. The number of ranks must have been decided.
+/// states the cluster's size. Call it after the number of ranks has been determined.
 void report_unknown_rank_counts(const StartedCommand& command, const JobRankCounts& extent,
                                 ImportReport& report);
 

@@ -6,8 +6,8 @@
 
 namespace stepwright::framework_files {
 
-/// True if a LLaMA-Factory configuration is for its Megatron-Core trainer (`USE_MCA=1`), which
-/// alone accepts keys for parallel degrees that the configuration has.
+/// True if a LLaMA-Factory configuration is for its Megatron-Core trainer (`USE_MCA=1`): it has
+/// keys for parallel degrees, which only that trainer accepts.
 bool is_llama_factory_megatron(const FrameworkSettingsReader& fields);
 
 /// Reads a configuration for LLaMA-Factory's Megatron-Core trainer. The file must name a built-in

@@ -33,7 +33,7 @@ struct MegatronArgument {
   /// First release of Megatron-Core that no longer has the argument; empty: it was not removed.
   std::string_view before{};
   std::string_view source{};  ///< Repository and file in which the argument is defined.
-  /// True if another argument that sets the same field counts instead.
+  /// True if another argument that sets the same field overrides this one.
   bool yields = false;
 };
 

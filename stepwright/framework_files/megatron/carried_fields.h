@@ -47,8 +47,8 @@ class MegatronFieldPathTable {
 /// Returns the paths of Megatron-Core's fields that a compiled-in table (`rl/verl`) lists.
 std::span<const MegatronFieldPath> megatron_field_paths(std::string_view table);
 
-/// Returns the settings of a file as a flat mapping: fields of Megatron-Core under their names
-/// there, by the table `places`, all others under their dotted paths. If a file states a field at
+/// Returns the settings of a file as a flat mapping. Settings at the paths in `places` have
+/// Megatron-Core's field names as keys, all others their dotted paths. If a file states a field at
 /// several paths, the last one counts.
 DocumentTree flat_megatron_settings(DocumentNode root, std::span<const MegatronFieldPath> places);
 
@@ -61,8 +61,8 @@ void visit_written_megatron_fields(
 /// The fields of Megatron-Core that another program's file states, and the defaults and derived
 /// fields that complete them.
 struct MegatronFieldSources {
-  /// All settings of the file, with Megatron-Core's fields under their names there
-  /// (`flat_megatron_settings`).
+  /// All settings of the file as a flat mapping in which fields of Megatron-Core have
+  /// Megatron-Core's names (`flat_megatron_settings`).
   DocumentTree said;
   DocumentTree usual = DocumentTree::make_empty_mapping();  ///< The program's defaults for fields
                                                             ///< that the file lacks.

@@ -54,9 +54,9 @@ std::optional<YamlJsonDocument> named_deepspeed_configuration(MegatronArgumentFi
   return document;
 }
 
-void apply_deepspeed_configuration(const YamlJsonDocument& document, PlanDraft& draft,
+void apply_deepspeed_configuration(const YamlJsonDocument& document, PartialPlan& partial,
                                    ImportReport& report) {
-  plan::Plan& plan = draft.plan;
+  plan::Plan& plan = partial.plan;
   std::erase_if(report.not_read, [](const UnexpressedSetting& one) {
     return one.name == kConfigField || one.name == "--deepspeed_config";
   });
@@ -73,7 +73,7 @@ void apply_deepspeed_configuration(const YamlJsonDocument& document, PlanDraft& 
   const auto stage = static_cast<int>(number_of(document, "stage").value_or(0));
   // The pipeline engine, which also runs a single stage, overlaps nothing; it has no ZeRO-2.
   if (stage >= 2) {
-    draft.framework_overlap = false;
+    partial.framework_overlap = false;
     read_deepspeed_overlap(zero, stage, plan);
     plan.overlap.tensor_gradients = plan.sequence_parallel;
   }

@@ -16,9 +16,9 @@ std::optional<YamlJsonDocument> named_deepspeed_configuration(MegatronArgumentFi
                                                               const StartedCommand& command,
                                                               Sources files);
 
-/// Sets the draft's bucket sizes, overlap and host offload from Megatron-DeepSpeed's DeepSpeed
+/// Sets the plan's bucket sizes, overlap and host offload from Megatron-DeepSpeed's DeepSpeed
 /// configuration, after the arguments have been read; what plans cannot express is reported.
-void apply_deepspeed_configuration(const YamlJsonDocument& document, PlanDraft& draft,
+void apply_deepspeed_configuration(const YamlJsonDocument& document, PartialPlan& partial,
                                    ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -19,10 +19,11 @@ inline constexpr std::string_view kMegatronForkAttentionBackend = "fusion";
 std::optional<DocumentTree> remove_argument_field(MegatronArgumentFields& arguments,
                                                   std::string_view field);
 
-/// Translates arguments of Megatron-LM's forks into Megatron's own fields, and sets in the report
-/// whether the other arguments of forks can matter. `name` is the file's name in messages. Fails
-/// with `kInput` for impossible values. Sources: Ascend/MindSpeed mindspeed/features_manager,
-/// mindspeed/arguments.py; Ascend/MindSpeed-LLM mindspeed_llm/training/arguments.py.
+/// Translates arguments of Megatron-LM's forks into Megatron's own fields, and records in the
+/// report whether the forks' other arguments can change a step. `name` is the file's name in
+/// messages. Fails with `kInput` for impossible values. Sources: Ascend/MindSpeed
+/// mindspeed/features_manager, mindspeed/arguments.py; Ascend/MindSpeed-LLM
+/// mindspeed_llm/training/arguments.py.
 void translate_fork_arguments(MegatronArgumentFields& arguments, const std::string& name,
                               ImportReport& report);
 

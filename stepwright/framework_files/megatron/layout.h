@@ -10,12 +10,13 @@
 namespace stepwright::framework_files {
 
 /// Returns Megatron's pipeline layout for the number of layers in each chunk, in model order:
-/// "Et*2|t*2|t*2L" for 2, 2, 2; "...mL" with one multi-token prediction layer.
+/// "Et*2|t*2|t*2L" for 2, 2, 2 (E: embedding, t: layer, L: loss); "...mL" with one multi-token
+/// prediction layer.
 std::string megatron_layout_text(std::span<const std::int64_t> layers, std::int64_t multi_token);
 
-/// Returns the number of layers in each chunk of Megatron's pipeline layout "Ett|tt|ttL", also with
-/// repetitions (`t*2`) and groups in parentheses. Fails with `kInput` for other letters, a layout
-/// without one E first and one L last, or more than 65,536 letters.
+/// Returns the number of layers (t) in each chunk of Megatron's pipeline layout "Ett|tt|ttL", also
+/// with repetitions (`t*2`) and groups in parentheses. Fails with `kInput` for other letters, a
+/// layout without one E (embedding) first and one L (loss) last, or more than 65,536 letters.
 std::vector<std::int64_t> parse_megatron_layout(DocumentNode node);
 /// True if Megatron's pipeline layout has multi-token prediction layers (m) on a stage before the
 /// last.

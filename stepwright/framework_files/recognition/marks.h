@@ -18,7 +18,7 @@ bool matches_wildcard_pattern(std::string_view pattern, std::string_view text);
 struct FileRecognitionRule {
   enum class In : std::uint8_t { kAny, kScripts, kFiles };
 
-  /// Name by which code asks for this rule alone; empty: it is only used with the other rules.
+  /// Name by which code selects this rule alone; empty: the rule is used only with all others.
   std::string part;
   /// Files to which the rule applies: all, shell scripts only, or all but shell scripts.
   In in = In::kAny;
@@ -52,7 +52,7 @@ struct CommandWordCondition {
 
 /// A rule that recognises shell commands that start one training program.
 struct CommandRecognitionRule {
-  /// Name by which code asks for this rule alone; empty: it is only used with the other rules.
+  /// Name by which code selects this rule alone; empty: the rule is used only with all others.
   std::string part;
   /// Conditions on the command's words: for each inner list, some word must fulfil at least one of
   /// its conditions.

@@ -13,7 +13,7 @@
 
 namespace stepwright::framework_files {
 
-/// How it was checked that a framework itself reads its files as this code does.
+/// Evidence that a framework reads its own files as Stepwright reads and writes them.
 struct FrameworkReadingEvidence {
   /// True if a test runs the framework itself on the files; false if only its source code was read.
   bool judged = false;
@@ -30,8 +30,8 @@ struct FrameworkReadingEvidence {
 /// or read, as its `target.yaml` describes it.
 struct LaunchTargetDescription {
   std::string word;  ///< Name of the target, as `--to` and `--from` accept it.
-  /// Name of the framework that runs the target's files, one of `kFrameworkNames`; empty: any, as
-  /// the job says.
+  /// Name of the framework that runs the target's files, one of `kFrameworkNames`; empty: any
+  /// framework, which the job names.
   std::string framework;
   std::vector<std::string> also;  ///< Further frameworks that can run the written files.
   /// Variant of the framework (a fork, or a program built on it) that the files start; empty: none.
@@ -100,17 +100,17 @@ std::function<bool(Words)> target_command_predicate(std::string_view target);
 /// framework that it belongs to, for messages.
 using UnsupportedProgram = std::pair<std::string, std::string>;
 
-/// Returns the name of the framework that a program belongs to by its own name, if it is known to
-/// be one that cannot be read here (`unread.yaml`); nullopt otherwise.
+/// Returns the framework to which a program of this name belongs, if `unread.yaml` lists it as one
+/// whose files Stepwright cannot read; nullopt otherwise.
 std::optional<std::string> unreadable_framework_of_program(std::string_view program);
-/// Returns the first word of a command that names a program known to be one that cannot be read
-/// here (`unread.yaml`), with its framework; nullopt if there is none.
+/// Finds the first word of a command that names a program whose files Stepwright cannot read
+/// (`unread.yaml`); returns the program and its framework, nullopt if there is none.
 std::optional<UnsupportedProgram> find_unsupported_program_word(Words words);
-/// Returns the name of the framework that a configuration or a Python program belongs to by what it
-/// contains or imports, if it is known to be one that cannot be read here; nullopt otherwise.
+/// Returns the framework of a configuration or Python program that Stepwright cannot read, known by
+/// its text or imports (`unread.yaml`); nullopt for any other file.
 std::optional<std::string> unread_file(const SourceFile& file);
-/// Returns the name of the service on whose machines a Python program has another program run, by
-/// what it imports; nullopt if it imports nothing of a known one.
+/// Returns the service (SageMaker, Modal, ...) on whose machines a Python program runs another
+/// program, known by its imports (`unread.yaml`); nullopt if it imports no such service.
 std::optional<std::string> hosting_service(const SourceFile& file);
 
 }  // namespace stepwright::framework_files

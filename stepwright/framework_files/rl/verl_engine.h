@@ -37,8 +37,8 @@ void read_verl_model_section(const FrameworkSettingsReader& model, plan::Plan& p
 /// the rank is 0 or absent.
 std::optional<StatedLoraAdapters> verl_megatron_adapters(const FrameworkSettingsReader& lora);
 
-/// Sets the batch of an update (`sequences`, over all ranks) and the micro-batch, lowered to a
-/// divisor of a rank's sequences, with a note.
+/// Sets the batch of an update (`sequences`, over all ranks), and the micro-batch: a size near
+/// `micro_batch` that divides a rank's sequences. Adds a note if the sizes differ.
 void set_verl_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
                            StatedStepBatch& batch, ImportReport& report);
 

@@ -137,7 +137,7 @@ PlanDraft read_swift_megatron_arguments(Words command, const std::string& name,
     draft.tensor_input = plan::GatheredInputPolicy::kRegather;
   }
   read_swift_packing(own, given, draft.batch, report);
-  read_swift_method(own, draft);
+  read_swift_method(own, draft, draft.batch);
   if (draft.method.kind == plan::TrainingMethodKind::kDpo)
     double_preference_pair_batch(draft.plan, draft.batch, report);
   report_read_and_unread_settings(own, name, known_program_settings("swift/megatron"), report);

@@ -129,16 +129,17 @@ void read_swift_adapters(const FrameworkSettingsReader& fields, std::string_view
   if (model_words.adapters->base != DType::kBf16) fields.mark_setting_read("quant_method");
 }
 
-void read_swift_method(const FrameworkSettingsReader& fields, PlanDraft& draft) {
+void read_swift_method(const FrameworkSettingsReader& fields, PartialPlan& partial,
+                       StatedStepBatch& batch) {
   constexpr double kUsualBeta = 0.04;
   constexpr std::int64_t kUsualCompletion = 512;
   const auto kind = fields.node().find("rlhf_type");
   if (!kind || kind->is_null()) return;
-  read_trl_method(kind->text(), fields, draft, kUsualBeta);
-  if (!draft.method.rollout || !draft.batch.length) return;
+  read_trl_method(kind->text(), fields, partial, kUsualBeta);
+  if (!partial.method.rollout || !batch.length) return;
   // `max_length` bounds the prompt: swift/rlhf_trainers/grpo_trainer.py.
-  draft.method.rollout->prompt = static_cast<double>(*draft.batch.length);
-  *draft.batch.length += fields.integer("max_completion_length", kUsualCompletion);
+  partial.method.rollout->prompt = static_cast<double>(*batch.length);
+  *batch.length += fields.integer("max_completion_length", kUsualCompletion);
 }
 
 /// Reads packing (modelscope/ms-swift swift/dataset/packing.py). `calculate_matched_group` packs by
@@ -190,7 +191,7 @@ PlanDraft read_swift_trainer_arguments(const FrameworkSettingsReader& fields,
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
   read_swift_adapters(fields, "lora", given, draft, report);
   read_swift_packing(fields, given, draft.batch, report);
-  read_swift_method(fields, draft);
+  read_swift_method(fields, draft, draft.batch);
   draft = complete_transformers_plan(fields, files, trainer, given, std::move(draft), report,
                                      known_program_settings("swift/settings"));
   if (draft.method.kind == plan::TrainingMethodKind::kDpo)

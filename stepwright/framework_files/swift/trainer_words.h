@@ -19,10 +19,11 @@ PlanDraft read_swift_trainer_arguments(const FrameworkSettingsReader& fields,
 void read_swift_adapters(const FrameworkSettingsReader& fields, std::string_view usual,
                          const UserFacts& given, StatedModel& model_words, ImportReport& report);
 
-/// Reads the method of `swift rlhf` and `megatron rlhf` from `rlhf_type`, after the length of a
-/// sequence, to which GRPO adds that of a completion. Source: modelscope/ms-swift
+/// Reads the method of `swift rlhf` and `megatron rlhf` from `rlhf_type`. For GRPO, adds the length
+/// of a completion to the sequence length, which must have been read. Source: modelscope/ms-swift
 /// swift/arguments/rlhf_args.py.
-void read_swift_method(const FrameworkSettingsReader& fields, PlanDraft& draft);
+void read_swift_method(const FrameworkSettingsReader& fields, PartialPlan& partial,
+                       StatedStepBatch& batch);
 
 /// Reads from ms-swift's settings how documents are packed into sequences; used only if the user
 /// states document lengths.

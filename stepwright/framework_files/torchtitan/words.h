@@ -31,8 +31,8 @@ struct TitanModelFlavor {
   std::string_view name;   ///< torchtitan's name of the family and its folder: "llama3".
   std::string_view flavor;
 };
-/// Returns all models that torchtitan has built in; those of one family are in the order in which
-/// they are tried.
+/// Returns all models that torchtitan has built in; those of one family are in the order in which a
+/// configuration's flavor is compared with them.
 std::vector<TitanModelFlavor> torchtitan_model_flavors();
 
 /// Returns torchtitan's family and flavor of a model that Stepwright has built in; nullopt if

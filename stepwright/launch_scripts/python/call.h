@@ -9,9 +9,9 @@
 
 namespace stepwright::launch_scripts {
 
-/// Host for Python text that is read without executing anything: an undefined name with dots
-/// ("torch.bfloat16") gives the text of the name, a call of a class (a capitalized name) gives an
-/// object that records class and arguments, and all else is unknown.
+/// Supplies what a Python text does not define when it is read without being executed: a name with
+/// dots ("torch.bfloat16") gives the text of the name, a call of a class (a capitalized name) an
+/// object that records class and arguments; all else is unknown.
 class LiteralPythonHost : public PythonHost {
  public:
   PythonObject value_of_undefined_name(const std::string& path, const std::string& full,

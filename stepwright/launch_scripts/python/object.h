@@ -13,8 +13,8 @@
 
 namespace stepwright::launch_scripts {
 
-/// Character before the name of an unknown value inside a text: the text holds `kHoleBegin NAME
-/// kHoleEnd` in place of the value.
+/// Character before the name of an unknown value inside a text, in which `kUnknownValueMarkBegin
+/// NAME kUnknownValueMarkEnd` stands for the value.
 constexpr char kUnknownValueMarkBegin = '\x01';
 constexpr char kUnknownValueMarkEnd = '\x02';
 
@@ -40,8 +40,8 @@ struct PythonObject {
   /// value: its name.
   std::string text;
   /// Contents of a list, mapping or instance, shared by all names of the same object as in Python.
-  /// For an unknown value: the attributes set on it, or the object that lacks the attribute of this
-  /// name.
+  /// For an unknown value: the attributes set on it; for an unknown attribute: the contents of the
+  /// object that lacks it.
   std::shared_ptr<Body> body;
   std::string said;  ///< For an unknown value: the expression as it was written.
   /// Line where the value was last named; 0: in a file whose lines are not recorded.
@@ -87,8 +87,8 @@ struct PythonObject::Body {
 /// Class name of Python objects whose class is unknown.
 constexpr std::string_view kUnknownPythonClassName = "?";
 
-/// Returns a value as it reads now: an unknown value on which attributes have been set becomes a
-/// record of these attributes; any other value is returned unchanged.
+/// Returns a value in its current form: an unknown value on which attributes have been set becomes
+/// a record of these attributes; any other value is returned unchanged.
 PythonObject python_record_of_attributes(PythonObject value);
 
 /// Returns a deep copy; an unknown value if it would have more than 10,000 parts.

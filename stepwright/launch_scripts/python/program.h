@@ -77,7 +77,7 @@ class PythonProgram final : public PythonEvaluationScope {
     std::string name;
     std::string_view text;
     bool begun = false;
-    std::vector<PythonStatement> lines{};  ///< Statements of the file, empty until `begun`.
+    std::vector<PythonStatement> lines{};  ///< Statements; empty until the file is interpreted.
     std::map<std::string, PythonFunctionDefinition> functions{};
     std::map<std::string, Class> classes{};
     /// Imported names, each with its full name in the module: "numpy" for "np".

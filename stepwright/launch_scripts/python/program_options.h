@@ -29,8 +29,8 @@ class ArgparseOptions {
   /// Fills an object whose attributes are options, as a parser of dataclasses does; `all`: also
   /// with options that the object does not have yet.
   void fill(PythonObject& object, bool all) const;
-  /// Returns the arguments with which a function is called whose parameters are the options
-  /// (google/python-fire), and adds these options.
+  /// Declares a function's parameters as options, as google/python-fire does, and returns the
+  /// arguments that the command line gives them.
   PythonArguments call_arguments(const std::vector<std::string>& parameters, std::uint32_t line);
   /// True if the program has an option of that name.
   [[nodiscard]] bool has_program_option(std::string_view name) const {

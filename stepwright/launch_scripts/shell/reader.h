@@ -144,8 +144,8 @@ class ShellInterpreter {
   std::map<std::string, std::string> host_files_;
   std::size_t undetermined_ = 0;  ///< Number of undetermined conditions met so far.
   std::size_t functions_made_ = 0;
-  /// Characters of texts that the script evaluated (`eval`, not files) and that are kept because
-  /// they define functions.
+  /// Number of characters in evaluated texts (`eval`, not files) that are kept because they define
+  /// functions.
   std::size_t kept_ = 0;
   Words launchers_;
   Flow flow_ = Flow::kNext;

@@ -123,8 +123,8 @@ class ShellVariables {
   struct SubshellSavedValues {
     std::map<std::string, std::optional<ShellVariableValue>> values{};
     std::map<std::string, bool> exported{};
-    /// Variables that became local inside the subshell: index into `hidden_` of the function call,
-    /// and name.
+    /// Variables that became local inside the subshell: index of the function call in `hidden_`,
+    /// and name of the variable.
     std::vector<std::pair<std::size_t, std::string>> local{};
     ShellArguments arguments{};
   };

@@ -9,7 +9,7 @@
 
 namespace stepwright::launch_scripts {
 
-/// A piece of a word in a shell script, before expansion.
+/// A piece of an unexpanded shell word: plain text, `$NAME`, `$(command)` or `$((arithmetic))`.
 struct ShellWordPiece {
   enum class Kind : std::uint8_t {
     kText,

@@ -30,9 +30,9 @@ class FileByteReader {
   /// or unpacks to far more than a log does.
   std::size_t read_source_bytes(std::span<char> into);
 
-  /// Returns the first bytes of the source without consuming them (`read` returns them again): up
-  /// to 256 KiB, and more only if all of these are blanks. Fails with `kInput` after 16 MiB of
-  /// blanks.
+  /// Returns the first bytes of the source without consuming them (`read_source_bytes` returns them
+  /// again): up to 256 KiB, and more only if all of these are blanks. Fails with `kInput` after 16
+  /// MiB of blanks.
   [[nodiscard]] std::string_view peek_first_bytes();
   /// Reads the rest of the source. Fails with `kInput` if it has more than `most` bytes.
   std::string read_rest_of_source(std::size_t most);
@@ -51,11 +51,10 @@ class FileByteReader {
   /// Bytes to return before those of the file: its first two bytes (read to recognise gzip), or the
   /// whole source if it is in memory.
   std::string ahead_;
-  std::size_t taken_ = 0;               ///< Number of bytes of `ahead_` that `read` has returned.
+  std::size_t taken_ = 0;               ///< Number of bytes of `ahead_` already returned.
   std::unique_ptr<Unpacker> unpacker_;  ///< Unpacks a gzip file; null: the file is not packed.
-  std::string
-      beginning_;  ///< Bytes that `peek_first_bytes` looked at and `read` must still return.
-  std::size_t given_ = 0;  ///< Number of bytes of `beginning_` that `read` has returned.
+  std::string beginning_;  ///< Bytes that `peek_first_bytes` returned and that must still be read.
+  std::size_t given_ = 0;  ///< Number of bytes of `beginning_` already read.
   bool looked_ = false;
 };
 

@@ -29,7 +29,7 @@ std::optional<std::int64_t> json_integer_field(const simdjson::dom::element& obj
 std::optional<double> number_in(const simdjson::dom::element& object, std::string_view key);
 
 /// Returns a member of a JSON object that is a rank or a number of ranks; nullopt if it is absent,
-/// no whole number, or more than a job can have (`kMostJobRanks`).
+/// no whole number, or more than a job can have (`kMaxJobRanks`).
 std::optional<std::int64_t> json_rank_number_field(const simdjson::dom::element& object,
                                                    std::string_view key);
 

@@ -22,7 +22,7 @@ struct JsonPiece {
   /// Index of the element in its list, from 1; for a piece that is an element.
   std::int64_t number = 0;
   std::size_t offset = 0;  ///< Byte offset of the piece in the document.
-  /// JSON text of the piece, followed by at least `kJsonPadding` readable bytes.
+  /// JSON text of the piece, followed by at least `kSimdjsonPaddingBytes` readable bytes.
   std::string_view text;
 };
 

@@ -21,9 +21,9 @@ class LineReader {
   /// Sets `line` to the next line without its end (LF or CR LF), valid until the next call; a line
   /// longer than `kLongest` is cut to its beginning. Returns false at the end of the text.
   bool read_next_line(std::string_view& line);
-  /// Returns the number of the line that `next` read last, from 1.
+  /// Returns the number of the line that was read last, from 1.
   [[nodiscard]] std::int64_t number() const { return number_; }
-  /// True if the line that `next` read last was longer than `kLongest` and is cut.
+  /// True if the line that was read last was longer than `kLongest` and is cut.
   [[nodiscard]] bool is_line_truncated() const { return cut_; }
 
   static constexpr std::size_t kLongest = std::size_t{1} << 20;

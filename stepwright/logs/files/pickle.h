@@ -20,11 +20,10 @@ using PickleId = std::uint32_t;
 inline constexpr PickleId kNoPickleValue = UINT32_MAX;
 
 enum class PickleKind : std::uint8_t {
-  /// A record: a mapping that was already passed to the caller
-  /// (`PickleReader::consume_mappings_with_key`) and
+  /// A record: a mapping that `PickleReader::consume_mappings_with_key` passed to the caller and
   /// freed.
   kRecord,
-  kReplaced,  ///< A container in whose place the caller stored a number (`PickleReader::replace`).
+  kReplaced,  ///< A container that was replaced by a number (`replace_container_by_number`).
   kNone,
   kBoolean,
   kInteger,   ///< A signed 64-bit integer.
@@ -69,7 +68,7 @@ class PickleReader {
   /// mapping has the key twice.
   [[nodiscard]] PickleId find(PickleId mapping, std::string_view key) const;
 
-  /// Returns the number stored by `replace` for a container; nullopt for any other value.
+  /// Returns the number that replaced a container; nullopt: the value was not replaced.
   [[nodiscard]] std::optional<std::uint32_t> replacement_number_of_container(PickleId id) const;
   /// Replaces a container by a number that the caller chooses; the container's values are freed,
   /// and later references to it give the number.

@@ -50,7 +50,7 @@ std::string nccl_tests_operation(std::string_view text);
 /// True if a text is output of nccl-tests.
 bool is_nccl_tests_text(std::string_view text);
 
-/// Converts the rows that nccl-tests printed into a table of the second schema of
+/// Converts the rows that nccl-tests printed into a table (`gpu, nodes, gpus, collective, ...`) for
 /// `read_collective_samples`, keeping line numbers: out-of-place times, sizes as printed (whole
 /// buffer), nodes and GPUs from the list of ranks. The operation is the one in the text, else the
 /// one in `name` (`all_reduce_perf.txt`), which also names the file in messages. Fails with

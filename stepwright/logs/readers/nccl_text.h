@@ -90,9 +90,9 @@ class NcclTextReader {
   LogFileReadResult* source_ = nullptr;
   std::vector<Process> processes_;
   std::vector<NcclCommunicatorHandle> handles_;
-  /// All-to-alls that are not complete yet, by handle. Until all files are read, a logged call has
-  /// its handle as communicator and a rank of that handle as peer. Messages that became part of an
-  /// all-to-all get a count of 0.
+  /// All-to-alls that are not complete yet, by their communicator's handle. Until all files are
+  /// read, a logged call has its handle as communicator and a rank of that handle as peer. Messages
+  /// that became part of an all-to-all get a count of 0.
   std::map<std::size_t, PossibleAllToAll> exchanges_;
   bool called_ = false;
   /// Calls from lines of subsystem TUNING, used if there are no lines of COLL. Until `finish`,

@@ -91,7 +91,9 @@ bool is_module(std::string_view word) { return has(kModuleNames, word); }
 
 /// True if a text says which layers of a chunk are recomputed: "every 2", "first 3".
 bool is_layer_choice(std::string_view text) {
-  return (text.starts_with("every ") || text.starts_with("first ")) && is_number(text.substr(6));
+  if (!text.starts_with("every ") && !text.starts_with("first ")) return false;
+  const std::string_view number = text.substr(6);
+  return is_number(number) && number != "0" && !number.starts_with('-');
 }
 
 /// True if `recompute_setting_text` can write this text for one position: "full", "every 2", "norm

@@ -19,7 +19,7 @@
 
 namespace stepwright::plan {
 
-// The table of all choices of a plan, `kPlanTable`. Loops over it read and write plans and
+// The table of all choices of a plan, `kPlanChoiceTable`. Loops over it read and write plans and
 // `search`, compare plans, and give the dimensions of the search, its neighbours and `--against`.
 // The table has a header of its own because each loop is compiled once for each row.
 
@@ -38,17 +38,17 @@ struct Path {
 /// choice.
 enum class PlanChoiceAdoption : std::uint8_t { kFlag, kLayout, kAlong };
 
-/// Properties of one choice of a plan that only some choices have; defaults fit all others.
+/// Properties of one choice of a plan; the defaults fit most choices.
 struct PlanChoiceTraits {
   PlanChoiceAdoption taken = PlanChoiceAdoption::kFlag;
   std::int64_t least = 1;  ///< Least allowed value of a choice that is a number.
   /// Function that says whether the choice has an effect in a plan; if not, canonical plans have
-  /// its default. nullptr: it always has, or `canonical` decides.
+  /// its default. nullptr: it always has one, or `canonical_plan` decides.
   bool (*matters)(const Job& job, const Plan& plan) = nullptr;
   /// True if plan files leave the choice out when all choices of its mapping have their defaults.
   bool unsaid_alone = false;
-  /// Words in codes and sentences that say that a yes-or-no choice is on; empty: they do not say
-  /// it.
+  /// Words with which plan codes and descriptions say that a yes-or-no choice is on; empty: they
+  /// never say it.
   BooleanChoiceWords said = {};
 };
 
@@ -233,7 +233,7 @@ static_assert(std::apply(
     },
     kPlanChoiceTable));
 
-/// Calls `visit(choice)` for every choice of a plan, in the order of `kPlanTable`.
+/// Calls `visit(choice)` for every choice of a plan, in the order of `kPlanChoiceTable`.
 template <class VisitorCallback>
 void each_choice(VisitorCallback&& visit) {
   std::apply([&](const auto&... choice) { (visit(choice), ...); }, kPlanChoiceTable);
@@ -242,8 +242,8 @@ void each_choice(VisitorCallback&& visit) {
 template <class Row>
 using KindOf = typename std::remove_cvref_t<Row>::Kind;
 
-/// Calls `visit(said, place, is_on)` for every yes-or-no choice that plan codes and sentences name
-/// if it is on; `is_on(plan)` says whether it is.
+/// Calls `visit(said, place, is_on)` for every yes-or-no choice that plan codes name if it is on:
+/// its words, its path in plan files, and the function that says whether it is on in a plan.
 template <class VisitorCallback>
 void each_flag(VisitorCallback&& visit) {
   each_choice([&](const auto& choice) {
@@ -273,8 +273,8 @@ inline bool plan_section_has_only_defaults(const Plan& plan, std::string_view gr
   return same;
 }
 
-/// Sets one choice of a plan to a value. For a sharding, only what is sharded: its group sizes are
-/// separate choices.
+/// Sets one choice of a plan to a value. A sharding strategy keeps the plan's group sizes, which
+/// are separate choices.
 template <class Row, class Value>
 void put(const Row& choice, Plan& plan, const Value& value) {
   if constexpr (std::is_same_v<KindOf<Row>, Sharding>) {

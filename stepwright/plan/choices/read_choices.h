@@ -41,7 +41,7 @@ std::int64_t read_positive_number(DocumentNode node);
 std::int64_t read_bucket_size(DocumentNode node);
 /// Reads `true` or `false`.
 bool read_flag(DocumentNode node);
-/// Reads the number of ranks of a sharding group; returns `kNodeShardingGroup` for the word `node`.
+/// Reads a sharding group's number of ranks; `kNodeSizedShardingGroup` for the word `node`.
 std::int64_t read_sharding_group(DocumentNode node);
 /// Reads the name of a schedule: `gpipe`, `1f1b`, `interleaved`, ...
 schedule::PipelineScheduleKind read_schedule_kind(DocumentNode node);

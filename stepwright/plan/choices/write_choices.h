@@ -33,7 +33,7 @@ nlohmann::ordered_json recompute_json(const ActivationRecomputation& recompute);
 nlohmann::ordered_json overlap_json(const OverlapFlags& overlap);
 /// Returns a sharding's letters for parameters, gradients and optimizer as JSON: "IIG".
 nlohmann::ordered_json sharding_letters_json(const Sharding& sharding);
-/// Returns the number of ranks of a sharding group as JSON; "node" for `kNodeShardingGroup`.
+/// Returns a sharding group's number of ranks as JSON; "node" for `kNodeSizedShardingGroup`.
 nlohmann::ordered_json sharding_group_json(const std::int64_t& group);
 /// Returns the modules whose activations are offloaded as a JSON list: ["qkv_linear", ...].
 nlohmann::ordered_json offload_modules_json(const OffloadModuleSet& modules);

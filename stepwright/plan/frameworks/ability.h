@@ -75,8 +75,8 @@ constexpr bool of_plan(FrameworkProperty ability) {
   return ability <= FrameworkProperty::kRankOrder;
 }
 
-/// A set of values of one framework property (as "1f1b", "interleaved" of the schedule); bit i
-/// stands for word i of `framework_property_value_names`.
+/// A set of values of one framework property (such as "1f1b" and "interleaved" of the schedule);
+/// bit i stands for word i of `framework_property_value_names`.
 using WordSet = std::bitset<128>;
 
 /// Returns the words for all values of a framework property. Most are those of plan and job files;

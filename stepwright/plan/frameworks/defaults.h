@@ -111,7 +111,7 @@ enum class UnfusedWork : std::uint8_t {
   /// Unsharded fp32 parameters are cast for the forward's matrix products, and the casts stay in
   /// memory until the backward (torch.autocast).
   kCastsForStep,
-  /// If experts are split only over tensor ranks, each rank gathers the token rows of all of them,
+  /// If experts are split only over tensor ranks, each rank gathers the token rows of all experts,
   /// each row once.
   kExpertRowGathers,
   /// Rows are copied between the rank order, in which tensor parallelism gathers and reduces them,
@@ -213,7 +213,7 @@ struct FrameworkDefaults {
   bool stored_gradients = false;
   GatheredInputPolicy tensor_input = Plan{}.tensor_input;
   /// True if a fused product (qkv, gate and up) gets one LoRA adapter by default
-  /// (`Adapters::joined`).
+  /// (`LoraAdapters::joined`).
   bool joined_adapters = false;
   /// True if, under sequence parallelism, LoRA's A is applied to each rank's shard of the sequence
   /// and its result is gathered.
@@ -251,7 +251,7 @@ struct FrameworkDefaults {
   /// memory bandwidth is the limit.
   std::int64_t host_threads = 0;
   /// Passes over gradients beside a host optimizer update, to scale them or for their norm;
-  /// nullopt: computed by `host_passes()`.
+  /// nullopt: computed by `host_update_gradient_passes`.
   std::optional<std::int64_t> host_passes;
 
   FrameworkDefaults();
@@ -265,7 +265,7 @@ const FrameworkDefaults& framework_defaults(const TrainingFramework& framework);
 /// must be one of `kFrameworkNames`.
 std::vector<std::string_view> framework_variant_names(std::string_view framework);
 
-/// Returns the name of the framework on which `framework` is built; its own name if on none.
+/// Returns the framework on which `framework` is built; its own name if it is built on none.
 std::string_view base_framework(const TrainingFramework& framework);
 
 /// Returns the framework that has a variant named `word` ("ms-swift"); nullopt if none or several

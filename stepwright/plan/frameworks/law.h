@@ -50,9 +50,9 @@ class FrameworkSupport {
   [[nodiscard]] bool supports_property_value_alone(FrameworkProperty ability, const Job& job,
                                                    const Plan& plan) const;
 
-  /// The lines of a framework's file that restrict one property if another has certain values, one
-  /// bit each. `breaks`: lines that these choices violate if they apply; `holds`: lines that these
-  /// choices make apply. A plan is supported if no line is in both.
+  /// Lines of a framework's file that restrict one property where another has certain values, one
+  /// bit each. `breaks`: lines whose restriction some choices of a plan violate; `holds`: lines
+  /// whose condition they meet. The framework supports the plan if no line is in both.
   struct FrameworkPropertyCoupling {
     std::uint64_t breaks = 0;
     std::uint64_t holds = 0;
@@ -65,9 +65,9 @@ class FrameworkSupport {
   };
   [[nodiscard]] FrameworkPropertyCoupling single_collective_algorithm_rule(
       std::span<const FrameworkProperty> decided, const Job& job, const Plan& plan) const;
-  /// Returns an `FrameworkPropertyCoupling` that rules out plans in which `schemes` use different
+  /// Returns lines that rule out plans in which `schemes` (tensor, data, ...) use different
   /// collective algorithms, if the framework wants one algorithm for all schemes with messages;
-  /// else empty sets.
+  /// else no lines.
   [[nodiscard]] FrameworkPropertyCoupling single_collective_algorithm_rule(
       std::span<collective::CollectiveAlgorithm CollectiveAlgorithmChoices::* const> schemes,
       const Plan& plan) const;

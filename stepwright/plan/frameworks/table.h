@@ -11,7 +11,7 @@
 
 namespace stepwright::plan {
 
-/// A condition that a plan or its job has one of some values (`words`) of a framework property.
+/// A condition on a plan and its job: one of their values of a framework property is in `words`.
 struct FrameworkPropertyCondition {
   FrameworkProperty ability{};
   WordSet words;
@@ -48,7 +48,7 @@ struct FixedFrameworkBuckets {
   /// Elements of a gradient bucket per data x context rank; the bucket has the larger of this
   /// product and `gradients`.
   std::int64_t of_rank = 0;
-  bool of_plan = false;     ///< True if plans choose the gradient bucket after all.
+  bool of_plan = false;     ///< True if plans choose the gradient bucket, not this entry.
   bool parameters = false;  ///< True if parameter buckets are equal to gradient buckets.
   std::string variant;      ///< Only variant to which this entry applies; empty: all variants.
   std::string source;

@@ -10,8 +10,8 @@
 namespace stepwright::plan {
 
 /// One rule that legal plans obey: its name, its text, its test and its repairs. To add a rule, add
-/// an enumerator to `Rule` and a row at the same place of a table. `broken` may assume that all
-/// earlier rules hold; it allocates no memory.
+/// an enumerator to `PlanLegalityRule` and a row at the same place of a table. `broken` may assume
+/// that all earlier rules hold; it allocates no memory.
 struct PlanRuleDefinition {
   PlanLegalityRule rule;
   std::string_view name;      ///< Name of the rule: "heads-per-tensor".
@@ -28,7 +28,7 @@ struct PlanRuleDefinition {
   bool not_covered = false;
 };
 
-// Concatenated in this order, these tables are all rules in the order of `Rule`.
+// Concatenated in this order, these tables are all rules in the order of `PlanLegalityRule`.
 /// Returns the rules on degrees, number of ranks and rank order.
 std::span<const PlanRuleDefinition> rank_grid_rules();
 /// Returns the rules on tensor and context parallelism and on the sequence length.

@@ -26,12 +26,26 @@ std::int64_t dealt_ffn(const model::ModelArchitecture& model) {
 
 }  // namespace
 
+namespace {
+
+/// True if tensor ranks may gather the projection of queries, keys and values: equal parts of its
+/// columns, and no gates beside the queries, which Megatron-Core 0.16 does not slice
+/// (megatron/core/transformer/attention.py, get_query_key_value_tensors).
+bool gathers_heads(const Job& job, std::int64_t tensor) {
+  const model::ModelArchitecture& model = job.model;
+  const std::int64_t columns = model.heads * model.head_dim +
+                               model.kv_heads * (model.head_dim + model.value_head_elements());
+  return job.kernels.gathered_heads && !model.attention_gate && tensor % model.kv_heads == 0 &&
+         columns % tensor == 0;
+}
+
+}  // namespace
+
 bool splits_heads_evenly(const Job& job, std::int64_t tensor) {
   const model::ModelArchitecture& model = job.model;
   if (model.heads % tensor != 0) return false;
-  if (!model.latent && model.kv_heads % tensor != 0) {
-    if (!job.kernels.gathered_heads || tensor % model.kv_heads != 0) return false;
-  }
+  const bool even = model.latent || model.kv_heads % tensor == 0;
+  if (!even && !gathers_heads(job, tensor)) return false;
   return !model.state_mixer || (model.state_mixer->heads % tensor == 0 &&
                                 model.state_mixer->mixer_heads_to_split_evenly() % tensor == 0);
 }

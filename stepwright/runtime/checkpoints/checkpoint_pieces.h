@@ -11,7 +11,7 @@ namespace stepwright::runtime {
 /// Consecutive elements of a rank's part of a parameter (flattened and padded) that are also
 /// consecutive in the whole, unsharded parameter.
 struct ContiguousElementRun {
-  /// First element of the run, relative to the first element that was asked for.
+  /// Index of the run's first element in the range of elements that was split into runs.
   std::int64_t local = 0;
   std::int64_t whole = 0;
   std::int64_t length = 0;
@@ -23,7 +23,7 @@ struct ContiguousElementRun {
 std::vector<ContiguousElementRun> contiguous_element_runs(const ParameterSlice& slice,
                                                           std::int64_t first, std::int64_t count);
 
-/// Returns the pieces of the whole parameter that these runs of a rank's elements cover.
+/// Returns, as pieces (strided ranges), the elements of the whole parameter that `runs` cover.
 std::vector<checkpoint::StridedShardPiece> pieces_covered_by_rank_shard(
     const std::vector<ContiguousElementRun>& runs);
 

@@ -16,7 +16,7 @@ struct CheckpointStateCopy {
   std::vector<std::vector<std::byte>> buffers;
   /// Tensors to write; their bytes are in `buffers`.
   std::vector<checkpoint::FlatTensorView> tensors;
-  /// For each tensor, the pieces of the whole parameter that it holds.
+  /// For each tensor, its index entry: which elements of the whole parameter it holds.
   std::vector<checkpoint::CheckpointTensorEntry> indexed;
 };
 /// Copies a rank's weights and optimizer states to host memory, so that training continues while

@@ -13,9 +13,9 @@
 
 namespace stepwright::runtime {
 
-/// Writes checkpoints of a training run in the background: `save` copies the states, a thread
-/// writes the copy, and rank 0 commits the checkpoint when all ranks have written. Every rank has a
-/// Checkpointer, and all ranks call the same functions in the same steps.
+/// Writes checkpoints of a training run in the background: `start_checkpoint` copies the states, a
+/// thread writes the copy, and rank 0 commits the checkpoint when all ranks have written. Every
+/// rank has a Checkpointer, and all ranks call the same functions in the same steps.
 class Checkpointer {
  public:
   /// `run`: the facts that all checkpoints of the run have in common. Fails with `kInput`, on every
@@ -56,8 +56,8 @@ class Checkpointer {
   /// Lock of the checkpoint directory; null on all ranks but rank 0.
   std::unique_ptr<checkpoint::DirectoryLock> lock_;
   std::string token_;  ///< Unique name of this run.
-  /// Path of the last committed checkpoint in the directory, from which `resume` continues; empty:
-  /// there is none.
+  /// Path of the last committed checkpoint in the directory, from which a resumed run continues;
+  /// empty: there is none.
   std::string last_;
   std::thread writer_;
   std::atomic<bool> failed_ = false;

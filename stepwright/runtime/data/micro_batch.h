@@ -12,9 +12,9 @@ namespace stepwright::runtime {
 struct MicroBatch {
   at::Tensor tokens;
   at::Tensor targets;
-  /// Tokens that multi-token prediction layers embed (`embedded_ahead`) and must predict
-  /// (`targets_ahead`), as [depth][tokens]. A target of -1 lies beyond the sample: no prediction.
+  /// Tokens that multi-token prediction layers embed, as [depth][tokens].
   std::vector<at::Tensor> embedded_ahead;
+  /// Tokens that multi-token prediction layers must predict, as [depth][tokens]; -1: none.
   std::vector<at::Tensor> targets_ahead;
   at::Tensor positions;
   /// Index of each token in the global batch: sequence index * sequence length + position.

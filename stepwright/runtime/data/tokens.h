@@ -37,8 +37,9 @@ class TokenFile {
   /// contradicts its index, or has a token number of `vocabulary` or above.
   TokenFile(const std::filesystem::path& path, TokenFileFormat format, std::int64_t vocabulary);
 
-  /// `size` returns the number of tokens in the file, `at` the token at an index from 0.
+  /// Returns the number of tokens in the file.
   [[nodiscard]] std::int64_t size() const { return size_; }
+  /// Returns the token at an index, from 0.
   [[nodiscard]] std::int64_t at(std::int64_t index) const;
   /// Returns the checksum (XXH3) of all bytes of the data file.
   [[nodiscard]] const std::string& sum() const { return sum_; }

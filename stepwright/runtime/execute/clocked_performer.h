@@ -8,8 +8,8 @@
 
 namespace stepwright::runtime {
 
-/// Measures the time of each operator that another performer runs, on a device where an operator
-/// has finished when its call returns (a CPU).
+/// Measures the time of each operator that another `OperatorRunner` runs, on a device where an
+/// operator has finished when its call returns (a CPU).
 class TimingOperatorRunner : public OperatorRunner {
  public:
   /// `times`: predicted seconds of each operator of the program. Both arguments must outlive this

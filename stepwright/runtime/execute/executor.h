@@ -8,10 +8,10 @@
 
 namespace stepwright::runtime {
 
-/// Runs one step of a pipeline stage on a rank: walks through the stage's schedule and hands each
-/// operator to the performer, on the thread of the operator's stream, after the work that it waits
-/// for. Parameter gathers and other items without computation are issued ahead, as soon as all that
-/// they wait for has been issued.
+/// Runs one step of a pipeline stage on a rank: walks through the stage's schedule and gives each
+/// operator to the operator runner (`performer`), on the thread of the operator's stream, after the
+/// work that it waits for. Parameter gathers and other templates without computation are issued
+/// ahead, as soon as all that they wait for has been issued.
 class StageStepExecutor {
  public:
   /// `compute`: kThread: the compute stream has a thread of its own, so that operators are issued
@@ -22,7 +22,7 @@ class StageStepExecutor {
 
   /// Runs the whole schedule of a step and waits for its end. Fails with `kRuntime` if a template
   /// (operators of one block) restores a tensor that was not saved before; rethrows exceptions of
-  /// the performer's work.
+  /// operators.
   void run_training_step();
 
  private:
@@ -47,7 +47,7 @@ class StageStepExecutor {
     const step::TemplateSequence& sequence;
     const step::PipelineScheduleSlot& slot;
     std::vector<OperatorTemplateRunState> frames;
-    /// Position of the compute stream's queue when this entry of the schedule began.
+    /// Last work in the compute stream's queue when this slot of the schedule began.
     StreamTicket begin;
   };
   /// Key of tensors that are saved for later work on the same block and micro-batch, as from a

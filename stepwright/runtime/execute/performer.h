@@ -7,7 +7,7 @@
 namespace stepwright::runtime {
 
 /// Function that does the work of one operator, called in order on the thread of the operator's
-/// stream. `ready`: when the last work on other threads that the operator waited for ended.
+/// stream. `ready`: time at which the last work on other threads that the operator waits for ended.
 using Work = std::function<void(Moment ready)>;
 
 /// Interface that executes the operators of a rank's step program: by computing on tensors, or by

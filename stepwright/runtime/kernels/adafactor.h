@@ -16,9 +16,9 @@ namespace stepwright::runtime {
 // Messages between stages thus find the values to share, and without messages all stages run at the
 // update.
 
-/// Return a rank's trained parameters of one kind (dense or expert), block by block: all of them
-/// (`trained_parameters_of_kind`), or only the matrices (`trained_matrices_of_kind`).
+/// Returns a rank's trained parameters of one kind (dense or expert), block by block.
 std::vector<StoredParameter*> trained_parameters_of_kind(RankState& rank, bool expert);
+/// Returns a rank's trained matrices of one kind (dense or expert), block by block.
 std::vector<StoredParameter*> trained_matrices_of_kind(RankState& rank, bool expert);
 
 /// Runs the first stage of Adafactor: computes the mean squared gradient of each row and column of

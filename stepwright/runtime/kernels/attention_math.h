@@ -89,9 +89,9 @@ AttentionGradients compute_attention_gradients(const AttentionInputs& in,
                                                const AttentionResult& result,
                                                const at::Tensor& d_out);
 
-/// Convert activation rows [batch * length, heads * dim] to [batch, heads, length, dim]
-/// (`split_rows_into_heads`), and back (`join_heads_into_rows`).
+/// Converts activation rows [batch * length, heads * dim] to [batch, heads, length, dim].
 at::Tensor split_rows_into_heads(const at::Tensor& rows, std::int64_t batch, std::int64_t heads);
+/// Converts [batch, heads, length, dim] back to activation rows [batch * length, heads * dim].
 at::Tensor join_heads_into_rows(const at::Tensor& heads);
 
 }  // namespace stepwright::runtime

@@ -8,7 +8,7 @@ namespace stepwright::runtime {
 
 struct KernelCall;
 
-/// The dropout of a block for which a mask is drawn. Each of them has different random numbers.
+/// Kinds of dropout in a layer or the embedding; each kind draws its own random numbers.
 enum class BlockDropoutKind : std::uint8_t {
   kEmbedding,
   kAfterAttention,
@@ -45,8 +45,8 @@ struct DropoutMaskRegion {
 
 /// Returns the dropout mask, true for elements that are kept: bool [rows, columns]. Random numbers
 /// are those of Philox4x32-10 (Salmon et al. 2011, as in ATen), keyed by the seed, with step,
-/// layer, place and the element's index in the whole matrix as counter, so all parallel plans draw
-/// the same mask.
+/// layer, kind of dropout and the element's index in the whole matrix as counter, so all parallel
+/// plans draw the same mask.
 at::Tensor dropout_keep_mask(const DropoutGeneratorInputs& draw, const DropoutMaskRegion& sheet);
 
 /// Computes the mask of `dropout_keep_mask` with tensor operations, for GPUs, so that the host need

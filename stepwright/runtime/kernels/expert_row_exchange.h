@@ -17,9 +17,9 @@ class ExpertRowExchange {
   /// `counts`: rows routed to each expert, [ranks of the expert-model group, experts].
   ExpertRowExchange(const RankState& rank, const at::Tensor& counts);
 
-  /// Return, for each expert-parallel rank, the number of rows that this rank sends to it (`sent`)
-  /// or receives from it (`received`).
+  /// Returns, for each expert-parallel rank, the number of rows that this rank sends to it.
   [[nodiscard]] std::vector<std::int64_t> sent_row_counts() const;
+  /// Returns, for each expert-parallel rank, the number of rows that this rank receives from it.
   [[nodiscard]] std::vector<std::int64_t> received_row_counts() const;
   /// Returns, for each expert-tensor rank, the number of rows that it receives from expert-parallel
   /// ranks. Expert-tensor ranks then share all of these rows with each other.

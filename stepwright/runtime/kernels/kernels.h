@@ -54,10 +54,10 @@ void mixer_gate_forward(KernelCall& call);
 void mixer_gate_backward(KernelCall& call);
 void loss_forward(KernelCall& call);
 void loss_backward(KernelCall& call);
-/// Kernels for a vocabulary divided over pipeline positions: `read_target_rows_of_output_table`
-/// reads the output-table rows of the targets in this part; `part_row_gradient` computes the part's
-/// contribution to the gradient of the head's input (`step/vocabulary_part.h`).
+/// Reads the output-table rows of the targets in this pipeline rank's part of the vocabulary.
 void read_target_rows_of_output_table(KernelCall& call);
+/// Computes the contribution of this pipeline rank's part of the vocabulary to the gradient of the
+/// head's input (`step/vocabulary_part.h`).
 void part_row_gradient(KernelCall& call);
 /// Kernels of a fused loss, which computes logits for one block of rows at a time and never stores
 /// all of them.
@@ -71,10 +71,10 @@ void orthogonal_update(KernelCall& call);
 void host_update(KernelCall& call);
 void host_copy(KernelCall& call);
 
-/// Multiplies by an adapter's second matrix (LoRA's B), for each part of a fused product that has
-/// an adapter. `rows`: output of LoRA's A. `adapter_up_data_gradient` returns the gradient of
-/// `rows`.
+/// Multiplies `rows`, the output of LoRA's A, by the adapter's second matrix (B), for each part of
+/// a fused product that has an adapter.
 at::Tensor lora_b_product(const KernelCall& call, const at::Tensor& rows, const at::Tensor& weight);
+/// Returns the gradient of the output of LoRA's A (`rows` of `lora_b_product`).
 at::Tensor adapter_up_data_gradient(const KernelCall& call, const at::Tensor& dy,
                                     const at::Tensor& weight);
 /// Inputs of the gradient of LoRA's B: the gradient of the adapted product's result and the output

@@ -29,11 +29,11 @@ struct MixerLayerSizes {
   [[nodiscard]] PartSizes input_projection_part_widths() const;
   /// Returns the numbers of channels of the parts on which the convolution works, in order.
   [[nodiscard]] PartSizes convolution_channel_counts() const;
-  /// Return where a part begins in a row that a recurrent mixer's input projection computes: the
-  /// first column of the convolution's input, of the gates, or of the scalars of each head, which
-  /// follow both.
+  /// Returns the first column of the convolution's input in the input projection's result.
   [[nodiscard]] std::int64_t convolution_input_first_column() const;
+  /// Returns the first column of the gates in the input projection's result.
   [[nodiscard]] std::int64_t gates_first_column() const;
+  /// Returns the first column of the scalars of each head in the input projection's result.
   [[nodiscard]] std::int64_t head_scalars_first_column() const;
 };
 MixerLayerSizes mixer_parts(const RankState& rank, model::TokenMixer kind);
@@ -53,12 +53,12 @@ void add_to_rank_gradient(const KernelCall& call, const MixerLayerSizes& parts,
                           std::string_view name, const PartSizes& sizes,
                           const at::Tensor& gradient);
 
-/// Convert `count` columns of rows [batch * length, columns] to [batch, length, heads, count /
-/// heads] in the type of statistics (`split_columns_by_head`), and back to rows in the type of
-/// `like`
-/// (`as_rows`).
+/// Converts `count` columns of rows [batch * length, columns], from column `first`, to [batch,
+/// length, heads, count / heads] in the type of statistics (FP32 or FP64).
 at::Tensor split_columns_by_head(const KernelCall& call, const at::Tensor& rows, std::int64_t first,
                                  std::int64_t count, std::int64_t heads);
+/// Converts [batch, length, heads, width] to rows [batch * length, heads * width] in the type of
+/// `like`.
 at::Tensor as_rows(const at::Tensor& heads, const at::Tensor& like);
 
 }  // namespace stepwright::runtime

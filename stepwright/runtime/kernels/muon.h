@@ -39,10 +39,10 @@ inline constexpr double kMuonNormEpsilon = 1e-7;
 /// iterations.
 at::Tensor nearest_orthogonal_matrix(const at::Tensor& matrix);
 
-/// One iteration of `orthogonal` on a tensor-parallel part of a matrix: `newton_schulz_product`
-/// returns the product that the ranks sum, `newton_schulz_step` computes the next part from the
-/// sum. `rows_cut`: true if the part has some of the matrix's rows; false: some of its columns.
+/// Returns the product that tensor-parallel ranks sum in a Newton-Schulz iteration. `rows_cut`:
+/// `part` has some of the matrix's rows; false: some of its columns.
 at::Tensor newton_schulz_product(const at::Tensor& part, bool rows_cut);
+/// Returns the next value of `part` in a Newton-Schulz iteration, from the summed `product`.
 at::Tensor newton_schulz_step(const at::Tensor& part, const at::Tensor& product, bool rows_cut);
 
 /// Applies the Muon update of this step to one parameter.

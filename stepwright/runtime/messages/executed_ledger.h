@@ -23,7 +23,7 @@ struct ExecutedCollectiveCall {
 struct CommunicatorCallLog {
   std::int64_t rank = 0;
   plan::CommunicatorKind group{};
-  std::string channel;  ///< Name of the stream's message channel (`channel_of`).
+  std::string channel;  ///< Communicator's name in the group (`step::operator_communicator_name`).
   std::vector<std::int64_t> members;
   std::vector<ExecutedCollectiveCall> calls;
   /// Number of `calls` that this project's own collective schedules carried out, instead of the

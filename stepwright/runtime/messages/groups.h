@@ -25,13 +25,14 @@ class Communicator {
   /// Which bytes are recorded for a call. kSent: those of the buffer that was sent. kOfOperator:
   /// those that the step program states, for emulations that send smaller buffers.
   enum class RecordedPayload : std::uint8_t { kSent, kOfOperator };
-  /// `watch`: is told while this rank waits for a message, so that a lost rank is noticed; null: no
-  /// watch.
+  /// `watch`: rank watch that is told while this rank waits for a message, so that it notices a
+  /// lost rank; null: no watch.
   Communicator(c10::intrusive_ptr<c10d::Backend> backend, CommunicatorCallLog log, RankWatch* watch,
                RecordedPayload payload);
 
-  /// `size` returns the number of ranks in the group, `index` the position of this rank among them.
+  /// Returns the number of ranks in the group.
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
+  /// Returns the position of this rank among the ranks of the group, from 0.
   [[nodiscard]] std::int64_t index() const { return index_; }
   /// Returns the global ranks of the group's members, in group order.
   [[nodiscard]] const std::vector<std::int64_t>& global_member_ranks() const {

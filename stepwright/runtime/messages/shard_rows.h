@@ -24,8 +24,8 @@ std::vector<at::Tensor> shard_of_each_rank(const KernelCall& call,
                                            const StateShardingLayout& layout,
                                            const at::Tensor& flat, std::int64_t ranks);
 
-/// Copies [ranks, columns], as a collective returned it, into a flat tensor in stored order: the
-/// reverse of `shards_as_rows`.
+/// Copies [ranks, columns], as a collective returned it, into a flat tensor in the order in which
+/// ranks store shards: the reverse of `shards_as_rows`.
 void store_rows_as_shards(const KernelCall& call, const StateShardingLayout& layout,
                           const at::Tensor& rows, const at::Tensor& flat);
 

@@ -18,8 +18,8 @@ namespace stepwright::runtime {
 
 /// Ends all ranks of a run when one of them cannot continue. A rank that fails posts the reason in
 /// the shared store; the others, whatever they wait for, see it within a fraction of a second, post
-/// where they are and end. Each rank also counts up a number in the store; rank 0 takes a rank
-/// whose number stays the same for dead or hanging.
+/// where they are and end. Each rank also counts up a number in the store; rank 0 treats a rank
+/// whose number stays the same as dead or hanging.
 class RankWatch {
  public:
   /// Rank number of this process, and the store that all ranks of the run share.
@@ -72,8 +72,8 @@ class RankWatch {
   };
 
   void look();
-  /// Posts a sign of life of this rank. On rank 0, returns the name of a rank that gives none any
-  /// more; empty: all ranks do, or this is another rank.
+  /// Posts a sign of life of this rank. On rank 0, returns the name of a rank that has stopped
+  /// giving signs of life; empty: all ranks give them, or this is not rank 0.
   std::string post_heartbeat_and_find_silent_rank();
   std::string listen();
   void conclude(const std::string& why, bool lost, int code);

@@ -50,9 +50,9 @@ struct KernelCall : OperatorWithOperands {
   [[nodiscard]] at::Tensor operator_weight(std::string_view name) const;
   /// Returns the bias of the operator's weight; undefined if it has none.
   [[nodiscard]] at::Tensor bias() const;
-  /// Return the tensors to which the gradients of the operator's weight (`gradient`) and bias
-  /// (`bias_gradient`) are added; undefined for frozen parameters.
+  /// Returns the tensor that sums gradients of the operator's weight; undefined if it is frozen.
   [[nodiscard]] at::Tensor gradient() const;
+  /// Returns the tensor that sums gradients of the operator's bias; undefined if it is frozen.
   [[nodiscard]] at::Tensor bias_gradient() const;
   /// Returns the tensor to which the gradient of a parameter of the operator's block is added, by
   /// name; undefined if the block has none of this name or it is frozen.

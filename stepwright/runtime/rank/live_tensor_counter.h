@@ -23,7 +23,7 @@ struct LiveTensorBytes {
 /// to use from several threads.
 class LiveTensorCounter {
  public:
-  /// `add` counts a tensor from now on; `remove` no longer counts it.
+  /// Counts a tensor from now on, until `remove` is called for it.
   void add(const at::Tensor& value, step::TensorPurpose kind);
   void remove(const at::Tensor& value, step::TensorPurpose kind);
   /// Sets the peak to the bytes held now, if these are more than the peak so far.

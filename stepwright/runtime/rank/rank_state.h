@@ -19,10 +19,9 @@ class RankCommunicators;
 /// statistics (FP32 or FP64).
 struct StepLossAndNormSums {
   at::Tensor loss;  ///< Sum of the losses of all tokens, and number of tokens: [2].
-  /// Sum of squared gradients of dense parameters; `expert_square`: of expert parameters. One
-  /// element each.
+  /// Sum of squared gradients of dense parameters: one element.
   at::Tensor dense_square;
-  at::Tensor expert_square;
+  at::Tensor expert_square;  ///< Sum of squared gradients of expert parameters: one element.
 };
 
 using ByParameter = std::map<const StoredParameter*, at::Tensor>;
@@ -44,8 +43,8 @@ struct MuonMatrix {
   const StoredParameter* parameter = nullptr;
   /// Index of the matrix's first element in this rank's flattened part of the parameter.
   std::int64_t first = 0;
-  std::int64_t rows = 0;  ///< `rows`: rows on this rank; `whole_rows`: rows of the whole matrix.
-  std::int64_t whole_rows = 0;
+  std::int64_t rows = 0;        ///< Rows of the matrix on this rank.
+  std::int64_t whole_rows = 0;  ///< Rows of the whole matrix, over all tensor-parallel ranks.
   /// Rank that orthogonalizes the matrix: its index among the ranks that share optimizer states.
   std::int64_t owner = 0;
 
@@ -60,11 +59,11 @@ struct MuonProgress {
   Made made = Made::kNothing;
   /// For each parameter, the Nesterov momentum of the elements that this rank holds.
   ByParameter momentum;
-  /// `matrices`: all matrices to orthogonalize. `values` and `updates`: for those that this rank
-  /// orthogonalizes, the momentum and the update, as far as messages have brought them; else
-  /// undefined.
+  /// All matrices to orthogonalize.
   std::vector<MuonMatrix> matrices;
+  /// Momentum of those matrices that this rank orthogonalizes, as received; else undefined.
   std::vector<at::Tensor> values;
+  /// Updates of the matrices that this rank orthogonalizes; else undefined.
   std::vector<at::Tensor> updates;
   /// For each parameter, the part of its update that this rank needs, returned by the ranks that
   /// computed it.

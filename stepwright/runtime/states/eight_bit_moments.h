@@ -17,13 +17,13 @@ enum class MomentSigns : std::uint8_t { kBoth, kPlus };
 const at::Tensor& eight_bit_codebook(MomentSigns signs);
 
 /// Optimizer moments stored as one byte per element, with a scale for each
-/// `kEightBitMomentsPerScale` elements: the largest absolute value among them (bitsandbytes
-/// csrc/kernels.cu, kOptimizerStatic8bit2StateBlockwise). The elements form `blocks` equal runs,
-/// and scales do not span two runs.
+/// `plan::kEightBitAdamMomentsPerScale` elements: the largest absolute value among them
+/// (bitsandbytes csrc/kernels.cu, kOptimizerStatic8bit2StateBlockwise). The elements form `blocks`
+/// equal runs, and scales do not span two runs.
 struct EightBitOptimizerMoments {
   /// Encoded elements, one byte each, flattened from [blocks, elements of a block].
   at::Tensor bytes;
-  /// Scales, flattened from [blocks, ceil_divide(elements of a block, kScaleBlock)].
+  /// Scales, flattened from [blocks, scales of each block].
   at::Tensor scales;
   std::int64_t blocks = 1;
   MomentSigns signs = MomentSigns::kBoth;

@@ -43,11 +43,11 @@ struct ParameterSlice {
   /// position, so that gradient norms and checkpoints leave this copy out.
   bool duplicate = false;
 
-  /// `elements_on_this_rank`: number of elements on this rank; `elements`: number of elements of
-  /// the whole parameter.
+  /// Returns the number of elements of the parameter on this rank.
   [[nodiscard]] std::int64_t elements_on_this_rank() const {
     return local_rows * local_columns * local_copies;
   }
+  /// Returns the number of elements of the whole parameter.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
   /// Returns the number of rows on this rank of matrix `i` of a fused parameter.
   [[nodiscard]] std::int64_t local_matrix_rows(std::size_t i) const {

@@ -73,8 +73,8 @@ struct StoredParameter {
   /// Returns `flat`, this rank's whole slice flattened, in the parameter's shape: a matrix, a
   /// vector or a stack of expert matrices.
   [[nodiscard]] at::Tensor reshaped_to_parameter(const at::Tensor& flat) const;
-  /// Returns the part of a sharded state that this rank holds under the finer sharding `to`, out of
-  /// `held`, its blocks under the sharding `from`.
+  /// Returns the part of `held` (this rank's blocks of a state under the sharding `from`) that this
+  /// rank holds under the finer sharding `to`.
   [[nodiscard]] at::Tensor part_under_finer_sharding(const at::Tensor& held,
                                                      plan::StateShardingScope from,
                                                      plan::StateShardingScope to) const;
@@ -84,11 +84,12 @@ struct StoredParameter {
   }
   /// Returns the number of elements of one block of this parameter.
   [[nodiscard]] std::int64_t block() const { return padded / layout->blocks(); }
-  /// `first_held_element` returns the index, in the padded local slice, of the first element that
-  /// this rank holds of a state with this sharding; `held_elements` the number of elements.
+  /// Returns the first element that this rank holds of a state: its index in the padded local
+  /// slice.
   [[nodiscard]] std::int64_t first_held_element(plan::StateShardingScope spread) const {
     return layout->shard_blocks_on_this_rank(spread).first * block();
   }
+  /// Returns the number of elements that this rank holds of a state with this sharding.
   [[nodiscard]] std::int64_t held_elements(plan::StateShardingScope spread) const {
     return layout->shard_blocks_on_this_rank(spread).count * block();
   }
@@ -96,9 +97,9 @@ struct StoredParameter {
   [[nodiscard]] bool is_layer_matrix() const {
     return !slice.matrices.empty() && step::is_layer_parameter(local_name);
   }
-  /// Return the part of the value (`value_updated_by_own_optimizer`) or of the gradient
-  /// (`gradient_for_own_optimizer`) that this rank's optimizer updates.
+  /// Returns the part of the parameter's value that this rank's optimizer updates.
   [[nodiscard]] at::Tensor value_updated_by_own_optimizer() const;
+  /// Returns the gradient of the part of the value that this rank's optimizer updates.
   [[nodiscard]] at::Tensor gradient_for_own_optimizer() const;
 };
 
@@ -118,8 +119,8 @@ struct ModelBlockParameters {
   /// Returns the trained parameters of the block (dense or expert ones) that have states of their
   /// own on this rank.
   [[nodiscard]] std::vector<StoredParameter*> trained_parameters_with_own_states(bool expert);
-  /// Returns all parameters of the block, dense or expert ones; for a borrowed one, the parameter
-  /// that holds its values.
+  /// Returns all parameters of the block, dense or expert ones; instead of a borrowed one (tied
+  /// table), the parameter that holds its values.
   [[nodiscard]] std::vector<StoredParameter*> value_holding_parameters_of_block(bool expert);
 };
 
@@ -155,9 +156,9 @@ class ParameterStore {
   [[nodiscard]] std::vector<StoredParameter*> trained_parameters_with_own_states();
   /// Returns all parameters, trained or frozen, whose values are on this rank, block by block.
   [[nodiscard]] std::vector<StoredParameter*> parameters_on_this_rank();
-  /// `buffers` returns the router biases that loads adjust, block by block; `kept` returns the
-  /// trained parameters, then these biases.
+  /// Returns the router biases that expert loads adjust, block by block.
   [[nodiscard]] std::vector<StoredParameter*> buffers();
+  /// Returns the trained parameters, then the router biases that expert loads adjust.
   [[nodiscard]] std::vector<StoredParameter*> kept();
   /// Returns how states of dense parameters (or of expert parameters) are sharded over
   /// data-parallel ranks.
@@ -190,8 +191,8 @@ class ParameterStore {
   StateShardingLayout
       whole_layout_;  ///< Layout of router biases, of which every rank has a full copy.
   std::deque<StateShardingLayout> owned_layouts_;
-  /// Shape of a matrix (copies, rows, columns), its tensor-parallel cut, and true for experts.
-  /// Matrices of one shape are assigned to owners in turn.
+  /// Shape of a matrix (copies, rows, columns), its tensor-parallel split, and true for experts.
+  /// Matrices of the same shape are assigned in turn to the ranks that hold their optimizer states.
   using Shape =
       std::tuple<std::int64_t, std::int64_t, std::int64_t, model::TensorParallelSplit, bool>;
   std::map<Shape, std::int64_t> dealt_;

@@ -15,10 +15,10 @@ struct ShardBlockRun {
 
 /// How parameters, gradients and optimizer states of one kind (dense or expert) are sharded over a
 /// data-parallel group of `outer` sharding groups with `inner` ranks each. A tensor is padded to
-/// `blocks()` equal blocks. Sharded inside groups (spread I), the rank at position j holds the
-/// blocks j * outer to (j + 1) * outer - 1; sharded over all ranks (spread G), the rank at position
-/// j of group i holds the block j * outer + i, one of these. Re-sharding between I and G therefore
-/// touches contiguous memory, while collectives over all ranks, in rank order, permute blocks.
+/// `blocks()` equal blocks. If sharded inside groups, the rank at position j holds the blocks j *
+/// outer to (j + 1) * outer - 1; if sharded over all ranks, the rank at position j of group i holds
+/// one of these, the block j * outer + i. A change between the two shardings therefore touches
+/// contiguous memory, while collectives over all ranks, in rank order, permute blocks.
 struct StateShardingLayout {
   plan::Sharding sharding;
   std::int64_t inner = 1;     ///< Number of ranks in a sharding group (m).
@@ -40,9 +40,9 @@ struct StateShardingLayout {
   [[nodiscard]] std::int64_t padded_element_count(std::int64_t elements) const;
   /// Returns the blocks that this rank holds of a state with this sharding.
   [[nodiscard]] ShardBlockRun shard_blocks_on_this_rank(plan::StateShardingScope spread) const;
-  /// `shares` returns the number of ranks over which a state with this sharding is divided;
-  /// `held_by` returns the blocks that the rank at `index` among them holds.
+  /// Returns the number of ranks over which a state with this sharding is divided.
   [[nodiscard]] std::int64_t shard_count_of_spread(plan::StateShardingScope spread) const;
+  /// Returns the blocks of a state that rank number `index` of those that divide it holds.
   [[nodiscard]] ShardBlockRun held_by(std::int64_t index, plan::StateShardingScope spread) const;
   /// True if this rank is the first of the ranks that hold the same blocks of a state.
   [[nodiscard]] bool is_first_rank_holding_shard(plan::StateShardingScope spread) const;

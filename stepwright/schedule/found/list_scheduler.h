@@ -19,7 +19,7 @@ struct SplitBackwardCounts {
 struct ListSchedulerPolicy {
   /// Which backwards are split into data and weight gradients: [position][chunk].
   std::vector<std::vector<SplitBackwardCounts>> cuts;
-  /// For each position, the most memory that it may keep after a forward, in the unit of
+  /// For each pipeline rank, the most memory that it may keep after a forward, in the unit of
   /// `ModelChunkKeptMemory`.
   std::vector<double> caps;
   /// Share of its own time by which a weight gradient may delay the work that comes next.
@@ -38,8 +38,9 @@ struct ListedOrders {
   bool complete = false;
 };
 
-/// Schedules the work of all positions greedily in order of time: the position that can start first
-/// starts the work that the policy prefers. Stops if the total time would exceed `limit_s` seconds.
+/// Schedules the work of all pipeline ranks greedily in order of time: the rank that can start
+/// first starts the work that the policy prefers. Stops if the total time would exceed `limit_s`
+/// seconds.
 ListedOrders schedule_greedily_by_time(const UnevenPipeline& pipeline,
                                        const ListSchedulerPolicy& policy, double limit_s);
 

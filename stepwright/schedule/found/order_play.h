@@ -12,50 +12,49 @@
 namespace stepwright::schedule {
 
 /// Simulates orders of work in an uneven pipeline again and again under small changes. Work begins
-/// after the previous work of its position and after the work that it waits for, so a change is
-/// followed only as far as it moves other work, and abandoned if something would end too late.
-/// Gives the seconds of `ScheduleTurnSimulator` for turns without overlap.
+/// after the previous work of its pipeline rank and after the work that it waits for, so a change
+/// is followed only as far as it moves other work, and abandoned if something would end too late.
+/// Gives the seconds of `ScheduleTurnSimulator` for schedules without overlap.
 class WorkOrderSimulator {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
-  /// Number of a part (one direction of a chunk for one micro-batch) that a position may have,
-  /// whether or not it is in the order. A whole backward and its data gradient have the same
-  /// number.
+  /// Number of a work item (one direction of a chunk for one micro-batch) that a pipeline rank may
+  /// have, in the order or not. A whole backward and its data gradient have the same number.
   using Node = std::int32_t;
   static constexpr Node kNone = -1;
 
   explicit WorkOrderSimulator(const UnevenPipeline& pipeline);
 
-  /// Simulates the given orders of work, one for each pipeline position, in place of earlier ones.
-  /// Returns the seconds of the whole schedule (its makespan), or `kNever` if parts wait for each
-  /// other in a circle.
+  /// Simulates the given orders of work, one for each pipeline rank, in place of earlier ones.
+  /// Returns the seconds of the whole schedule (its makespan), or `kNever` if work items wait for
+  /// each other in a circle.
   double simulate_given_orders(std::span<const Order> orders);
-  /// Replaces the parts from `first` to `last` of a position by `parts`, and returns the total
-  /// seconds. If these would exceed `limit_s`, changes nothing and returns `kNever`.
+  /// Replaces the work items from `first` to `last` of a pipeline rank by `parts`; returns the
+  /// total seconds. If these would exceed `limit_s`, changes nothing and returns `kNever`.
   double try_replace_parts(Node first, Node last, std::span<const PipelineWorkPart> parts,
                            double limit_s);
 
   [[nodiscard]] std::vector<Order> orders() const;
   [[nodiscard]] double seconds() const { return seconds_; }
-  /// Returns a critical path, last part first: each part begins as soon as the part before it in
-  /// time allows. The total time shrinks only if one of these parts changes.
+  /// Returns a critical path, last work item first: each begins as soon as the one before it in
+  /// time allows. The total time shrinks only if one of these work items changes.
   [[nodiscard]] std::vector<Node> critical_path() const;
-  /// Returns the number of parts simulated so far.
+  /// Returns the number of work items simulated so far.
   [[nodiscard]] std::int64_t simulated_work_item_count() const { return played_; }
 
-  /// Returns the number of all possible parts, which are numbered from 0.
+  /// Returns the number of all possible work items, which are numbered from 0.
   [[nodiscard]] std::int64_t possible_part_count() const { return std::ssize(parts_); }
   [[nodiscard]] Node node(std::size_t position, const PipelineWorkPart& part) const;
   [[nodiscard]] const PipelineWorkPart& part(Node node) const { return parts_[at(node)]; }
   [[nodiscard]] std::size_t position(Node node) const { return positions_[at(node)]; }
-  /// True if a part is in the order. Only weight gradients may be absent: those of whole backwards.
+  /// True if the order contains this work item. Only weight gradients that whole backwards include
+  /// may be absent.
   [[nodiscard]] bool is_part_in_schedule_order(Node node) const { return turns_[at(node)]; }
-  /// Returns the part before (or after) a part in the order of its position; `kNone` if there is
-  /// none.
+  /// Returns the previous work item of the same pipeline rank; `kNone` if there is none.
   [[nodiscard]] Node before(Node node) const { return lane_[0][at(node)]; }
   [[nodiscard]] Node after(Node node) const { return lane_[1][at(node)]; }
   [[nodiscard]] Node last(std::size_t position) const { return ends_[1][position]; }
-  /// True if one of two parts waits for the other to end.
+  /// True if one of two work items waits for the other to end.
   [[nodiscard]] bool parts_depend_on_each_other(Node a, Node b) const {
     return awaited_[0][at(a)] == b || awaited_[1][at(a)] == b;
   }
@@ -88,22 +87,22 @@ class WorkOrderSimulator {
   std::vector<std::size_t> positions_;
   std::vector<double> own_s_;
   std::vector<bool> turns_;
-  /// Start times of parts in seconds, by which the parts of a position are sorted.
+  /// Start times of work items in seconds, by which those of a pipeline rank are sorted.
   std::vector<double> keys_s_;
-  /// For each part, the previous and the next part of its position; `kNone`: none.
+  /// [0], [1]: for each work item, the previous and next one of its pipeline rank; `kNone`: none.
   std::array<std::vector<Node>, 2> lane_;
-  /// For each part, the part that it waits for: of another chunk, or its own forward; on the way
-  /// back, the part that waits for it.
+  /// [0]: for each work item, the one that it waits for, of another chunk or its own forward; [1]:
+  /// the one that waits for it.
   std::array<std::vector<Node>, 2> awaited_;
-  /// Seconds of the message (hop) between a part and its entry in `awaited_`; 0: none is sent.
+  /// Seconds of the message between a work item and its entry in `awaited_`; 0: none is sent.
   std::array<std::vector<double>, 2> hop_s_;
-  /// End time of each part in seconds; on the way back, the seconds from its start to the end of
-  /// all work.
+  /// [0]: end time of each work item in seconds; [1]: seconds from its start to the end of all
+  /// work.
   std::array<std::vector<double>, 2> value_s_;
   // Vectors indexed by position.
   std::array<std::vector<Node>, 2> ends_;
-  std::vector<Node> front_;  ///< The next part of each position to simulate; `kNone`: none.
-  /// For each position, the start time in seconds up to which its parts are simulated again.
+  std::vector<Node> front_;  ///< Next work item to simulate per pipeline rank; `kNone`: none.
+  /// For each pipeline rank, the start time in seconds up to which its work is simulated again.
   std::vector<double> until_s_;
 
   struct Replaced {
@@ -111,12 +110,12 @@ class WorkOrderSimulator {
     double key_s = 0;
     double rest_s = 0;
   };
-  /// Parts that the current change has replaced, with their former times.
+  /// Work items that the current change has replaced, with their former times.
   std::vector<Replaced> replaced_;
-  /// Parts whose end time the current change moved, each with its former end time in seconds.
+  /// Work items whose end time the current change moved, each with its former end time in seconds.
   std::vector<std::pair<Node, double>> changed_;
-  std::size_t position_ = 0;  ///< Index of the position whose order the current change affects.
-  /// Start time in seconds of the last replaced part: parts that start later come after the change.
+  std::size_t position_ = 0;  ///< Pipeline rank whose order the current change affects.
+  /// Start time in seconds of the last replaced work item: later starts come after the change.
   double since_s_ = 0;
   bool rests_known_ = false;
   double seconds_ = kNever;

@@ -9,8 +9,8 @@
 
 namespace stepwright::schedule {
 
-/// Shortens the orders of work of a pipeline by small legal changes: work stays after all work of
-/// its position that it needs, and kept memory stays within the position's limit.
+/// Shortens the orders of work of a pipeline by small legal changes: work stays after the work of
+/// its pipeline rank that it needs, and kept memory stays within the rank's limit.
 class WorkOrderSearch {
  public:
   explicit WorkOrderSearch(const UnevenPipeline& pipeline)
@@ -18,20 +18,20 @@ class WorkOrderSearch {
         play_(pipeline),
         kept_(static_cast<std::size_t>(play_.possible_part_count())) {}
 
-  /// Restarts the search from the given orders of work, one for each pipeline position, and returns
-  /// the seconds of the whole schedule (its makespan).
+  /// Restarts the search from the given orders of work, one for each pipeline rank, and returns the
+  /// seconds of the whole schedule (its makespan).
   double restart_from_orders(std::span<const Order> orders);
-  /// Joins split backwards one by one (data and weight gradients become one part), if this does not
-  /// lengthen the total time.
+  /// Joins split backwards one by one (data and weight gradients become one work item), if this
+  /// does not lengthen the total time.
   void join_split_backwards();
-  /// Tries random changes of single parts, from a fixed seed, until `most_played` parts are
-  /// simulated or the orders take at most `least_s` seconds: moves a part, or splits or joins a
+  /// Tries random changes of single work items, from a fixed seed, until `most_played` of them are
+  /// simulated or the orders take at most `least_s` seconds: moves one, or splits or joins a
   /// backward.
   void improve_order_by_random_changes(std::int64_t most_played, double least_s);
 
   [[nodiscard]] double seconds() const { return play_.seconds(); }
   [[nodiscard]] std::vector<Order> orders() const { return play_.orders(); }
-  /// Returns the number of parts simulated so far; choosing a change counts as some of them.
+  /// Returns the work items simulated so far; choosing a change counts as some of them.
   [[nodiscard]] std::int64_t simulated_work_item_count() const {
     return play_.simulated_work_item_count() + tried_;
   }
@@ -51,13 +51,13 @@ class WorkOrderSearch {
 
   const UnevenPipeline& pipeline_;
   WorkOrderSimulator play_;
-  /// Memory that a pipeline position keeps after each of its parts (one forward or backward of one
+  /// Memory that a pipeline rank keeps after each of its work items (one forward or backward of one
   /// micro-batch), in the unit of `ModelChunkKeptMemory`.
   std::vector<double> kept_;
-  std::vector<PipelineWorkPart> parts_;  ///< Parts of the change that is being tried.
+  std::vector<PipelineWorkPart> parts_;  ///< Work items of the change being tried.
   std::vector<Node> chain_;
   double chain_s_ = WorkOrderSimulator::kNever;
-  int picked_ = 0;  ///< Number of parts picked from the critical path so far.
+  int picked_ = 0;  ///< Work items picked from the critical path so far.
   std::int64_t tried_ = 0;
   std::mt19937 random_{2};
 };

@@ -14,7 +14,7 @@ namespace stepwright::schedule {
 /// different orders.
 inline constexpr double kSumRoundingTolerance = 1e-9;
 
-/// The parts (work of one chunk in one direction for one micro-batch) of one position, in order.
+/// Work of one pipeline rank in order; an item: one direction of one chunk for one micro-batch.
 using Order = std::vector<PipelineWorkPart>;
 
 /// Memory that a chunk keeps for one micro-batch; any unit, if all sizes use it.
@@ -25,21 +25,22 @@ struct ModelChunkKeptMemory {
   double weight = 1;
 };
 
-/// A pipeline with different times of positions and chunks, for which an order of work is searched.
+/// A pipeline with different times of ranks and chunks, for which an order of work is searched.
 struct UnevenPipeline {
   ModelChunkPlacement placement;
   std::int64_t micro_batches = 1;
-  /// Seconds of parts, of whole backwards and of messages between positions; no overlapped pairs.
+  /// Seconds of work, of whole backwards and of messages between pipeline ranks; no overlapped
+  /// pairs.
   PipelineScheduleSeconds seconds;
   /// Memory that a chunk keeps for one micro-batch: [position][chunk].
   std::vector<std::vector<ModelChunkKeptMemory>> kept;
-  /// For each position, the most memory that its chunks may keep, in the unit of
+  /// For each pipeline rank, the most memory that its chunks may keep, in the unit of
   /// `ModelChunkKeptMemory`.
   std::vector<double> room;
 };
 
-/// Returns a pipeline in which no position may keep more than `activations`, in units of one
-/// micro-batch's activations on all chunks of a position; each is kept until its weight gradient is
+/// Returns a pipeline in which no rank may keep more than `activations`, in units of one
+/// micro-batch's activations on all chunks of a rank; each is kept until its weight gradient is
 /// done.
 UnevenPipeline activation_limited_pipeline(const ModelChunkPlacement& placement,
                                            std::int64_t micro_batches,
@@ -55,26 +56,26 @@ UnevenPipeline pipeline_for_order_search(const OrderSearchBasis& basis,
 /// of the step.
 struct ModelChunkRemainingTime {
   ModelChunkPosition holder;
-  /// Seconds of the message from the previous chunk of the model; 0 if it is on the same position.
+  /// Seconds of the message from the previous chunk of the model; 0 if it is on the same pipeline
+  /// rank.
   double hop_s = 0;
   /// Least seconds from the end of the chunk's forward to the end of the step.
   double behind_forward_s = 0;
   /// Least seconds from the end of the chunk's backward or data gradients to the end of the step.
   double behind_backward_s = 0;
 };
-/// Returns position and least remaining time of all chunks, in model order.
+/// Returns the pipeline rank and the least remaining time of each chunk, in model order.
 std::vector<ModelChunkRemainingTime> model_chunk_remaining_times(const UnevenPipeline& pipeline);
 
-/// Tracks the memory that a pipeline position keeps while its schedule runs.
+/// Tracks the memory that a pipeline rank keeps while its schedule runs.
 class KeptMemoryTracker {
  public:
   KeptMemoryTracker(const UnevenPipeline& pipeline, std::size_t position, double kept = 0)
       : kept_(pipeline.kept[position]), room_(pipeline.room[position]), now_(kept) {}
 
-  /// Returns the size that a part of the schedule adds to the kept memory; negative if it frees
-  /// more.
+  /// Returns the size that a piece of work adds to the kept memory; negative if it frees more.
   [[nodiscard]] double kept_memory_change_of_part(const PipelineWorkPart& part) const;
-  /// True if the position may keep `more` in addition to what it keeps now.
+  /// True if the pipeline rank may keep `more` in addition to what it keeps now.
   [[nodiscard]] bool has_free_activation_memory(double more) const;
   void run(const PipelineWorkPart& part) { now_ += kept_memory_change_of_part(part); }
   [[nodiscard]] double now() const { return now_; }
@@ -85,7 +86,7 @@ class KeptMemoryTracker {
   double now_;
 };
 
-/// True if a position that already keeps `kept` has memory for all parts of `order`.
+/// True if a pipeline rank that already keeps `kept` has memory for all work of `order`.
 bool has_free_activation_memory(const UnevenPipeline& pipeline, std::size_t position,
                                 std::span<const PipelineWorkPart> order, double kept = 0);
 

@@ -9,13 +9,13 @@
 
 namespace stepwright::schedule {
 
-/// Writes the turns (schedule entries) of a position whose micro-batches arrive on two routes (from
-/// both ends, or down and up again), in order on each. `data_gradient` leaves a weight gradient
-/// waiting; `weight_gradient` takes the oldest one.
+/// Writes the turns (schedule entries) of a pipeline rank whose micro-batches arrive on two routes
+/// (from both ends, or down and up again), in order on each. `data_gradient` leaves a weight
+/// gradient waiting; `weight_gradient` takes the oldest one.
 class TwoRouteScheduleWriter {
  public:
   /// Returns the i-th micro-batch of a route in a direction (forward, backward ...) as work of the
-  /// position.
+  /// pipeline rank.
   using PartOf = std::function<PipelineWorkPart(Direction, std::size_t route, std::int64_t i)>;
   explicit TwoRouteScheduleWriter(PartOf part) : part_(std::move(part)) {}
 
@@ -48,8 +48,8 @@ class TwoRouteScheduleWriter {
   Turns turns_;
 };
 
-/// Returns the i-th micro-batch of a route as work of a position, for a V-shaped placement: route 0
-/// is chunk 0 (down the pipeline), route 1 is chunk 1 (up again).
+/// Returns the i-th micro-batch of a route as work of a pipeline rank, for a V-shaped placement:
+/// route 0 is chunk 0 (down the pipeline), route 1 is chunk 1 (up again).
 inline PipelineWorkPart work_item_of_v_route(Direction direction, std::size_t route,
                                              std::int64_t i) {
   return make_schedule_work_item(direction, static_cast<std::int64_t>(route), i);

@@ -6,24 +6,24 @@
 
 namespace stepwright::schedule {
 
-/// A repeating pattern of work for two chunks per position, down the pipeline and up again
-/// (2405.15362). Each micro-batch has six parts of one time unit, and the next one follows six
-/// units later. `step`: units from one position to the next, on the way down and up, of forwards
-/// and of data gradients; `wait`: units that the micro-batch waits where it turns round. These are
-/// the smallest waits that put no two parts of a position into one unit and keep the fewest
-/// micro-batches (searched for 1 to 12 positions).
+/// A repeating pattern of work for two chunks per pipeline rank, down the pipeline and up again
+/// (arXiv 2405.15362). Each micro-batch has six parts of one time unit (forward, data and weight
+/// gradients of both chunks), and the next one follows six units later. `step`: units from one rank
+/// to the next, on the way down and up, of forwards and of data gradients; `wait`: units that the
+/// micro-batch waits where it turns round. These are the smallest waits that put no two parts of a
+/// rank into one unit and keep the fewest micro-batches (searched for 1 to 12 ranks).
 struct VSchedulePattern {
   std::array<std::int64_t, 4> step;
   std::array<std::int64_t, 3> wait;
 };
 
-/// Returns the turns of a position by a V pattern: all parts of all micro-batches, sorted by their
-/// time in the pattern. The pattern fixes only the order; bubbles close when the turns are
-/// simulated.
+/// Returns the turns (schedule entries) of a pipeline rank by a V pattern: all work of all
+/// micro-batches, sorted by time in the pattern. The pattern fixes only the order; bubbles close
+/// when the schedule is simulated.
 Turns schedule_turns_by_v_pattern(const VSchedulePattern& pattern,
                                   const PipelinePositionSizes& size);
 
-/// Properties of all schedules that follow a V pattern: two chunks per position, several positions.
+/// Properties of all schedules of a V pattern: two chunks per pipeline rank, several ranks.
 inline constexpr PipelineScheduleTraits kVShapedScheduleTraits = {
     .placement = ModelChunkPlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .alone = false};
 

@@ -54,7 +54,7 @@ class ModelBlockPricer {
     const Layouts& layouts;
     const plan::CollectiveAlgorithmChoices& collectives;
     double busiest = 1;  ///< Load of the busiest expert rank over the mean load.
-    double held = 1;     ///< Expert load, over the mean load, for which memory is reserved.
+    double held = 1;     ///< Busiest expert rank's load for which memory is reserved / mean load.
   };
   [[nodiscard]] ModelBlockPricingContext where_of(const plan::Plan& plan,
                                                   const Layouts& layouts) const;
@@ -68,8 +68,8 @@ class ModelBlockPricer {
   [[nodiscard]] VocabularyPassCost price_pass(const step::VocabularyPass& pass,
                                               const ModelBlockPricingContext& where);
   void take_times(const step::OperatorTemplate& piece, const ModelBlockPricingContext& where);
-  /// Returns by how many seconds a template gets longer with larger micro-batches, divided by their
-  /// relative growth. `own_s`: seconds of the template with its own micro-batch.
+  /// Returns the seconds by which a template (operators of a block in one direction) gets longer
+  /// with larger micro-batches / their relative growth. `own_s`: seconds without growth.
   [[nodiscard]] double template_growth_seconds_per_token_growth(
       const step::OperatorTemplate& larger, const ModelBlockPricingContext& where, double own_s);
 

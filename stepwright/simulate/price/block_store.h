@@ -20,7 +20,7 @@ class ModelBlockCostCache {
     /// Pipeline and data degree; 0 in the default rank order, in which they change no group layout.
     std::int64_t pipeline, data;
     bool staged;  ///< True if the plan has more than one pipeline stage.
-    /// Number of pipeline positions that share the vocabulary; 1: it is not shared.
+    /// Number of pipeline ranks that each hold a part of the vocabulary; 1: it is not split.
     std::int64_t spread;
     /// Number of barriers of a schedule whose positions share the vocabulary
     /// (`PipelineScheduleTraits::barriers`); else 0.

@@ -23,12 +23,12 @@ struct ModelBlockTimeLowerBound {
   double waiting_s = 0;
 };
 
-/// Makes `ModelBlockTimeLowerBound`s; keeps its scratch between calls. A template starts when the
-/// compute stream has reached it. A message that an operator of this stream waits for is therefore
-/// sent between the start and that operator, or between that operator and an earlier operator of
-/// the stream that the message follows. Stretches of the compute stream that such messages span are
-/// disjoint; with C the computation in one, busy_l its messages by link, f_l the factor on
-/// computation beside a link and f the largest,
+/// Computes lower bounds of the seconds of templates (operators of a block in one direction);
+/// reuses its memory. A message that an operator of the compute stream waits for is sent before
+/// this operator, and after the start of the template or after the earlier operator that the
+/// message follows. These ranges, merged where they overlap, are the stretches of the compute
+/// stream. C is the seconds of computation in one stretch, busy_l those of its messages on link
+/// class l, f_l the factor by which such messages slow computation down, and f the largest f_l:
 ///
 ///     waiting = the stretch with f C in place of each computation C, less f C
 ///     seconds = max(chain, C + waiting + max over l of (1 - 1/f_l) max(0, busy_l - waiting))
@@ -54,13 +54,13 @@ class ModelBlockTimeBoundCalculator {
                       std::span<const cost::OperatorTime> times);
   void set_ends(const step::OperatorTemplate& piece, double slow, std::vector<double>& ends);
 
-  /// For each operator, the range of compute operators between which it must run; needed for
-  /// messages. `until` beyond the last operator: no operator waits for it.
+  /// For each operator; used for messages only: the range of the compute stream in which the
+  /// message must run. `until` beyond the last operator: no operator waits for the message.
   std::vector<ComputeStreamRange> spans_;
   /// Disjoint ranges of the compute stream, in the order of time.
   std::vector<ComputeStreamRange> stretches_;
-  /// Times by which the bound counts each operator (computation or message) of a block: its own
-  /// time, or 0 for a message that no operator of the block waits for.
+  /// For each operator (computation or message) of a block, the time that the bound counts: its
+  /// own, or 0 for a message that no operator of the block waits for.
   std::vector<cost::OperatorTime> enclosed_;
   std::vector<cost::OperatorTime> scaled_;
   std::vector<double> ends_;

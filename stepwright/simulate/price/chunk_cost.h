@@ -41,8 +41,8 @@ struct ModelChunkCost {
   std::vector<VocabularyPassCost> passes;
   /// Parameters of the blocks whose backward is cut into data and weight gradients.
   step::ModelBlockParameterCounts cut_size;
-  /// The part of `cut_size` in blocks whose data gradient already writes gradients that are reduced
-  /// (those of norms); blocks that train adapters only are left out.
+  /// Parameters, out of `cut_size`, of blocks whose data-gradient pass already computes some
+  /// parameter gradients (those of norms); blocks that train adapters only are left out.
   step::ModelBlockParameterCounts begun_size;
   /// Least bytes, over the blocks with a cut backward, that the data gradient needs at its peak
   /// beyond the bytes kept for the weight gradient.

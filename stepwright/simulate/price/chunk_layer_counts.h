@@ -32,8 +32,8 @@ struct ModelChunkLayerCounts {
   std::vector<EqualCostLayers> alike;
   bool operator==(const ModelChunkLayerCounts&) const = default;
 
-  /// True if a setting that recomputes some layers of a chunk recomputes this one; false if all
-  /// layers are treated alike.
+  /// True if the plan recomputes only some layers of a chunk and this one is among them; false if
+  /// it treats all layers alike.
   [[nodiscard]] bool is_layer_recomputed(std::int64_t layer) const {
     return plan::recomputes_some_layers(recompute) &&
            plan::is_layer_index_recomputed(recompute, layer);

@@ -11,7 +11,7 @@ namespace stepwright::simulate {
 
 /// Cache of the costs of sharding messages and states. A search prices one sharding of one position
 /// with many micro-batches, recomputations and schedules, on which these costs do not depend. The
-/// number of places is fixed; each holds the last entry that was mapped to it.
+/// cache has a fixed number of slots; each holds the last entry that was hashed to it.
 class ShardingCostCache {
  public:
   struct Entry {
@@ -51,7 +51,7 @@ class ShardingCostCache {
   static Key key_of(const plan::Plan& plan, const Layouts& layouts,
                     const PipelinePositionCost& stage);
 
-  /// For each place of the cache, the index of its entry in `known_` plus 1; 0: the place is free.
+  /// For each slot of the cache, the index of its entry in `known_` plus 1; 0: the slot is empty.
   std::vector<std::uint16_t> places_;
   std::vector<Known> known_;
   std::unordered_map<Key, double, Hash> updates_;

@@ -18,7 +18,7 @@ class PipelinePricer {
   PipelinePricer(const plan::Job& job, const cost::CostModel& cost, PipelineSimulator& played);
 
   /// The cost of one message of activations to the neighbouring pipeline position. `slow_down`:
-  /// share of the message's time that computation at the same time loses.
+  /// seconds that computation at the same time loses per second of the message.
   struct ActivationSendCost {
     double seconds = 0;
     double slow_down = 0;
@@ -27,8 +27,8 @@ class PipelinePricer {
   };
   [[nodiscard]] PipelineCost compose(const ModelBlockCosts& blocks, const plan::Plan& plan,
                                      const ActivationSendCost& send, SimulationExtent played);
-  /// Returns the costs of all positions, as far as they do not depend on the order of the schedule,
-  /// and fills `parts` except `room_bytes`.
+  /// Returns the costs of all pipeline ranks, as far as they do not depend on the order of passes
+  /// in the schedule. Sets all members of `parts` except `room_bytes`.
   [[nodiscard]] std::vector<PipelinePositionCost> order_independent_position_costs(
       const ModelBlockCosts& blocks, const plan::Plan& plan, const ActivationSendCost& send,
       ModelChunkSecondsAndBytes& parts);
@@ -88,8 +88,8 @@ class PipelinePricer {
   std::vector<ModelChunkLayerCounts>
       contents_;                        ///< Numbers of layers by kind, for each chunk of the model.
   std::vector<ModelChunkCost> chunks_;  ///< Costs of the chunks of the current position.
-  /// By chunk of the current position, with two strands: peak bytes of its forward beside a
-  /// backward, in addition to the bytes that waited before both.
+  /// For schedules that run a forward beside a backward of another micro-batch: peak bytes of the
+  /// two, by chunk of the forward, above the bytes kept before both.
   std::vector<schedule::Beside<PeakBytes>> pair_peaks_;
   /// Seconds of the forward of one micro-batch, by pipeline position.
   std::vector<double> forward_;

@@ -7,9 +7,9 @@
 
 namespace stepwright::simulate {
 
-/// Number of rounds of micro-batches that are simulated. A round has as many micro-batches as the
-/// pipeline has stages, or as a group if micro-batches come in groups. In later rounds each
-/// micro-batch takes the mean time of those in the last simulated round.
+/// Largest number of rounds of micro-batches that are simulated. A round is as many micro-batches
+/// as the pipeline has stages (or as a group has, if each chunk runs groups of micro-batches). In
+/// later rounds each micro-batch takes the mean time of those in the last simulated round.
 inline constexpr std::int64_t kMaxSimulatedMicroBatchRounds = 8;
 
 /// Largest number of turns (micro-batches times chunks of the model) for which a schedule is
@@ -29,12 +29,12 @@ class PipelineSimulator {
       const plan::Plan& plan, std::int64_t micro_batches);
 
   /// Returns the seconds of `micro_batches` micro-batches through the pipeline of a plan.
-  /// `seconds_of_pipeline`: seconds of its turns. Rounds after `kMaxSimulatedMicroBatchRounds` are
+  /// `seconds`: of its passes and messages. Rounds after `kMaxSimulatedMicroBatchRounds` are
   /// extrapolated.
   double seconds_of_pipeline(const plan::Plan& plan, std::int64_t micro_batches,
                              const schedule::PipelineScheduleSeconds& seconds);
-  /// Returns the seconds of `micro_batches` micro-batches through a pipeline, with every turn
-  /// simulated. `seconds`: seconds of its turns.
+  /// Returns the seconds of `micro_batches` micro-batches through a pipeline, with the passes of
+  /// every micro-batch simulated. `seconds`: of its passes and messages.
   double simulated_pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
                               const schedule::PipelineScheduleSeconds& seconds);
 

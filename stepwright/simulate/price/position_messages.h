@@ -34,8 +34,8 @@ inline step::StepEndSumSizes step_end_reductions(const plan::Job& job, const pla
           .shares_rows = plan.sequence_parallel && plan.parallel.tensor > 1};
 }
 
-/// Returns the number of buckets into which a position's gradients are cut, assuming one chunk with
-/// blocks of equal size: the block that fills a bucket is its last.
+/// Returns the number of buckets into which a pipeline rank's gradients are cut, if it has one
+/// chunk of equal blocks. Each bucket ends with the block that fills it.
 inline std::int64_t gradient_bucket_count(const plan::Plan& plan,
                                           const PipelinePositionCost& stage) {
   if (!step::reduces_in_buckets(plan)) return 1;
@@ -46,7 +46,7 @@ inline std::int64_t gradient_bucket_count(const plan::Plan& plan,
 }
 
 /// Returns the largest number of elements of one piece if `least` to `most` elements are cut into
-/// buckets of `bucket` elements: n or more full buckets give pieces of less than (n + 1) / n
+/// buckets of `bucket` elements. With n or more full buckets, a piece has less than (n + 1) / n
 /// buckets.
 inline double largest_bucket_piece_elements(double least, double most, std::int64_t bucket) {
   const auto whole = static_cast<double>(bucket);
@@ -85,9 +85,9 @@ inline double largest_data_parallel_message_elements(const plan::Plan& plan,
 /// Visits the data-parallel messages (`PositionDataParallelMessages`) of dense or of routed
 /// parameters of a position, computed from sizes: as many messages as the program builder writes,
 /// each of the mean size of its kind, without padding. Counts are exact unless unequal blocks or
-/// several chunks cut gradients into pieces: for n elements in buckets of B, the exact count and
-/// this one both lie between n / 2B and n / B plus one for each block (gathers), or plus one for
-/// each B of all gradients and each chunk (reductions). Allocates nothing.
+/// several chunks cut gradients into pieces. Then, for n elements in buckets of B elements, both
+/// counts are at least n / 2B and at most n / B plus a surplus: for gathers one per block, for
+/// reductions one per chunk and per B elements of all gradients. Allocates nothing.
 template <class VisitorCallback>
 void each_message(const plan::Job& job, const plan::Plan& plan, const PipelinePositionCost& stage,
                   const step::ShardingGroups& spread, VisitorCallback&& visit) {

@@ -173,8 +173,8 @@ struct ModelBlockCosts {
   step::ModelBlockParameterCounts split_head_size;
 };
 
-/// Smallest and largest of several blocks in parameters, for each kind of parameter separately; 0
-/// without blocks.
+/// Least and largest number of parameters in one of several blocks, for each kind of parameter
+/// separately; 0 without blocks.
 struct ModelBlockParameterExtremes {
   step::ModelBlockParameterCounts least;
   step::ModelBlockParameterCounts most;
@@ -200,7 +200,7 @@ struct ModelBlockParameterExtremes {
 struct FrozenModelBlocks {
   step::ModelBlockParameterCounts size;
   std::int64_t units = 0;
-  std::int64_t routed_units = 0;  ///< Number of these blocks that have routed parameters.
+  std::int64_t routed_units = 0;  ///< Number of frozen blocks with routed (expert) parameters.
 
   void add(const step::ModelBlockParameterCounts& block, std::int64_t count) {
     size.add(block, count);
@@ -218,13 +218,13 @@ struct PipelinePositionCost {
   /// Cost of the forward of one micro-batch through all chunks of the position.
   ModelBlockPassCost forward;
   ModelBlockPassCost backward;  ///< Cost of the data and weight gradients of one micro-batch.
-  /// Lower bound of the seconds until the last of the equal positions can start its first forward.
+  /// Lower bound of the seconds until the last of the equal ranks can start its first forward.
   double fill_s = 0;
-  /// Lower bound of the seconds from the last backward of the last of the equal positions to the
-  /// end of the pipeline.
+  /// Lower bound of the seconds from the last backward on the last of the equal pipeline ranks to
+  /// the end of the whole pipeline.
   double drain_s = 0;
-  /// Lower bound of the seconds from the last backward of the first of the equal positions to the
-  /// end of the pipeline.
+  /// Lower bound of the seconds from the last backward on the first of the equal pipeline ranks to
+  /// the end of the whole pipeline.
   double first_drain_s = 0;
   PipelinePositionStepLoad
       load;  ///< Load of the last of the equal positions, without data-parallel messages.
@@ -241,8 +241,8 @@ struct PipelinePositionCost {
   /// backward is cut.
   step::ModelBlockParameterCounts deferred_size;
   step::ModelBlockParameterCounts cut_size;
-  /// Deferred weight gradients of the head for one micro-batch (0: none). Only `peak` is the peak
-  /// of the position while those of all micro-batches wait.
+  /// Cost of the head's deferred weight gradients for one micro-batch (0: none). Only its `peak`
+  /// covers all micro-batches: the rank's peak while all of them wait for these gradients.
   ModelBlockPassCost head_gradient;
   /// Parameters of a head whose weight gradients are deferred; 0: none are deferred.
   step::ModelBlockParameterCounts head_size;
@@ -282,7 +282,7 @@ struct PipelineCost {
   schedule::PipelineScheduleSeconds floors;
 };
 
-/// For which results a pipeline is simulated turn by turn, if its schedule also has closed forms.
+/// Results of a pipeline that come from simulating its schedule, even if closed forms exist.
 enum class SimulationExtent : std::uint8_t {
   kNothing,
   /// Simulates the pipeline for its lower bound only, including the messages after the last turns.
@@ -299,13 +299,13 @@ struct PlanPrice {
   /// Waits and spread that micro-batches of unequal work cause; `seconds` includes the waits.
   UnevenMicroBatchWaits uneven;
   /// Bytes that the fullest stage needs on a device, with the memory of processes and with experts
-  /// loaded as `memory::assumed_expert_load` says. Never above the program's account
-  /// (`MemoryReport::device_bytes_needed_by_plan`), so a plan that does not fit by this figure does
-  /// not fit. Leaves out parameters gathered ahead and gradients under reduction, so it may be too
-  /// small: over random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Replaced
-  /// by the exact figure before it is shown (`simulate_plan`).
+  /// loaded as `memory::assumed_expert_load` says. Never above the bytes computed from the step
+  /// program (`MemoryReport::device_bytes_needed_by_plan`), so a plan that does not fit by this
+  /// figure does not fit. Leaves out parameters gathered ahead and gradients under reduction, so it
+  /// may be too small: over random plans by 2 % in the median, 15 % in one of twenty, at most 55 %.
+  /// Replaced by the exact figure before it is shown (`simulate_plan`).
   double memory_bytes = 0;
-  /// Bytes of the fullest host's memory; never above the account of the step program.
+  /// Bytes of the fullest host's memory; never above those computed from the step program.
   double host_bytes = 0;
 };
 
@@ -352,9 +352,9 @@ class PlanPricer {
   /// default also on parallel.{pipeline, data}. The reference stays valid as long as the pricer.
   const ModelBlockCosts& blocks(const plan::Plan& plan);
   /// Returns the costs of a plan's pipeline, which also depend on parallel.{pipeline, data},
-  /// schedule, layers and overlap.pipeline. `played`: for what turns are simulated: if chunks
-  /// differ, this comes nearer to the simulator than closed forms, and takes a thousand times as
-  /// long.
+  /// schedule, layers and overlap.pipeline. `played`: results for which all passes are simulated.
+  /// If chunks differ, this is nearer to the full simulation than closed forms, but takes a
+  /// thousand times as long.
   [[nodiscard]] PipelineCost pipeline_cost_of_plan(
       const ModelBlockCosts& blocks, const plan::Plan& plan,
       SimulationExtent played = SimulationExtent::kNothing);
@@ -386,8 +386,8 @@ class PlanPricer {
   struct Passes;
   const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts(const plan::Plan& plan);
   const ModelBlockCosts& scheduled_blocks(const plan::Plan& plan);
-  /// True if gradients are created only after the memory peak of a step, as those of its only
-  /// backward.
+  /// True if gradients are created only after the memory peak of a step, because the step has a
+  /// single backward.
   [[nodiscard]] bool gradients_are_created_after_memory_peak(const plan::Plan& plan,
                                                              std::int64_t micro_batches) const;
   [[nodiscard]] Passes passes(const PipelinePositionCost& stage, const PipelineCost& pipeline,

@@ -12,10 +12,10 @@
 
 namespace stepwright::simulate {
 
-/// The turns of a pipeline schedule for one number of stages and of micro-batches, and their order.
+/// Turns (entries) of a pipeline schedule for given numbers of stages and micro-batches, in order.
 struct CachedScheduleTurns {
   schedule::ModelChunkPlacement placement;
-  /// Turns by pipeline position; with one strand, no turn is a pair.
+  /// Turns (forward or backward of a chunk) by pipeline rank; with one strand, no turn has both.
   std::vector<schedule::Turns> turns;
   schedule::ScheduleTurnOrder order;
 };
@@ -31,7 +31,7 @@ struct FullestScheduleMoments {
 /// too large, all are dropped; pointers returned before stay valid.
 class SimulatedScheduleCache {
  public:
-  /// Identifies a played schedule: the schedule with its numbers of stages and micro-batches.
+  /// Identifies a simulated schedule: the schedule with its numbers of stages and micro-batches.
   struct SimulatedScheduleKey {
     schedule::PipelineSchedule schedule;
     std::int64_t stages = 1;
@@ -54,7 +54,7 @@ class SimulatedScheduleCache {
 
   std::mutex mutex_;
   std::map<SimulatedScheduleKey, std::shared_ptr<Entry>> entries_;
-  std::int64_t turns_ = 0;  ///< Number of turns in all entries.
+  std::int64_t turns_ = 0;  ///< Number of turns (steps of schedules) in the cache.
 };
 
 }  // namespace stepwright::simulate

@@ -49,7 +49,7 @@ struct ShardingMessageCost {
   /// Seconds at the end of a step: small reductions, the gradient norm and the optimizer.
   double update_s = 0;
 
-  /// Adds the messages of other parameters of this position.
+  /// Adds the costs of messages for other parameters of the same pipeline rank.
   ShardingMessageCost& operator+=(const ShardingMessageCost& other);
 };
 

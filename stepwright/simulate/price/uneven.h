@@ -12,9 +12,8 @@
 
 namespace stepwright::simulate {
 
-/// How many seconds longer the busiest position takes for one micro-batch (forward and backward)
-/// with more query-key pairs (`pairs`) and with more tokens (`tokens`), divided by the relative
-/// increase.
+/// Extra seconds of the busiest pipeline rank for one micro-batch (forward and backward) with more
+/// query-key pairs (`pairs`) or tokens (`tokens`), divided by the relative increase.
 struct MicroBatchGrowthSeconds {
   double pairs = 0;
   double tokens = 0;
@@ -45,8 +44,8 @@ class UnevenMicroBatchWaitModel {
                                                const MicroBatchGrowthSeconds& seconds);
 
  private:
-  /// By how much a pipeline takes longer than with equal micro-batches, in standard deviations of
-  /// the time of one micro-batch: mean and variance over random sizes.
+  /// Mean and variance, over random micro-batch sizes, of the extra time of a pipeline compared to
+  /// equal micro-batches, in standard deviations of one micro-batch's time.
   struct PipelineMakespanExcess {
     double mean = 0;
     double variance = 0;

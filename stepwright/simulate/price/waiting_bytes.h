@@ -14,9 +14,9 @@ PeakBytes peak_kept_activation_bytes(const std::vector<ModelChunkCost>& chunks,
                                      const plan::Plan& plan, std::int64_t position,
                                      std::int64_t micro_batches);
 
-/// Returns the peak bytes of activations that wait in host memory for a position: by closed forms
-/// of how many micro-batches wait at once (`peak_offloaded_activation_bytes`), or at the fullest
-/// moments of a simulated schedule (`played_on_host`).
+/// Returns the peak bytes of activations that a pipeline rank keeps in host memory, by closed forms
+/// of how many micro-batches wait at once. `played_on_host` returns them for the fullest moments of
+/// a simulated schedule.
 double peak_offloaded_activation_bytes(const std::vector<ModelChunkCost>& chunks,
                                        const plan::Plan& plan, std::int64_t position,
                                        std::int64_t micro_batches);
@@ -24,10 +24,10 @@ double played_on_host(const std::vector<ModelChunkCost>& chunks,
                       const std::vector<schedule::WaitingMicroBatches>& fullest);
 
 /// Returns the peak activation bytes of a position over the fullest moments of a simulated
-/// schedule: the bytes that wait for backwards or weight gradients, and the turn that begins. Sets
-/// in `stage` the parameters whose gradients exist at the peak. `pairs`: by chunk the peaks of its
-/// forward beside a backward, above the bytes that waited before both; `cuts`: true if the schedule
-/// cuts backwards.
+/// schedule: the bytes kept for backwards or weight gradients, and those of the pass that begins.
+/// Sets in `stage` the parameters whose gradients exist at the peak. `pairs`: by chunk the peaks of
+/// its forward beside a backward, above the bytes that waited before both; `cuts`: true if the
+/// schedule cuts backwards.
 PeakBytes simulated_activation_peak_bytes(const std::vector<ModelChunkCost>& chunks,
                                           const std::vector<schedule::Beside<PeakBytes>>& pairs,
                                           const std::vector<schedule::WaitingMicroBatches>& fullest,

@@ -15,17 +15,17 @@ struct IsolatedStageSeconds {
   /// Seconds until the compute stream has ended; messages may still run then.
   double compute_end_s = 0;
   double compute_s = 0;  ///< Predicted seconds of computation, without slow-down by messages.
-  /// Seconds of exposed communication by `step::Scheme`, including the time by which messages slow
-  /// computation down.
+  /// Seconds of exposed communication by `step::ParallelismScheme`, including the time by which
+  /// messages slow computation down.
   std::array<double, kSchemes> exposed_s{};
   /// Seconds in which each link class carries a message (even sharing wastes no time, so this is
   /// the sum of its messages).
   std::array<double, cost::kLinkClasses> link_busy_s{};
 };
 
-/// Simulates pieces of a step on one stage by the rules of `simulate`, but without other stages:
-/// receives end at once, sends reach no stage, and collectives over several stages do not wait.
-/// Reuses its memory between runs; use one object per thread.
+/// Simulates pieces of a step on one stage by the rules of `simulate_step_program`, but without
+/// other stages: receives end at once, sends reach no stage, and collectives over several stages do
+/// not wait. Reuses its memory between runs; use one object per thread.
 class IsolatedStageSimulator {
  public:
   /// Simulates one template alone. `times` has an entry for each operator.

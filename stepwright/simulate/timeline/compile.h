@@ -37,7 +37,7 @@ class TaskQueueCompiler {
 
  private:
   /// Tasks and messages that a task waits for: the number of tasks of each stream, counted from the
-  /// start of the slot (-1: none), and the receives that must have ended.
+  /// start of the slot (schedule entry; -1: none), and the receives that must have ended.
   struct TaskPrerequisites {
     std::array<std::int32_t, step::kStreams> tasks;
     std::uint64_t receives = 0;

@@ -137,7 +137,7 @@ class StageSimulator {
   unsigned check_ = 0;    ///< Set of streams (bits) in `waiting_` whose wait may be over.
   struct Watch {
     unsigned streams = 0;  ///< Set of streams (bits) that wait for this lane.
-    /// Least number of ended tasks of the lane for which one of these streams waits.
+    /// Least number of ended tasks of the lane (stream, or arrivals) that a stream waits for.
     std::int32_t count = std::numeric_limits<std::int32_t>::max();
   };
   /// Waits of streams, by the lane (stream or arrivals) that they wait for.

@@ -43,7 +43,7 @@ struct StreamTask {
   /// Index, in the sequence of a forward or backward, of the operator template to which the task's
   /// operator belongs.
   std::int32_t item = 0;
-  /// Index of the task's operator in the template of its item, or `kWaitOnlyOperation`.
+  /// Index of the task's operator in the template of its item, or `kWaitOnlyTaskOperation`.
   std::int32_t operation = 0;
   TaskRole role = TaskRole::kComputation;
   cost::LinkClass link = cost::LinkClass::kNone;
@@ -73,7 +73,7 @@ struct TemplateSequenceTasks {
 };
 
 /// A priced step program as flat arrays of tasks, waits and messages, which the simulator runs. All
-/// slots of a sequence use its one track.
+/// schedule entries with equal operators share one track (tasks by stream).
 struct FlatPricedProgram {
   std::vector<StreamTask> tasks;
   std::vector<TaskWaitCondition> waits;

@@ -56,7 +56,7 @@ struct StageTimes {
   double end_s = 0;
   /// Predicted seconds of computation, without slow-down; equal to the total of the program.
   double compute_busy_s = 0;
-  /// Predicted seconds of messages that run alone, by `step::Scheme`.
+  /// Predicted seconds of messages that run alone, by `step::ParallelismScheme`.
   std::array<double, 7> communication_busy_s{};
 };
 

@@ -27,8 +27,8 @@ struct SimulatedScheduleSlot {
   StageQueueStates before;
   /// State of the stage after the slot (schedule entry), before any task starts at that time.
   StageQueueStates after;
-  /// Set of streams (bits) whose front task waits in a later slot than the others reach, for
-  /// something that does not happen in this slot.
+  /// Set of streams (bits) whose front task waits, in a later slot than other streams reach, for
+  /// something that does not happen in the recorded slot.
   unsigned beyond = 0;
   /// Earliest slot (schedule entry) in which any stream was, as an offset from the recorded slot; 0
   /// or negative.

@@ -46,7 +46,7 @@ struct QueueFrontTaskRate {
   double stretch = 0;
 };
 
-/// The queue of one stream: its place in the schedule, and the task at its front.
+/// State of one stream's queue: how far it is in the schedule, and its front task.
 struct StreamQueueState {
   QueueFrontTaskRate pace;
   /// The rate before `pace.since_s`; its `stretch` is 0 if the task started then.

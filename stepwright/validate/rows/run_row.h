@@ -50,8 +50,8 @@ struct PublishedRunRow {
   std::optional<double> trust;
   // Memory.
   std::string peak;  ///< Which memory peak the row states: a word of `kPeakKindNames`.
-  /// On which rank the memory peak was measured: `least`: the one with the least memory; empty: the
-  /// one with the most.
+  /// Rank on which the memory peak was measured: `least`: the one that needs the least memory;
+  /// empty: the one that needs the most.
   std::string peak_of;
   std::optional<double> memory_gib;
 };

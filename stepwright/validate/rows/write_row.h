@@ -13,8 +13,8 @@ namespace stepwright::validate {
 using RowCell = std::pair<std::string, std::string>;
 
 /// Returns the cells of a table's row that describe a user's own run completely: job, plan and
-/// outcome (`ok`, `oom`, `failed`); `row_plan` reads them back as an equal plan. `seconds`:
-/// measured step time; nullopt: not measured.
+/// outcome (`ok`, `oom`, `failed`); `job_and_plan_of_row` reads them back as an equal plan.
+/// `seconds`: measured step time; nullopt: not measured.
 std::vector<RowCell> run_to_table_row_cells(const plan::PlannedJob& planned, const std::string& id,
                                             const std::string& outcome,
                                             std::optional<double> seconds);

@@ -31,7 +31,12 @@ function setting(name, control, label, changed) {
   const change = (part) => changed(closed({ ...shown, ...part }));
   const modules = control.modules.map(({ name: module }) => module);
   const kind = words(name, (value) =>
-    change({ kind: value, every: value === "every" ? Math.max(shown.every, 2) : 1, first: 0, modules: value === "modules" ? [modules[0]] : [] }),
+    change({
+      kind: value,
+      every: value === "every" ? Math.max(shown.every, 2) : 1,
+      first: 0,
+      modules: value === "modules" ? [modules[0]] : [],
+    }),
   );
   const every = number(`${name} every nth layer`, (value) => change({ every: value, first: 0 }));
   const first = number(`${name} first layers of a chunk`, (value) => change({ every: 1, first: value }));
