@@ -336,11 +336,13 @@ void read_azure(DocumentNode root, ScriptLines& script) {
 /// Reads an experiment of Determined, whose launchers start a process for each slot
 /// (determined-ai/determined harness/determined/launch/).
 void read_determined(DocumentNode root, ScriptLines& script) {
-  constexpr std::int64_t kMostSlots = 8;  // Of one agent; a trial with more has several agents.
+  // An agent is assumed to have at most eight slots; a trial with more runs on several agents.
+  constexpr std::int64_t kMostSlots = 8;
   const std::int64_t slots = count_below(below(root, "resources"), "slots_per_trial");
-  const std::int64_t nodes = slots % kMostSlots == 0 ? slots / kMostSlots : 1;
-  const std::int64_t devices = std::max<std::int64_t>(slots, 1) / std::max<std::int64_t>(nodes, 1);
-  script.extent(std::max<std::int64_t>(nodes, 1), devices);
+  const std::int64_t nodes =
+      std::max<std::int64_t>(1, slots % kMostSlots == 0 ? slots / kMostSlots : 1);
+  const std::int64_t devices = std::max<std::int64_t>(1, slots) / nodes;
+  script.extent(nodes, devices);
   add_environment(below(below(root, "environment"), "environment_variables"), script);
   const DocumentNode entry = root.get("entrypoint");
   if (!entry.is_scalar()) return add_command(scalars_of(entry), script);
@@ -349,9 +351,9 @@ void read_determined(DocumentNode root, ScriptLines& script) {
     const std::string module = fmt::format("determined.launch.{} ", launcher);
     const std::size_t at = text.find(module);
     if (at == std::string::npos) continue;
-    text.replace(at, module.size(),
-                 fmt::format("torch.distributed.run --nnodes={} --nproc_per_node={} ",
-                             std::max<std::int64_t>(nodes, 1), devices));
+    text.replace(
+        at, module.size(),
+        fmt::format("torch.distributed.run --nnodes={} --nproc_per_node={} ", nodes, devices));
   }
   script.text(entry, text);
 }

@@ -7,11 +7,10 @@ namespace {
 constexpr NormTensorNames kQkNorm{KeptTensorRole::kQkv, KeptTensorRole::kQkStatistics,
                                   LayerPart::kQueryNorm, KeptTensorRole::kQueryNormCopies};
 
-/// Elements per token of queries, keys and values (and gates) of all heads of the model.
+/// Elements per token of queries, keys and values of all heads of the model.
 std::int64_t whole_projection_width(const StepSizesAndChoices& s) {
   const model::ModelArchitecture& m = *s.model;
-  const std::int64_t gates = m.attention_gate ? m.heads * m.value_head_elements() : 0;
-  return m.heads * m.head_dim + m.kv_heads * (m.head_dim + m.value_head_elements()) + gates;
+  return m.heads * m.head_dim + m.kv_heads * (m.head_dim + m.value_head_elements());
 }
 
 MatrixProduct qkv_product(const StepSizesAndChoices& s) {

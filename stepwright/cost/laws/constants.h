@@ -145,8 +145,7 @@ inline constexpr DocumentedConstant kGroupedPadding{
 inline constexpr DocumentedConstant kAtomicSumShare{
     "elements that scatter_add adds atomically, per FLOP of the fp32 vector peak", 7.2e-4, "",
     "flagos-ai/FlagGems pull request 4502, PyTorch on an H20 (44 TFLOP/s): 4096 x 4096 in fp16 "
-    ".546 "
-    "ms, 1024 x 65536 2.07 ms; in fp32 a seventh less"};
+    ".546 ms, 1024 x 65536 2.07 ms; in fp32 a seventh less"};
 inline constexpr DocumentedConstant kUnfusedAttentionShare{
     "products of unfused attention, share of peak", 0.36, "",
     "operator tables of arXiv 2509.22832: .30-.45 on A100, .34-.38 on GH200"};

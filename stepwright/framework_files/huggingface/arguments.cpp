@@ -407,15 +407,13 @@ TrainerProgram add_program_values(const SourceFile& file, const cluster::Cluster
 /// stated.
 void place_settings(const DocumentTree& stated, const std::string& settings,
                     const std::string& file, ImportReport& report) {
-  const auto place = [&](auto& one) {
+  each_setting(report, [&](auto& one) {
     const DocumentTree* said =
         one.line == 0 && one.file == settings ? stated.find(one.name) : nullptr;
     if (said == nullptr) return;
     one.file = file;
     one.line = said->line;
-  };
-  std::ranges::for_each(report.read, place);
-  std::ranges::for_each(report.not_read, place);
+  });
 }
 
 /// Reads a script that starts a program built on transformers' Trainer.

@@ -41,9 +41,7 @@ TransformersScriptRun read_transformers_script(const SourceFile& script, Sources
 
 void set_program_settings_file(const ShellWord& path, TransformersScriptRun& script) {
   const std::string name(last_path_part(path.text));
-  const auto copy = script.command.copies.find(name);
-  const std::string& source = copy == script.command.copies.end() ? name : copy->second.source;
-  for (const std::string& one : {name, source}) {
+  for (const std::string& one : {name, copied_file_name(name, script.command)}) {
     for (const SourceFile* file : script.files.programs) {
       if (last_path_part(file->name) != one) continue;
       script.files.program = file;

@@ -50,11 +50,15 @@ void check_hydra_words(const StartedCommand& command) {
   }
 }
 
+std::string copied_file_name(std::string_view name, const StartedCommand& command) {
+  const auto copy = command.copies.find(std::string(name));
+  return copy == command.copies.end() ? std::string(name) : copy->second.source;
+}
+
 const SourceFile* find_command_file(std::string_view name, Sources files,
                                     const StartedCommand& command) {
-  const auto copy = command.copies.find(std::string(name));
-  const std::string_view source = copy == command.copies.end() ? name : copy->second.source;
-  for (const std::string_view one : {name, source}) {
+  const std::string source = copied_file_name(name, command);
+  for (const std::string_view one : {name, std::string_view(source)}) {
     for (const SourceFile& file : files) {
       if (launch_scripts::path_base_name(file.name) == one) return &file;
     }

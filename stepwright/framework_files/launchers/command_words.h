@@ -25,6 +25,10 @@ struct CommandOption {
 /// other words are ignored.
 std::vector<CommandOption> command_options(Words words);
 
+/// Returns the name (without folders) of the file that the command's script copies to the file
+/// `name`; `name` itself if the script makes no such copy.
+std::string copied_file_name(std::string_view name, const StartedCommand& command);
+
 /// Returns the file with this name (without folders): one of `files`, else one that the command's
 /// script writes; null if there is none. The pointer is valid as long as `files` and `command`.
 const SourceFile* find_command_file(std::string_view name, Sources files,

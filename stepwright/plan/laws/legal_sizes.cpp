@@ -24,10 +24,6 @@ std::int64_t dealt_ffn(const model::ModelArchitecture& model) {
   return width;
 }
 
-}  // namespace
-
-namespace {
-
 /// True if tensor ranks may gather the projection of queries, keys and values: equal parts of its
 /// columns, and no gates beside the queries, which Megatron-Core 0.16 does not slice
 /// (megatron/core/transformer/attention.py, get_query_key_value_tensors).
