@@ -24,14 +24,14 @@ Json answer(const char* question) {
                static_cast<double>(state.most));
         });
   } catch (const std::exception& error) {
-    return stepwright::explore::error_json(error);
+    return stepwright::explore::explorer_error_json(error);
   }
 }
 
 }  // namespace
 
-/// Answers a question as JSON (`explore`), or with a failure (`error_json`). Both texts end with a
-/// zero; the answer is the caller's to free.
+/// The answer to a question as JSON (`answer_explorer_question`), or the failure (`explorer_error_json`).
+/// Question and answer end with a zero; the caller frees the answer.
 extern "C" __attribute__((export_name("ask"))) char* ask(const char* question) {
   const std::string text = answer(question).dump(-1, ' ', false, Json::error_handler_t::replace);
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
