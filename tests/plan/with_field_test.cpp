@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "tests/plan/refusal.h"
 
 namespace stepwright::plan {
@@ -82,6 +84,33 @@ TEST(WithField, AProfileIsAnotherClusterOfAsManyNodes) {
   EXPECT_THAT(field_refused("cluster.profile=dgx-h201"), HasSubstr("did you mean 'dgx-h200'?"));
   field_refused("cluster.profile=");
   field_refused("cluster.profile=[dgx-h200]");
+}
+
+nlohmann::ordered_json kernels(const PlannedJob& plan) { return plan_json(plan)["job"]["kernels"]; }
+
+nlohmann::ordered_json default_kernels_of(PlannedJob plan) {
+  plan.job.kernels = default_kernels(plan.job.framework, plan.job.cluster.device);
+  return kernels(plan);
+}
+
+TEST(WithField, KernelsFollowAnotherFrameworkAndDevice) {
+  const PlannedJob torchtitan = with("framework=torchtitan");
+  EXPECT_EQ(kernels(torchtitan), default_kernels_of(torchtitan));
+  EXPECT_NE(kernels(torchtitan), kernels(planned()));
+  EXPECT_EQ(kernels(plan_with_field(torchtitan, "framework=megatron-core")),
+            kernels(with("framework=megatron-core")));
+  EXPECT_EQ(kernels(plan_with_field(torchtitan, "framework.version=0.1")),
+            kernels(with("framework={name: torchtitan, version: '0.1'}")));
+  const PlannedJob on_h100 =
+      plan_with_field(with("framework=megatron-core"), "cluster.profile=dgx-h100");
+  EXPECT_EQ(kernels(on_h100), default_kernels_of(on_h100));
+  EXPECT_NE(on_h100.job.kernels.attention, planned().job.kernels.attention);
+}
+
+TEST(WithField, StatedKernelsStayUnderAnotherFramework) {
+  const PlannedJob stated = with("kernels.loss_chunks=4");
+  EXPECT_EQ(plan_with_field(stated, "framework=torchtitan").job.kernels.loss_chunks, 4);
+  EXPECT_EQ(plan_with_field(stated, "cluster.profile=dgx-h100").job.kernels.loss_chunks, 4);
 }
 
 TEST(WithField, DevicesTakeThePlaceOfNodes) {

@@ -12,6 +12,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/fields_to_set.h"
 #include "stepwright/plan/files/write_plan.h"
+#include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright::plan {
 namespace {
@@ -148,8 +149,33 @@ YamlJsonDocument of_devices(DocumentTree file, const Assignment& set) {
   return replaced(std::move(file), set.path, set.value, set.name);
 }
 
+/// True if the field decides which kernels a plan file without `kernels` has.
+bool decides_default_kernels(std::string_view path) {
+  return path == "job.framework" || path.starts_with("job.framework.") ||
+         path == "job.cluster.profile" || path == "job.cluster.device";
+}
+
+/// Removes the kernels that equal the defaults of the plan's framework and device, so that they
+/// follow another framework or device.
+void forget_default_kernels(DocumentTree& file, PlannedJob planned) {
+  planned.job.kernels = default_kernels(planned.job.framework, planned.job.cluster.device);
+  DocumentTree usual_file = plan_file_tree(planned, true);
+  DocumentTree& usual = *find_path(usual_file, "job.kernels");
+  DocumentTree& kernels = *find_path(file, "job.kernels");
+  DocumentTree stated = DocumentTree::make_empty_mapping();
+  for (std::size_t i = 0; i < kernels.items.size(); i += 2) {
+    const std::string& key = kernels.items[i].text;
+    const DocumentTree* default_value = usual.find(key);
+    if (default_value == nullptr || *default_value != kernels.items[i + 1]) {
+      stated.set(key, kernels.items[i + 1]);
+    }
+  }
+  kernels = std::move(stated);
+}
+
 PlannedJob applied(const PlannedJob& planned, const Assignment& set) {
   DocumentTree file = plan_file_tree(planned, true);
+  if (decides_default_kernels(set.path)) forget_default_kernels(file, planned);
   const bool word =
       !set.value.empty() && !set.value.starts_with('[') && !set.value.starts_with('{');
   const YamlJsonDocument document = set.path == "job.cluster.profile" && word
