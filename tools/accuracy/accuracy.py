@@ -640,24 +640,22 @@ def page(command: str, left_out: str) -> str:
         f"error is {percent(even['median_of_places'])} %.\n\n"
     )
     aside = (
-        "No constant was fitted to the runs of the table of unseen stacks; after their first "
-        "errors were known, "
-        "effects that the model\nlacked were looked up in public code.\n\n"
+        "No constant was fitted to the runs of the table below. After the first errors of these "
+        "runs were known,\neffects that the models lacked were added from public code.\n\n"
     )
     intervals = (
-        "\nEvery predicted step time has an interval that is to hold 80 % of measured times; it is "
-        "wider the farther a job\nis from measured runs ([how "
-        "wide](models.md#intervals-of-a-step)). The runs of the table of unseen stacks "
+        "\nEvery predicted step time has an interval that should contain the measured time with a "
+        "probability of 80 %; the\nless a job resembles measured runs, the wider is its interval "
+        "([how wide](models.md#intervals-of-a-step)).\nThe runs of the table of unseen stacks "
         "calibrate the "
         "intervals;\n[left_out.md](accuracy/left_out.md) judges the intervals of each source "
         "without its own runs.\n\n"
     )
     decided = (
-        f"- In {choices['groups']} groups of measured plans for one job, the plan predicted "
-        "fastest (by "
-        "a fit without the group's source)\n  is "
-        f"{percent(choices['mean_regret'])} % slower than the fastest measured plan in the mean, "
-        f"and is that plan in {choices['best_chosen']} groups.\n\n"
+        f"- {choices['groups']} groups of runs each measured several plans of one job. In "
+        f"{choices['best_chosen']} groups, the plan that is predicted fastest\n  (by a fit without "
+        "the group's source) is the fastest measured plan; in the mean, it is "
+        f"{percent(choices['mean_regret'])} % slower than\n  the fastest measured plan.\n\n"
         "- Predicted memory peaks of a stated kind (allocated, reserved, used) are off by "
         f"{percent(peaks['median_abs_error'])} % in the median.\n"
         f"  Of {clear} runs with a predicted peak more than 5 % away from the capacity, "

@@ -410,9 +410,9 @@ runs to which the constants of training (`stepwright/cost/training/conditions.ya
   a fit has the middle of the others' constants; settings known from public code stay.
 
 Constants other than those of training come from single operators, data sheets and articles. The
-judged runs did guide the structure of the model, and errors of left-out sources the widths of
-device priors (of some twenty settings); the runs of
-[zero_bubble_published.md](zero_bubble_published.md) guided neither.
+structure of the models was chosen with the judged runs in view, and the widths of device priors (of
+some twenty settings) with the errors of left-out sources; the runs of
+[zero_bubble_published.md](zero_bubble_published.md) were used for neither.
 """
 
 
@@ -624,11 +624,10 @@ def calibrate(
     found = intervals.calibrated(left_out_runs(fit, tables, results), unseen_runs(fit.runs.command))
     report.add(
         "\n## Intervals of 80 %\n\nThe interval of a predicted step is wider the farther a job is "
-        "from measured runs\n([models.md](../models.md#intervals-of-a-step)). Fits without the "
-        "judged runs give the factors by which\nintervals widen; sources that took part in no fit "
-        "give the ends of the narrowest interval. In the\ntable, the ends of a source's "
-        "intervals come "
-        "from fits to the other sources.\n"
+        "from measured runs\n([models.md](../models.md#intervals-of-a-step)). The factors by which "
+        "intervals widen come from\nfits without the judged runs; the ends of the narrowest "
+        "interval come from runs of sources that\ntook part in no fit. In the table, the ends of a "
+        "source's intervals come from fits to the other\nsources.\n"
     )
     report.add("\n".join(found.table()))
     return found

@@ -252,10 +252,10 @@ def wins(studies: dict[str, dict]) -> str:
     return f"""**HO-Ring wins** where messages are large and links inside nodes are much faster than
         between them. On 16 nodes of DGX H100 an all-reduce of 1 GiB takes {ring:.1f} times as
         long by one ring, which leaves NICs idle, {turns:.2f} times by two levels in turn, and
-        {rings:.2f} times by rings on all NICs, which send nearly the least bytes. HO-Ring's gain
-        over rings is larger on two nodes, where rings send (N-1)/N of the buffer between nodes
-        and HO-Ring half ({two:.2f} on DGX A100), and on 128 nodes of DGX H100, where HO-Ring has
-        n-1 hops instead of N-1 ({many:.2f})."""
+        {rings:.2f} times by rings on all NICs, which send nearly the least bytes. HO-Ring gains
+        more over rings on two nodes ({two:.2f} on DGX A100), because rings send (N-1)/N of the
+        buffer between nodes and HO-Ring only half of it. HO-Ring also gains more on 128 nodes of
+        DGX H100 ({many:.2f}), because its messages make n-1 hops instead of N-1."""
 
 
 def loses_to_steps(h100: dict) -> str:
@@ -267,10 +267,11 @@ def loses_to_steps(h100: dict) -> str:
     own = [time_text(times(point)["ho-ring"]) for point in (long, short)]
     halved = [time_text(times(point)["rail-halving"]) for point in (long, short)]
     return f"""- *on many nodes, or with short messages.* On {LARGEST:,} nodes of DGX H100 an
-        all-gather of 1 GiB, whose bytes take {time_text(long["least_s"])}, takes {own[0]} by
-        HO-Ring and {halved[0]} by rail-halving, of 64 MiB {own[1]} and {halved[1]}: HO-Ring
-        needs {LARGEST - 1:,} hops between nodes ({time_text(hops)} of starts and latencies) and
-        {inside_messages:,} messages of a rank inside ({time_text(starts)} of starts)."""
+        all-gather of 1 GiB, whose bytes alone take {time_text(long["least_s"])}, takes {own[0]} by
+        HO-Ring and {halved[0]} by rail-halving; an all-gather of 64 MiB takes {own[1]} by HO-Ring
+        and {halved[1]} by rail-halving. HO-Ring needs {LARGEST - 1:,} hops between nodes
+        ({time_text(hops)} of starts and latencies) and {inside_messages:,} messages of a rank
+        inside ({time_text(starts)} of starts)."""
 
 
 def loses_on_balance(balanced: dict) -> str:
@@ -333,8 +334,8 @@ def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -
         f"## {title}",
         "",
         paragraph(
-            f"Links inside a node of {text} carry {inside / 1e9:.4g} GB/s, a GPU's share of the"
-            f" NICs {rail / 1e9:.4g} GB/s: {inside / rail:.3g} to 1."
+            f"Inside a node of {text}, links carry {inside / 1e9:.4g} GB/s,"
+            f" {inside / rail:.3g} times a GPU's share of the NICs ({rail / 1e9:.4g} GB/s)."
         ),
     ]
     if rows:
@@ -413,10 +414,10 @@ def starts(command: str) -> str:
     """How much hangs on the start of a message."""
     nodes = (2, 16, 128, LARGEST)
     lines = [
-        "## How much hangs on the start of a message",
+        "## How much depends on the start of a message",
         "",
-        "Gains of HO-Ring in an all-reduce on DGX H100, by closed form (for rings up to a quarter",
-        "off):",
+        "The table has gains of HO-Ring in an all-reduce on DGX H100, by closed form (whose times",
+        "of rings are up to a quarter off):",
         "",
         "| a message starts in | payload | " + " | ".join(f"{n:,} nodes" for n in nodes) + " |",
         "|---|---|" + "---|" * len(nodes),

@@ -30,11 +30,11 @@ and a small bubble; zero-bubble schedules have no pairs.
 `stepwright study schedules` runs M micro-batches on P positions without messages between positions.
 On every position a forward takes F = 1, a backward B = 2 (half of it weight gradients), and both
 together C. Each cell has the fastest schedule that holds at most P activations on every position,
-as 1F1B does, and how many times faster than 1F1B this schedule is; behind a semicolon stands the
-fastest schedule with at most P + 1/2 activations, if it is another one. Schedules that never run a
-forward beside a backward do not depend on C: the first column has the best of them. One activation
-is what one micro-batch keeps on a position. Schedules `interleaved` and `paired` have 2 chunks, or
-4 if the cell says 4. Schedule `dualpipe`, which holds every weight twice, is left out.
+as 1F1B does, and how many times faster than 1F1B this schedule is; after a semicolon, a cell has
+the fastest schedule with at most P + 1/2 activations, if it is another one. Schedules that never
+run a forward beside a backward do not depend on C: the first column has the best of them. One
+activation is what one micro-batch keeps on a position. Schedules `interleaved` and `paired` have 2
+chunks, or 4 if the cell says 4. Schedule `dualpipe`, which holds every weight twice, is left out.
 """
 
 FORWARD, BACKWARD, WEIGHT = 1.0, 2.0, 1.0
@@ -51,10 +51,10 @@ sequences of 8,192 tokens, micro-batches of one, sequence parallelism, no recomp
 a GPU (`-`: needs more memory or micro-batches). Column "messages" has the exposed time of tensor
 parallelism in 1F1B's step. Column "one strand" has the best schedule of 1f1b, interleaved (2
 chunks), zb-h1, zb-h2, zb-v, v-half, v-min and auto (2 chunks); the columns to its right have
-schedules with two strands (paired: 2 chunks). A cell has two speeds relative to 1F1B with even
-layers: with even layers / with the best split of up to two layers fewer in the embedding's chunk
-and three in the head's. Fewer layers there balance the schedules `folded`, `dualpipev` and
-`stp`, which have embedding and head on one position.
+schedules with two strands (paired: 2 chunks). The two figures of a cell are speeds relative to 1F1B
+with even layers: first with even layers, then with the best uneven split (up to two layers fewer in
+the chunk of the embedding, three in that of the head). Fewer layers in these two chunks balance the
+work of schedules `folded`, `dualpipev` and `stp`, which have embedding and head on one position.
 """
 
 

@@ -27,7 +27,7 @@ This page (`make search`) compares three ways to choose a plan on the same cost 
 plan is simulated. `stepwright study search JOB` compares the three ways for any job, with the
 number of plans that each way evaluated.
 
-- **tune** searches the whole space of the job.
+- **tune** searches all plans that the job allows.
 
 - **Rule of thumb**: what an expert runs without a search, by the guides of Megatron-LM and
   Megatron-Core (2104.04473, 2205.05198): the smallest tensor x pipeline that fits, tensor inside
@@ -55,13 +55,14 @@ that it chose ({chosen}), which shows only in the simulation; another plan is fa
 
 CLAIMS = """## Beside published claims
 
-- A published planner claims 1.36 times the speed of Megatron-LM's own configurations. In the table
-  the rule of thumb takes {rule_mean:.2f} times as long as the plan of `tune` (geometric mean of
-  {rules} jobs, least {rule_least:.2f}).
+- An article about another planner states that its plans are 1.36 times as fast as Megatron-LM's own
+  configurations. In the table the rule of thumb takes {rule_mean:.2f} times as long as the plan of
+  `tune` (geometric mean of {rules} jobs, least {rule_least:.2f}).
 
-- The published planner claims to choose as Alpa does on Alpa's jobs. In the table the Alpa-style
-  plan takes {alpa_mean:.2f} times as long as that of `tune` (geometric mean of {alpas} jobs, least
-  {alpa_least:.2f}); it is slower where interleaving, context parallelism or sharding in groups win.
+- That planner's article also states that it chooses the same plans as Alpa for Alpa's jobs. In the
+  table the Alpa-style plan takes {alpa_mean:.2f} times as long as that of `tune`
+  (geometric mean of {alpas} jobs, least {alpa_least:.2f}); it is slower where interleaving, context
+  parallelism or sharding in groups win.
 
 - One cost model predicts all plans of the table, so the table says what searches find in the
   model, not what a cluster would measure; [accuracy.md](accuracy.md) has the model's errors.

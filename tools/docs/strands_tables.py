@@ -23,9 +23,9 @@ INTRODUCTION = """# Two strands beside published figures
 The table compares predicted MFU with the MFU that the authors of TWIST report for Megatron and for
 two strands ("Introducing TWIST: Bringing Double-Helix Training to Hopper", blog of March 2026:
 DHelix on Megatron core 0.14, without the first release's mistake). Layers, heads and vocabulary of
-TWIST's models, sharding NNG, no recomputation and cluster profiles are assumed. Column "Megatron"
-is predicted with pipeline schedule `1f1b`, reductions and gathers running beside weight gradients;
-column "two strands" (two micro-batches at once on a GPU) with schedule `folded`, or `paired`
+TWIST's models, sharding NNG, no recomputation and cluster profiles are assumed. Predictions of
+Megatron use pipeline schedule `1f1b`, with reductions and gathers that overlap weight gradients.
+Predictions of two strands (two micro-batches at once on a GPU) use schedule `folded`, or `paired`
 without a pipeline. Predictions use Megatron-Core's constants, fitted to other runs. No MFU is
 published for schedule `dualpipev`, which runs two micro-batches at once with a smaller bubble.
 

@@ -9,6 +9,7 @@ reads, with what each kind has at the peak and what stands after the step. The c
 and what its allocator cannot use are not in it. With --messages rows say instead how many
 collectives the step calls, and the bytes of their whole buffers (data/framework_messages.csv). Rows
 are appended to OUT; cases that stand there are left out, and several processes may share one file.
+PYTHONPATH names the packages: .venv/judges_tuning, for float8 also .venv/judges_memory.
 """
 
 from __future__ import annotations

@@ -137,8 +137,9 @@ def judged(lab: str, times: Times) -> list[str]:
         f"{size_text(worst[1])}); for "
         f"messages of any size at most {slower[most]:.2f} times the fastest other algorithm "
         f"(worst: {most[0]}, {size_text(most[1])}). For messages of {size_text(BAR_BYTES)} and "
-        f"more, HO-Ring's gain over the ring is at least {100 * short[least]:.0f} % of the gain "
-        f"that the sent bytes predict (worst: {least[0]}, {size_text(least[1])}).",
+        f"more, HO-Ring is faster than the flat ring by at least {100 * short[least]:.0f} % of the "
+        f"factor by which the times of the sent bytes alone differ (worst: {least[0]}, "
+        f"{size_text(least[1])}).",
     ]
 
 
