@@ -149,6 +149,49 @@ std::vector<plan::CollectiveAlgorithmChoices> block_algorithms(
   return all;
 }
 
+/// Visits a grid's plan with each combination of sequence parallelism, tensor input, context
+/// exchange and algorithms.
+template <class VisitorCallback>
+void each_combination(const SearchSpaceDimensions& space, plan::Plan plan,
+                      VisitorCallback&& visit) {
+  const std::vector<plan::CollectiveAlgorithmChoices> algorithms =
+      block_algorithms(space.collectives);
+  for (const bool sequence_parallel : space.sequence_parallel) {
+    for (const plan::GatheredInputPolicy input : space.tensor_input) {
+      for (const plan::ContextKind kind : space.context_kind) {
+        for (const plan::CollectiveAlgorithmChoices& collectives : algorithms) {
+          plan.sequence_parallel = sequence_parallel;
+          plan.tensor_input = input;
+          plan.context_kind = kind;
+          plan.collectives = collectives;
+          visit(std::as_const(plan));
+        }
+      }
+    }
+  }
+}
+
+/// Adds a combination with each of the `different` overlaps. `rule`: the rule that it breaks
+/// without overlap.
+void add_overlaps(BlockChoiceTable& table, const plan::Job& job, const SearchSpaceDimensions& space,
+                  plan::Plan plan, std::optional<plan::PlanLegalityRule> rule,
+                  const std::vector<plan::OverlapFlags>& different, std::vector<SeenBlock>& seen) {
+  const std::int64_t overlaps = std::ssize(space.overlap);
+  const std::int64_t sets = std::ssize(space.offload.activations);
+  if (rule) return count(table.refused, *rule, overlaps * sets);
+  table.points += (overlaps - std::ssize(different)) * sets;
+  const plan::OverlapFlags usual = plan.overlap;
+  for (const plan::OverlapFlags& overlap : different) {
+    plan.overlap = overlap;
+    const auto own = chooses_alike(overlap, usual) ? rule : plan::first_broken_rule(job, plan);
+    if (own && *own <= kLastBlockRule) {
+      count(table.refused, *own, sets);
+    } else {
+      add_offloaded(table, job, space, plan, seen);
+    }
+  }
+}
+
 }  // namespace
 
 std::int64_t mark_first_choices_without_parameters(std::vector<ModelBlockChoice>& choices) {
@@ -165,46 +208,25 @@ std::int64_t mark_first_choices_without_parameters(std::vector<ModelBlockChoice>
   return first;
 }
 
-// NOLINTNEXTLINE(readability-function-size): one loop per dimension
+BrokenBlockRules broken_block_rules(const plan::Job& job, const SearchSpaceDimensions& space,
+                                    const plan::Plan& grid) {
+  BrokenBlockRules rules;
+  each_combination(space, grid, [&](const plan::Plan& plan) {
+    const auto rule = plan::first_broken_rule(job, plan);
+    rules.push_back(rule && *rule <= kLastBlockRule ? rule : std::nullopt);
+  });
+  return rules;
+}
+
 BlockChoiceTable block_table(const plan::Job& job, const SearchSpaceDimensions& space,
-                             const plan::Plan& grid) {
+                             const plan::Plan& grid, const BrokenBlockRules& rules) {
   BlockChoiceTable table;
   std::vector<SeenBlock> seen;
-  plan::Plan plan = grid;
-  const std::int64_t overlaps = std::ssize(space.overlap);
-  const std::int64_t sets = std::ssize(space.offload.activations);
   const std::vector<plan::OverlapFlags> different = overlaps_of(job, space, grid);
-  const std::vector<plan::CollectiveAlgorithmChoices> algorithms =
-      block_algorithms(space.collectives);
-  for (const bool sequence_parallel : space.sequence_parallel) {
-    for (const plan::GatheredInputPolicy input : space.tensor_input) {
-      for (const plan::ContextKind kind : space.context_kind) {
-        plan.sequence_parallel = sequence_parallel;
-        plan.tensor_input = input;
-        plan.context_kind = kind;
-        for (const plan::CollectiveAlgorithmChoices& collectives : algorithms) {
-          plan.collectives = collectives;
-          plan.overlap = grid.overlap;
-          const auto rule = plan::first_broken_rule(job, plan);
-          if (rule && *rule <= kLastBlockRule) {
-            count(table.refused, *rule, overlaps * sets);
-            continue;
-          }
-          table.points += (overlaps - std::ssize(different)) * sets;
-          for (const plan::OverlapFlags& overlap : different) {
-            plan.overlap = overlap;
-            const auto own =
-                chooses_alike(overlap, grid.overlap) ? rule : plan::first_broken_rule(job, plan);
-            if (own && *own <= kLastBlockRule) {
-              count(table.refused, *own, sets);
-            } else {
-              add_offloaded(table, job, space, plan, seen);
-            }
-          }
-        }
-      }
-    }
-  }
+  auto rule = rules.begin();
+  each_combination(space, grid, [&](const plan::Plan& plan) {
+    add_overlaps(table, job, space, plan, *rule++, different, seen);
+  });
   if (table.choices.empty())
     count(table.not_run, plan::FrameworkProperty::kOverlap, std::exchange(table.points, 0));
   table.choices.shrink_to_fit();
@@ -212,7 +234,7 @@ BlockChoiceTable block_table(const plan::Job& job, const SearchSpaceDimensions& 
   return table;
 }
 
-bool is_repeated_block_choice(const std::vector<ModelBlockChoice>& blocks,
+bool is_repeated_block_choice(std::span<const ModelBlockChoice> blocks,
                               const ModelBlockChoice& block, const PipelineStageChoice& stage) {
   const plan::OffloadModuleSet modules =
       plan::effective_offload_modules(block.offloaded, stage.recompute);

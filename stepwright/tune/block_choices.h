@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "stepwright/tune/choices.h"
@@ -36,6 +38,7 @@ struct ModelBlockChoice {
     }
     return false;
   }
+  bool operator==(const ModelBlockChoice&) const = default;
 };
 
 struct BlockChoiceTable {
@@ -52,12 +55,23 @@ struct BlockChoiceTable {
 /// Sets `first_without_parameters` of all block choices, and returns for how many it is true.
 std::int64_t mark_first_choices_without_parameters(std::vector<ModelBlockChoice>& choices);
 
+/// The rules on blocks that the plans of a grid break, without overlap: one for each combination of
+/// sequence parallelism, tensor input, context exchange and algorithms, in search order; nullopt:
+/// the combination is legal.
+using BrokenBlockRules = std::vector<std::optional<plan::PlanLegalityRule>>;
+
+BrokenBlockRules broken_block_rules(const plan::Job& job, const SearchSpaceDimensions& space,
+                                    const plan::Plan& grid);
+
+/// Lists the block choices of a grid. Apart from offloaded activations, they depend on `rules`
+/// (`broken_block_rules` of the grid) and on which degrees are above 1; not on the degrees
+/// themselves, nor on the rank order.
 BlockChoiceTable block_table(const plan::Job& job, const SearchSpaceDimensions& space,
-                             const plan::Plan& grid);
+                             const plan::Plan& grid, const BrokenBlockRules& rules);
 
 /// True if `block` with `stage` is the same plan as another block choice with `stage`: they differ
 /// only in offloading activations that the stage recomputes anyway.
-bool is_repeated_block_choice(const std::vector<ModelBlockChoice>& blocks,
+bool is_repeated_block_choice(std::span<const ModelBlockChoice> blocks,
                               const ModelBlockChoice& block, const PipelineStageChoice& stage);
 
 /// Writes a block choice into a plan. Call it before writing the stage choice, which overrides some

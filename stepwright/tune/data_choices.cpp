@@ -17,14 +17,11 @@ constexpr plan::FrameworkProperty kOfStates[] = {
     plan::FrameworkProperty::kSharding, plan::FrameworkProperty::kGroups,
     plan::FrameworkProperty::kAccumulate, plan::FrameworkProperty::kOffload};
 
-constexpr plan::FrameworkProperty kOfStrategies[] = {plan::FrameworkProperty::kSharding,
-                                                     plan::FrameworkProperty::kGroups,
+/// Kinds of choices of a strategy that the framework runs (`runs_strategy`) with its groups.
+constexpr plan::FrameworkProperty kOfStrategies[] = {plan::FrameworkProperty::kGroups,
                                                      plan::FrameworkProperty::kAlgorithms};
 constexpr collective::CollectiveAlgorithm plan::CollectiveAlgorithmChoices::* kOfDataMessages[] = {
     &plan::CollectiveAlgorithmChoices::data};
-
-/// The last rule, in their order, that depends on the grid and sharding groups only.
-constexpr plan::PlanLegalityRule kLastGroupRule = plan::PlanLegalityRule::kExpertShardingGroup;
 
 /// Returns the group sizes that a plan of this grid may have, with `node` replaced by its number.
 std::vector<std::int64_t> resolved(const std::vector<std::int64_t>& groups, std::int64_t node) {
@@ -214,8 +211,7 @@ void add_strategy(DataParallelChoiceTable& table, const plan::Job& job,
   const auto broken = [&](std::int64_t inner, std::int64_t expert) {
     plan.sharding.group = inner;
     plan.sharding.expert_group = expert;
-    const auto rule = plan::first_broken_rule(job, plan);
-    return rule && *rule <= kLastGroupRule;
+    return plan::first_broken_sharding_rule(job, plan).has_value();
   };
   std::vector<std::int64_t> experts =
       job.model.experts ? groups.expert : std::vector<std::int64_t>{1};

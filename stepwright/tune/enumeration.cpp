@@ -1,6 +1,8 @@
 #include "stepwright/tune/enumeration.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "stepwright/plan/frameworks/defaults.h"
 
@@ -216,7 +218,7 @@ void LegalPlanCounter::add_grid(const plan::Plan& plan, bool repeated) {
   RankGridChoice& grid = grids_.emplace_back(
       RankGridChoice{plan.parallel, plan.rank_order, blocks.choices, blocks.without_parameters,
                      &stages, &data, narrowest(space_.accumulate)});
-  if (space_.framework) keep_running(grid);
+  if (space_.framework) keep_running(grid, blocks);
   legal_ = plus(legal_, legal_plans(grid));
 }
 
@@ -232,7 +234,7 @@ void LegalPlanCounter::refuse_offloads(const DataParallelChoiceTable& data, std:
 }
 
 /// Removes blocks that give up overlap though nothing in the grid asks for it.
-void LegalPlanCounter::keep_running(RankGridChoice& grid) {
+void LegalPlanCounter::keep_running(RankGridChoice& grid, const BlockChoiceTable& blocks) {
   static constexpr plan::FrameworkProperty kOfJob[] = {
       plan::FrameworkProperty::kPrecision, plan::FrameworkProperty::kOptimizer,
       plan::FrameworkProperty::kModel, plan::FrameworkProperty::kTrained,
@@ -247,10 +249,17 @@ void LegalPlanCounter::keep_running(RankGridChoice& grid) {
   grid.joint =
       *joint_of_job_ | space_.framework->single_collective_algorithm_rule(kOfGrids, job_, plan);
   const std::uint64_t holds = grid.joint.holds | grid.stages->holds | grid.data->holds;
-  std::erase_if(grid.blocks, [&](const ModelBlockChoice& block) {
-    return block.gives_up_overlap_needlessly(holds | block.joint.holds);
-  });
-  grid.blocks_without_parameters = mark_first_choices_without_parameters(grid.blocks);
+  const auto [entry, fresh] = running_blocks_.try_emplace({&blocks, holds});
+  RunningBlocks& running = entry->second;
+  if (fresh) {
+    std::ranges::copy_if(blocks.choices, std::back_inserter(running.choices),
+                         [&](const ModelBlockChoice& block) {
+                           return !block.gives_up_overlap_needlessly(holds | block.joint.holds);
+                         });
+    running.without_parameters = mark_first_choices_without_parameters(running.choices);
+  }
+  grid.blocks = running.choices;
+  grid.blocks_without_parameters = running.without_parameters;
 }
 
 /// Counts by the framework lines that choices break or make hold: few choices differ in them.
@@ -290,11 +299,19 @@ const BlockChoiceTable& LegalPlanCounter::blocks(const plan::Plan& grid) {
   const BlockKey key{{size.tensor, size.context, size.expert, size.expert_tensor},
                      {some(size.pipeline), some(size.data), some(size.expert_data_degree())},
                      grid.rank_order};
-  auto found = blocks_.find(key);
-  if (found == blocks_.end()) {
-    found = blocks_.emplace(key, block_table(job_, space_, grid)).first;
+  const BlockChoiceTable*& known = blocks_[key];
+  if (known != nullptr) return *known;
+  // Whether activations may be offloaded depends on the degrees themselves.
+  const bool offloads = space_.offload.activations.size() != 1;
+  BlockTableKey table{broken_block_rules(job_, space_, grid),
+                      {size.tensor, size.pipeline, size.context, size.expert, size.expert_tensor,
+                       size.data, size.expert_data_degree()}};
+  if (!offloads) {
+    for (std::int64_t& degree : table.second) degree = std::min<std::int64_t>(2, degree);
   }
-  return found->second;
+  const auto [entry, fresh] = block_tables_.try_emplace(std::move(table));
+  if (fresh) entry->second = block_table(job_, space_, grid, entry->first.first);
+  return *(known = &entry->second);
 }
 
 const StageChoiceTable& LegalPlanCounter::stages(const plan::Plan& legal) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace stepwright::tune {
 struct RankGridChoice {
   plan::ParallelismDegrees parallel;
   plan::RankOrder order;  ///< Order of the rank axes (tensor, context, data ...) in canonical form.
-  std::vector<ModelBlockChoice> blocks;
+  std::span<const ModelBlockChoice> blocks;  ///< Stored by the `LegalPlanCounter` of the grid.
   std::int64_t blocks_without_parameters = 0;
   const StageChoiceTable* stages = nullptr;
   const DataParallelChoiceTable* data = nullptr;
@@ -81,16 +82,24 @@ class LegalPlanCounter {
   /// algorithms of a combination of degrees depend.
   using DataKey = std::tuple<plan::StridedRanks, plan::StridedRanks, std::int64_t, std::int64_t,
                              std::int64_t, plan::DegreeSet, plan::ParallelismDegrees>;
-  /// Cache key of block choices: the tensor, context, expert and expert-tensor degrees; pipeline,
-  /// data and expert-data degrees, as far as blocks depend on them; the order of ranks.
+  /// Cache key of the rules on blocks: the tensor, context, expert and expert-tensor degrees;
+  /// pipeline, data and expert-data degrees, as far as blocks depend on them; the order of ranks.
   using BlockKey =
       std::tuple<std::array<std::int64_t, 4>, std::array<std::int64_t, 3>, plan::RankOrder>;
+  /// Cache key of block choices: the rules that combinations break, and the degrees of `BlockKey`,
+  /// as far as block choices depend on them.
+  using BlockTableKey = std::pair<BrokenBlockRules, std::array<std::int64_t, 7>>;
+  /// The block choices of a grid that the framework runs with some of its other choices.
+  struct RunningBlocks {
+    std::vector<ModelBlockChoice> choices;
+    std::int64_t without_parameters = 0;
+  };
   using StageKey = std::tuple<std::int64_t, std::int64_t, plan::DegreeSet>;
 
   void add_degrees(const plan::ParallelismDegrees& parallel);
   void add_experts(const plan::ParallelismDegrees& parallel);
   void add_grid(const plan::Plan& plan, bool repeated);
-  void keep_running(RankGridChoice& grid);
+  void keep_running(RankGridChoice& grid, const BlockChoiceTable& blocks);
   [[nodiscard]] std::int64_t legal_plans(const RankGridChoice& grid) const;
   void count_refused_search_points(plan::PlanLegalityRule rule, std::int64_t points,
                                    const plan::Plan& example);
@@ -121,7 +130,10 @@ class LegalPlanCounter {
   const SearchSpaceDimensions& space_;
   /// Words of the framework's rules (such as features of a model) that apply to the job's model.
   plan::WordSet model_words_;
-  std::map<BlockKey, BlockChoiceTable> blocks_;
+  std::map<BlockKey, const BlockChoiceTable*> blocks_;
+  std::map<BlockTableKey, BlockChoiceTable> block_tables_;
+  /// Block choices that remain of a table where lines of the framework's rule file (as bits) apply.
+  std::map<std::pair<const BlockChoiceTable*, std::uint64_t>, RunningBlocks> running_blocks_;
   std::map<StageKey, StageChoiceTable> stages_;
   DataParallelChoiceLists lists_;
   std::map<DataKey, DataParallelChoiceTable> data_;

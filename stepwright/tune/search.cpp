@@ -101,8 +101,8 @@ std::vector<SearchSubspace> make_units(const plan::Job& job, const LegalPlanCoun
 class Workers {
  public:
   Workers(const plan::Job& job, const cost::CostModel& cost,
-          const simulate::SharedPricerCaches& prices)
-      : job_(job), cost_(cost), prices_(prices) {}
+          const simulate::SharedPricerCaches& prices, std::shared_ptr<LeastPlanWorkCache> works)
+      : job_(job), cost_(cost), prices_(prices), works_(std::move(works)) {}
 
   /// Runs `work` with an idle `SubspaceSearch` set to a goal. If `work` throws, that search is not
   /// used again, since what it remembers may be incomplete.
@@ -119,7 +119,7 @@ class Workers {
   SubspaceSearch& take() {
     const std::lock_guard lock(mutex_);
     if (idle_.empty()) {
-      return *all_.emplace_back(std::make_unique<SubspaceSearch>(job_, cost_, prices_));
+      return *all_.emplace_back(std::make_unique<SubspaceSearch>(job_, cost_, prices_, works_));
     }
     SubspaceSearch& worker = *idle_.back();
     idle_.pop_back();
@@ -129,6 +129,7 @@ class Workers {
   const plan::Job& job_;
   const cost::CostModel& cost_;
   simulate::SharedPricerCaches prices_;
+  std::shared_ptr<LeastPlanWorkCache> works_;
   std::mutex mutex_;
   /// A unit of one search may read floors that another search owns, even while threads still work
   /// after one has thrown: all searches are destroyed together.
@@ -269,8 +270,17 @@ class Search {
 }  // namespace
 
 struct PlanSearch::Store {
+  Store(const plan::Job& of_job, const cost::CostModel& cost, const LegalPlanCounter& grids,
+        const simulate::SharedPricerCaches& prices)
+      : job(of_job),
+        enumeration(grids),
+        works(std::make_shared<LeastPlanWorkCache>()),
+        work(of_job, cost, works),
+        workers(of_job, cost, prices, works) {}
+
   const plan::Job& job;
   const LegalPlanCounter& enumeration;
+  std::shared_ptr<LeastPlanWorkCache> works;
   WorkLowerBounds work;
   Workers workers;
   std::vector<SearchSubspace> units;  ///< Units of the search; empty before `prepare`.
@@ -279,8 +289,7 @@ struct PlanSearch::Store {
 PlanSearch::PlanSearch(const plan::Job& job, const cost::CostModel& cost,
                        const LegalPlanCounter& enumeration,
                        const simulate::SharedPricerCaches& prices)
-    : store_(new Store{
-          job, enumeration, WorkLowerBounds(job, cost), Workers(job, cost, prices), {}}) {}
+    : store_(new Store(job, cost, enumeration, prices)) {}
 
 PlanSearch::~PlanSearch() = default;
 

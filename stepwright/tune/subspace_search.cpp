@@ -89,11 +89,12 @@ BlockWork block_work(const simulate::ModelBlockCosts& blocks,
 }  // namespace
 
 SubspaceSearch::SubspaceSearch(const plan::Job& job, const cost::CostModel& cost,
-                               const simulate::SharedPricerCaches& prices)
+                               const simulate::SharedPricerCaches& prices,
+                               std::shared_ptr<LeastPlanWorkCache> works)
     : job_(job),
       pricer_(job, cost, prices),
       sharding_(job, cost),
-      work_(job, cost),
+      work_(job, cost, std::move(works)),
       balanced_(work_),
       reserve_(memory::framework_memory_reserve(job)) {}
 

@@ -99,9 +99,11 @@ struct SearchFindings {
 /// object.
 class SubspaceSearch {
  public:
-  /// `prices`: stored prices, which may be shared with other searches of the job.
+  /// `prices` and `works`: stored prices and works, which may be shared with other searches of the
+  /// job.
   SubspaceSearch(const plan::Job& job, const cost::CostModel& cost,
-                 const simulate::SharedPricerCaches& prices);
+                 const simulate::SharedPricerCaches& prices,
+                 std::shared_ptr<LeastPlanWorkCache> works);
 
   /// Sets the goal of the following searches.
   void set_search_goal(const SearchGoal& goal) { goal_ = goal; }

@@ -61,6 +61,10 @@ double saved_bytes(const step::OperatorTemplate& piece, double load) {
   return bytes;
 }
 
+/// The recomputations of layers whose work is bounded.
+constexpr plan::LayerRecompute kBoundedRecomputes[] = {plan::kNoRecompute, plan::kCoreRecompute,
+                                                       plan::kWholeRecompute};
+
 /// True if the message's group is placed alike in all plans of the known degrees.
 bool message_counts(const step::Operator& op, bool any_expert) {
   if (op.scheme == step::ParallelismScheme::kTensor) return true;
@@ -95,7 +99,18 @@ LeastPlanWork member_wise_minimum(LeastPlanWork a, const LeastPlanWork& b) {
   return a;
 }
 
-WorkLowerBounds::WorkLowerBounds(const plan::Job& job, const cost::CostModel& cost)
+const LeastPlanWork& LeastPlanWorkCache::get(const Key& key,
+                                             const std::function<LeastPlanWork()>& compute) {
+  Entry& entry = [&]() -> Entry& {
+    const std::lock_guard lock(mutex_);
+    return entries_[key];
+  }();
+  std::call_once(entry.once, [&] { entry.work = compute(); });
+  return entry.work;
+}
+
+WorkLowerBounds::WorkLowerBounds(const plan::Job& job, const cost::CostModel& cost,
+                                 std::shared_ptr<LeastPlanWorkCache> works)
     : job_(job),
       cost_(cost),
       layers_(job.model),
@@ -106,9 +121,11 @@ WorkLowerBounds::WorkLowerBounds(const plan::Job& job, const cost::CostModel& co
       of_tensor_(each_of(job.space.collectives.tensor, &plan::CollectiveAlgorithmChoices::tensor)),
       of_experts_(each_of(job.space.collectives.expert, &plan::CollectiveAlgorithmChoices::expert)),
       prices_(cost),
-      context_(job, cost, [this](const step::Operator& op, const simulate::Layouts& layouts) {
-        return seconds(op, layouts, true);
-      }) {}
+      context_(job, cost,
+               [this](const step::Operator& op, const simulate::Layouts& layouts) {
+                 return seconds(op, layouts, true);
+               }),
+      works_(std::move(works)) {}
 
 double WorkLowerBounds::seconds(const step::Operator& op, const simulate::Layouts& layouts,
                                 bool any_expert) {
@@ -171,46 +188,75 @@ WorkLowerBounds::LayerComputeSeconds WorkLowerBounds::seconds(
   return sum;
 }
 
-void WorkLowerBounds::add_class(LeastPlanWork& work, const step::StepSizesAndChoices& setting,
-                                model::LayerClass which, const simulate::Layouts& layouts,
-                                bool any_expert) {
-  const step::ModelBlockTemplatePair full =
+WorkLowerBounds::LayerClassWork WorkLowerBounds::class_work(
+    const step::StepSizesAndChoices& setting, model::LayerClass which,
+    const simulate::Layouts& layouts, bool any_expert) {
+  const step::ModelBlockTemplatePair whole =
       step::build_layer_templates(setting, which, plan::kWholeRecompute);
   const step::ModelBlockTemplatePair none =
       step::build_layer_templates(setting, which, plan::kNoRecompute);
-  const LayerComputeSeconds least = seconds(none, layouts, any_expert);
-  const LayerComputeSeconds most = seconds(full, layouts, any_expert);
-  for (LayerWorkSeconds& of : work.layers) {
+  LayerClassWork work{.none = seconds(none, layouts, any_expert),
+                      .whole = seconds(whole, layouts, any_expert),
+                      .least_retained_bytes = saved_bytes(whole.forward, 1)};
+  if (!any_expert)
+    work.retained_bytes = retained_bytes(setting, which, {&none.forward, &whole.forward});
+  return work;
+}
+
+void WorkLowerBounds::add_class(LeastPlanWork& work, const LayerClassWork& of_class,
+                                bool retained) {
+  for (std::size_t i = 0; i < work.layers.size(); ++i) {
+    LayerWorkSeconds& of = work.layers[i];
     const auto with = [&](double LayerComputeSeconds::* part) {
-      return of.recompute.whole ? std::max(least.*part, most.*part) : least.*part;
+      const double least_s = of_class.none.*part;
+      return of.recompute.whole ? std::max(least_s, of_class.whole.*part) : least_s;
     };
     of.seconds.push_back(with(&LayerComputeSeconds::seconds));
     of.stream_s.push_back(with(&LayerComputeSeconds::stream_s));
     of.chain_s.push_back(with(&LayerComputeSeconds::chain_s));
+    if (retained)
+      of.least_retained_bytes = std::min(of.least_retained_bytes, of_class.retained_bytes[i]);
   }
-  work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward, 1));
-  if (!any_expert) keep_retained(work, setting, which, {&none.forward, &full.forward});
+  work.least_retained_bytes = std::min(work.least_retained_bytes, of_class.least_retained_bytes);
 }
 
-/// Lowers the retained bytes to the least that a layer of a class keeps with each recomputation;
+/// Returns the least bytes that a layer of a class keeps with each of `kBoundedRecomputes`;
 /// gathered inputs do not count. `known`: its forward templates that recompute nothing and
 /// everything.
-void WorkLowerBounds::keep_retained(LeastPlanWork& work, step::StepSizesAndChoices setting,
-                                    model::LayerClass which,
-                                    const LayerForwardTemplates& known) const {
+std::array<double, 3> WorkLowerBounds::retained_bytes(step::StepSizesAndChoices setting,
+                                                      model::LayerClass which,
+                                                      const LayerForwardTemplates& known) const {
   const bool gathers = setting.sequence_parallel && setting.keep_gathered;
   const double load = setting.expert > 1 ? std::max(setting.busiest, held_load_) : setting.busiest;
   setting.keep_gathered = false;
-  for (LayerWorkSeconds& of : work.layers) {
-    const bool plain = of.recompute == plan::kNoRecompute && !gathers;
-    double bytes = 0;
-    if (of.recompute.whole || plain) {
-      bytes = saved_bytes(of.recompute.whole ? *known.whole : *known.none, load);
+  std::array<double, 3> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const plan::LayerRecompute& recompute = kBoundedRecomputes[i];
+    const bool plain = recompute == plan::kNoRecompute && !gathers;
+    if (recompute.whole || plain) {
+      bytes[i] = saved_bytes(recompute.whole ? *known.whole : *known.none, load);
     } else {
-      bytes = saved_bytes(step::build_layer_templates(setting, which, of.recompute).forward, load);
+      bytes[i] = saved_bytes(step::build_layer_templates(setting, which, recompute).forward, load);
     }
-    of.least_retained_bytes = std::min(of.least_retained_bytes, bytes);
   }
+  return bytes;
+}
+
+const WorkLowerBounds::DenseWork& WorkLowerBounds::dense_work(
+    const plan::Plan& plan, const step::StepSizesAndChoices& setting,
+    const simulate::Layouts& layouts) {
+  DenseWorkKey key{plan.parallel.tensor, plan.parallel.context, plan.micro_batch,
+                   plan.sequence_parallel, plan.overlap};
+  key.overlap.expert = key.overlap.shared_experts = false;
+  const auto [entry, fresh] = dense_.try_emplace(key);
+  DenseWork& work = entry->second;
+  if (!fresh) return work;
+  for (const model::LayerClass& which : layers_.layer_classes()) {
+    if (!which.has_experts())
+      work.layers.emplace(which, class_work(setting, which, layouts, false));
+  }
+  work.head_s = seconds(step::build_head_templates(setting, false), layouts, false).seconds;
+  return work;
 }
 
 LeastPlanWork WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
@@ -222,13 +268,17 @@ LeastPlanWork WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
       cost::rank_group_network_layouts(job_.cluster, plan::RankGrid(plan));
   LeastPlanWork work;
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  work.layers = {{plan::kNoRecompute, {}, {}, {}, kNone},
-                 {plan::kCoreRecompute, {}, {}, {}, kNone},
-                 {plan::kWholeRecompute, {}, {}, {}, kNone}};
+  for (const plan::LayerRecompute& recompute : kBoundedRecomputes)
+    work.layers.push_back({recompute, {}, {}, {}, kNone});
   work.least_retained_bytes = kNone;
+  const DenseWork& dense = dense_work(plan, setting, layouts);
   for (std::size_t k = 0; k < layers_.layer_classes().size(); ++k) {
     const model::LayerClass which = layers_.layer_classes()[k];
-    add_class(work, setting, which, layouts, any_expert);
+    const auto known = dense.layers.find(which);
+    add_class(work,
+              known == dense.layers.end() ? class_work(setting, which, layouts, any_expert)
+                                          : known->second,
+              !any_expert);
     const step::ModelBlockParameterCounts size =
         step::unit_size(setting, step::local_layer_parameters(setting, which));
     work.size.add(size, layers_.count(k));
@@ -246,7 +296,7 @@ LeastPlanWork WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
     work.least_retained_bytes = 0;
     for (LayerWorkSeconds& of : work.layers) of.least_retained_bytes = 0;
   }
-  work.head_s = seconds(step::build_head_templates(setting, false), layouts, any_expert).seconds;
+  work.head_s = dense.head_s;
   for (std::int64_t i = 0; i < job_.model.extra_predicted_tokens(); ++i) {
     const step::ModelBlockTemplatePair block =
         step::build_multi_token_layer_templates(setting, i, false, plan::kNoRecompute);
@@ -299,8 +349,12 @@ LeastPlanWork WorkLowerBounds::add_context_parallel_message_time(const LeastPlan
 }
 
 const LeastPlanWork& WorkLowerBounds::remembered(const Key& key, const plan::Plan& plan) {
-  const auto [entry, fresh] = known_.try_emplace(key);
-  if (!fresh) return entry->second;
+  const LeastPlanWork*& known = known_[key];
+  if (known == nullptr) known = &works_->get(key, [&] { return computed(key, plan); });
+  return *known;
+}
+
+LeastPlanWork WorkLowerBounds::computed(const Key& key, const plan::Plan& plan) {
   const bool any_expert = key.first[2] == 0;
   plan::Plan plain = representative(plan);
   if (any_expert) plain.parallel.expert = plain.parallel.expert_tensor = 1;
@@ -311,13 +365,13 @@ const LeastPlanWork& WorkLowerBounds::remembered(const Key& key, const plan::Pla
   // Expert exchanges run beside another micro-batch or beside shared experts, never both.
   const bool either = plain.overlap.expert && plain.overlap.shared_experts;
   if (either) plain.overlap.shared_experts = false;
-  entry->second = least_block_work(plain, any_expert);
+  LeastPlanWork work = least_block_work(plain, any_expert);
   if (either && !any_expert) {
     plain.overlap.expert = false;
     plain.overlap.shared_experts = true;
-    entry->second = member_wise_minimum(entry->second, least_block_work(plain, any_expert));
+    work = member_wise_minimum(std::move(work), least_block_work(plain, any_expert));
   }
-  return entry->second;
+  return work;
 }
 
 LeastPlanWork WorkLowerBounds::least_block_work(plan::Plan plan, bool any_expert) {

@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -97,6 +100,26 @@ struct LeastPlanWork {
 /// Returns the minimum of two works, member by member.
 LeastPlanWork member_wise_minimum(LeastPlanWork a, const LeastPlanWork& b);
 
+/// Least works of one job and cost model, each computed once, which any number of threads may
+/// share. References to works stay valid when others are added.
+class LeastPlanWorkCache {
+ public:
+  /// Cache key of a work: tensor degree, tokens of a rank, expert and expert-tensor degree (0:
+  /// any), and the overlap.
+  using Key = std::pair<std::array<std::int64_t, 4>, plan::OverlapFlags>;
+
+  /// Returns the work of a key; `compute` makes it if it is not known yet.
+  const LeastPlanWork& get(const Key& key, const std::function<LeastPlanWork()>& compute);
+
+ private:
+  struct Entry {
+    std::once_flag once;
+    LeastPlanWork work;
+  };
+  std::mutex mutex_;
+  std::map<Key, Entry> entries_;
+};
+
 /// Computes lower bounds of the work of plans before any block is priced. A layer's products, norms
 /// and tensor messages depend only on the tensor degree and the tokens of a rank, expert work also
 /// on the expert degrees, so few templates serve a whole search space. Assumes the cheaper of with
@@ -104,7 +127,10 @@ LeastPlanWork member_wise_minimum(LeastPlanWork a, const LeastPlanWork& b);
 /// between threads.
 class WorkLowerBounds {
  public:
-  WorkLowerBounds(const plan::Job& job, const cost::CostModel& cost);
+  /// `works`: known works, which may be shared with other objects for the same job and cost model.
+  WorkLowerBounds(
+      const plan::Job& job, const cost::CostModel& cost,
+      std::shared_ptr<LeastPlanWorkCache> works = std::make_shared<LeastPlanWorkCache>());
 
   [[nodiscard]] const LayerCountsByClass& layers() const { return layers_; }
 
@@ -130,23 +156,13 @@ class WorkLowerBounds {
                                                                 const plan::Plan& plan);
 
  private:
-  /// Cache key of a work: tensor degree, tokens of a rank, expert and expert-tensor degree (0:
-  /// any), and the overlap.
-  using Key = std::pair<std::array<std::int64_t, 4>, plan::OverlapFlags>;
+  using Key = LeastPlanWorkCache::Key;
   const LeastPlanWork& remembered(const Key& key, const plan::Plan& plan);
+  [[nodiscard]] LeastPlanWork computed(const Key& key, const plan::Plan& plan);
   /// Returns the work of a plan's blocks; each member is the lesser one of with and without
   /// sequence parallelism.
   [[nodiscard]] LeastPlanWork least_block_work(plan::Plan plan, bool any_expert);
   [[nodiscard]] LeastPlanWork build(const plan::Plan& plan, bool any_expert);
-  void add_class(LeastPlanWork& work, const step::StepSizesAndChoices& setting,
-                 model::LayerClass which, const simulate::Layouts& layouts, bool any_expert);
-  /// Forward templates of one layer: `none` recomputes nothing, `whole` recomputes the whole layer.
-  struct LayerForwardTemplates {
-    const step::OperatorTemplate* none;
-    const step::OperatorTemplate* whole;
-  };
-  void keep_retained(LeastPlanWork& work, step::StepSizesAndChoices setting,
-                     model::LayerClass which, const LayerForwardTemplates& known) const;
   /// Seconds of a layer's compute stream, forward and backward, under three assumptions.
   struct LayerComputeSeconds {
     /// Seconds until the compute stream ends, waits for messages and for the host included.
@@ -156,6 +172,40 @@ class WorkLowerBounds {
     /// Sum of the seconds of operators on the compute stream, without any waits.
     double stream_s = 0;
   };
+  /// A plan's choices on which the work of its blocks without experts depends.
+  struct DenseWorkKey {
+    std::int64_t tensor, context, micro_batch;
+    bool sequence_parallel;
+    plan::OverlapFlags overlap;
+    auto operator<=>(const DenseWorkKey&) const = default;
+  };
+  /// Work and kept bytes of a layer of one class.
+  struct LayerClassWork {
+    LayerComputeSeconds none, whole;  ///< With nothing and with the whole layer recomputed.
+    double least_retained_bytes = 0;
+    /// Least bytes that the layer keeps with each recomputation of `kBoundedRecomputes`.
+    std::array<double, 3> retained_bytes{};
+  };
+  /// Work of the blocks without experts, which all expert degrees share.
+  struct DenseWork {
+    std::map<model::LayerClass, LayerClassWork> layers;
+    double head_s = 0;
+  };
+  const DenseWork& dense_work(const plan::Plan& plan, const step::StepSizesAndChoices& setting,
+                              const simulate::Layouts& layouts);
+  /// Adds a layer class to a work. `retained`: whether its kept bytes count for each recomputation.
+  static void add_class(LeastPlanWork& work, const LayerClassWork& of_class, bool retained);
+  [[nodiscard]] LayerClassWork class_work(const step::StepSizesAndChoices& setting,
+                                          model::LayerClass which, const simulate::Layouts& layouts,
+                                          bool any_expert);
+  /// Forward templates of one layer: `none` recomputes nothing, `whole` recomputes the whole layer.
+  struct LayerForwardTemplates {
+    const step::OperatorTemplate* none;
+    const step::OperatorTemplate* whole;
+  };
+  [[nodiscard]] std::array<double, 3> retained_bytes(step::StepSizesAndChoices setting,
+                                                     model::LayerClass which,
+                                                     const LayerForwardTemplates& known) const;
   [[nodiscard]] LayerComputeSeconds seconds(const step::ModelBlockTemplatePair& pair,
                                             const simulate::Layouts& layouts, bool any_expert);
   [[nodiscard]] double seconds(const step::Operator& op, const simulate::Layouts& layouts,
@@ -184,7 +234,9 @@ class WorkLowerBounds {
   std::vector<plan::CollectiveAlgorithmChoices> of_experts_;
   cost::OperatorTimeCache prices_;
   ContextParallelMessageBounds context_;
-  std::map<Key, LeastPlanWork> known_;
+  std::shared_ptr<LeastPlanWorkCache> works_;
+  std::map<Key, const LeastPlanWork*> known_;  ///< Works of `works_` that were asked for.
+  std::map<DenseWorkKey, DenseWork> dense_;
   std::vector<cost::OperatorTime> times_;  ///< Scratch memory: times of a template's operators.
   std::vector<double> ends_;
 };

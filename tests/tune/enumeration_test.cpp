@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
+#include "random_job.h"
 #include "small_jobs.h"
 #include "stepwright/schedule/kinds.h"
 
@@ -198,6 +201,44 @@ TEST(LegalPlanCounter, GivesAnExampleOfEveryRefusal) {
     EXPECT_EQ(enumeration.refused()[i] > 0, enumeration.example_plan_per_broken_rule().contains(
                                                 static_cast<plan::PlanLegalityRule>(i)));
   }
+}
+
+/// Returns the block choices of a grid, listed for this grid alone.
+std::vector<ModelBlockChoice> own_blocks(const plan::Job& job, const SearchSpaceDimensions& space,
+                                         const RankGridChoice& grid) {
+  const plan::Plan plan = default_plan_of_rank_grid(job, grid.parallel, grid.order);
+  std::vector<ModelBlockChoice> blocks =
+      block_table(job, space, plan, broken_block_rules(job, space, plan)).choices;
+  const std::uint64_t holds = grid.joint.holds | grid.stages->holds | grid.data->holds;
+  std::erase_if(blocks, [&](const ModelBlockChoice& block) {
+    return block.gives_up_overlap_needlessly(holds | block.joint.holds);
+  });
+  mark_first_choices_without_parameters(blocks);
+  return blocks;
+}
+
+// Grids that break the same rules share one list, whatever their degrees above 1 are.
+TEST(LegalPlanCounter, SharesBlockChoicesOnlyAmongGridsThatHaveThem) {
+  std::size_t compared = 0;
+  for (const std::uint64_t seed : random_seeds(30)) {
+    plan::Job job = random_job(seed);
+    if (seed % 2 == 1) job.framework = {.name = "megatron-core"};
+    if (seed % 5 == 0)
+      job.space.collectives.tensor = {collective::CollectiveAlgorithm::kLibrary,
+                                      collective::CollectiveAlgorithm::kRing};
+    const SearchSpaceDimensions space = search_space_dimensions(job);
+    const LegalPlanCounter enumeration(job, space);
+    SCOPED_TRACE(seed);
+    const std::size_t apart = std::max<std::size_t>(1, enumeration.grids().size() / 40);
+    for (std::size_t i = 0; i < enumeration.grids().size(); i += apart) {
+      const RankGridChoice& grid = enumeration.grids()[i];
+      const std::vector<ModelBlockChoice> own = own_blocks(job, space, grid);
+      EXPECT_TRUE(std::ranges::equal(grid.blocks, own)) << i;
+      compared += own.size();
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(compared, 1000U);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/enumeration.h"
 #include "stepwright/tune/subspace_search.h"
+#include "tests/step/jobs.h"
 
 namespace stepwright::tune {
 namespace {
@@ -114,6 +115,45 @@ TEST(WorkLowerBounds, IsNeverAboveTheBlocksOfAnyChoice) {
     }
   }
   EXPECT_GT(compared, 1000);
+}
+
+/// Expects two works of a plan to be equal.
+void expect_equal(const LeastPlanWork& a, const LeastPlanWork& b) {
+  EXPECT_EQ(a.head_s, b.head_s);
+  EXPECT_EQ(a.least_retained_bytes, b.least_retained_bytes);
+  ASSERT_EQ(a.layers.size(), b.layers.size());
+  for (std::size_t i = 0; i < a.layers.size(); ++i) {
+    EXPECT_EQ(a.layers[i].seconds, b.layers[i].seconds);
+    EXPECT_EQ(a.layers[i].stream_s, b.layers[i].stream_s);
+    EXPECT_EQ(a.layers[i].chain_s, b.layers[i].chain_s);
+    EXPECT_EQ(a.layers[i].least_retained_bytes, b.layers[i].least_retained_bytes);
+  }
+}
+
+// Layers without experts are bounded once for all expert degrees: an answer does not depend on what
+// was asked before.
+TEST(WorkLowerBounds, DoesNotDependOnTheOrderOfQuestions) {
+  const plan::Job job = step::job_of("deepseek-v2-lite", 2, 64, 1024);
+  const cost::CostModel cost(job);
+  WorkLowerBounds floors(job, cost);
+  plan::Plan plan;
+  plan.parallel.data = job.cluster.devices();
+  floors.work_lower_bound_over_expert_degrees(plan);
+  for (const std::int64_t tensor : {1, 2}) {
+    for (const std::int64_t expert : {1, 4, 8}) {
+      for (const bool beside : {false, true}) {
+        plan.parallel.tensor = tensor;
+        plan.parallel.data = job.cluster.devices() / tensor;
+        plan.parallel.expert = expert;
+        const plan::OverlapFlags overlap{.expert = beside};
+        SCOPED_TRACE(testing::Message() << tensor << " " << expert << " " << beside);
+        expect_equal(floors.work_lower_bound_of_plan(plan, overlap),
+                     WorkLowerBounds(job, cost).work_lower_bound_of_plan(plan, overlap));
+        expect_equal(floors.work_lower_bound_over_expert_degrees(plan),
+                     WorkLowerBounds(job, cost).work_lower_bound_over_expert_degrees(plan));
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -47,6 +47,17 @@ const PlanRuleDefinition* broken_law(const Job& job, const Plan& plan) {
   return nullptr;
 }
 
+/// Returns the first of the rules `first` to `last` in `laws` that a plan breaks, whatever other
+/// rules it breaks.
+std::optional<PlanLegalityRule> first_broken_between(std::span<const PlanRuleDefinition> laws,
+                                                     PlanLegalityRule first, PlanLegalityRule last,
+                                                     const Job& job, const Plan& plan) {
+  for (const PlanRuleDefinition& law : laws) {
+    if (law.rule >= first && law.rule <= last && law.broken(job, plan)) return law.rule;
+  }
+  return std::nullopt;
+}
+
 PlanRejection rejected(const Job& job, const Plan& plan, const PlanRuleDefinition& law) {
   NearestLegalPlanSearch repairs(job, plan, law.rule);
   law.repair(repairs);
@@ -69,12 +80,13 @@ std::optional<PlanLegalityRule> first_broken_rule(const Job& job, const Plan& pl
 }
 
 std::optional<PlanLegalityRule> first_broken_recompute_rule(const Job& job, const Plan& plan) {
-  for (const PlanRuleDefinition& law : recompute_and_type_rules()) {
-    const bool asked = law.rule >= PlanLegalityRule::kRecomputeEvery &&
-                       law.rule <= PlanLegalityRule::kRecomputeStages;
-    if (asked && law.broken(job, plan)) return law.rule;
-  }
-  return std::nullopt;
+  return first_broken_between(recompute_and_type_rules(), PlanLegalityRule::kRecomputeEvery,
+                              PlanLegalityRule::kRecomputeStages, job, plan);
+}
+
+std::optional<PlanLegalityRule> first_broken_sharding_rule(const Job& job, const Plan& plan) {
+  return first_broken_between(state_sharding_rules(), PlanLegalityRule::kShardingStrategy,
+                              PlanLegalityRule::kExpertShardingGroup, job, plan);
 }
 
 std::optional<PlanRejection> find_plan_rejection(const Job& job, const Plan& plan) {

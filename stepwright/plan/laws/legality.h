@@ -92,6 +92,10 @@ std::optional<PlanLegalityRule> first_broken_rule(const Job& job, const Plan& pl
 /// nullopt if it breaks none.
 std::optional<PlanLegalityRule> first_broken_recompute_rule(const Job& job, const Plan& plan);
 
+/// Returns the first rule on sharding strategies and their groups that a plan breaks, whatever
+/// other rules it breaks; nullopt if it breaks none.
+std::optional<PlanLegalityRule> first_broken_sharding_rule(const Job& job, const Plan& plan);
+
 /// Returns why a plan is not legal, with the nearest legal plans; nullopt if it is legal (then as
 /// fast as `first_broken_rule`).
 std::optional<PlanRejection> find_plan_rejection(const Job& job, const Plan& plan);

@@ -293,17 +293,23 @@ ModelBlockCosts ModelBlockPricer::block_costs_without_layers(const plan::Plan& p
   return blocks;
 }
 
+BlockPairCost ModelBlockPricer::layer_cost(model::LayerClass which,
+                                           const plan::LayerRecompute& recompute,
+                                           const plan::Plan& plan, const Layouts& layouts) {
+  return price(step::build_layer_templates(block_setting(job_, plan), which, recompute),
+               where_of(plan, layouts));
+}
+
 void ModelBlockPricer::add(ModelBlockCosts& blocks, const plan::LayerRecompute& recompute,
                            const plan::Plan& plan, const Layouts& layouts) {
   const std::size_t at = blocks.cost_index_of_recomputation(recompute);
-  if (blocks.layers.empty() || blocks.layers.front().with[at]) return;
-  const step::StepSizesAndChoices setting = block_setting(job_, plan);
   for (ModelBlockCosts::Layer& layer : blocks.layers) {
+    if (layer.with[at]) continue;
     layer.with[at] = std::make_unique<ModelBlockCosts::RecomputedLayerCost>();
-    layer.with[at]->cost = price(step::build_layer_templates(setting, layer.which, recompute),
-                                 where_of(plan, layouts));
+    layer.with[at]->cost = layer_cost(layer.which, recompute, plan, layouts);
   }
-  if (blocks.multi_tokens == 0) return;
+  if (blocks.multi_tokens == 0 || blocks.multi_token.with[at]) return;
+  const step::StepSizesAndChoices setting = block_setting(job_, plan);
   // The last multi-token layer receives no gradient from another one, and so holds the least.
   const step::ModelBlockTemplatePair last =
       step::build_multi_token_layer_templates(setting, blocks.multi_tokens - 1, false, recompute);

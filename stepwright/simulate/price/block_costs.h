@@ -34,8 +34,12 @@ class ModelBlockPricer {
   /// by `add`.
   [[nodiscard]] ModelBlockCosts block_costs_without_layers(const plan::Plan& plan,
                                                            const Layouts& layouts);
-  /// Computes the costs of every layer class with one kind of recomputation, and adds them to
-  /// `blocks`.
+  /// Returns the cost of a layer of one class with one kind of recomputation.
+  [[nodiscard]] BlockPairCost layer_cost(model::LayerClass which,
+                                         const plan::LayerRecompute& recompute,
+                                         const plan::Plan& plan, const Layouts& layouts);
+  /// Adds to `blocks` the costs of those layer classes that have none yet with one kind of
+  /// recomputation.
   void add(ModelBlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
            const Layouts& layouts);
   /// Adds to `blocks` the costs of running the forward of a layer at the same time as a backward of

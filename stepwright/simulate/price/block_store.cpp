@@ -43,6 +43,35 @@ std::size_t ModelBlockCostCache::size() const {
   return entries_.size();
 }
 
+void ModelBlockCostCache::add_dense_layers(ModelBlockCosts& blocks,
+                                           const plan::LayerRecompute& recompute,
+                                           const plan::Plan& plan, const Layouts& layouts,
+                                           ModelBlockPricer& pricer) {
+  plan::Plan common = plan;
+  common.parallel.expert = common.parallel.expert_tensor = 1;
+  common.overlap.expert = plan::OverlapFlags{}.expert;
+  common.overlap.shared_experts = plan::OverlapFlags{}.shared_experts;
+  common.collectives.expert = plan::CollectiveAlgorithmChoices{}.expert;
+  DenseLayers& dense = [&]() -> DenseLayers& {
+    const std::lock_guard lock(mutex_);
+    return dense_[key_of(common)];
+  }();
+  const std::size_t at = blocks.cost_index_of_recomputation(recompute);
+  const std::lock_guard lock(dense.mutex);
+  for (ModelBlockCosts::Layer& layer : blocks.layers) {
+    if (layer.which.has_experts() || layer.with[at]) continue;
+    auto known = dense.costs.find({layer.which, recompute});
+    if (known == dense.costs.end()) {
+      known = dense.costs
+                  .emplace(std::pair(layer.which, recompute),
+                           pricer.layer_cost(layer.which, recompute, plan, layouts))
+                  .first;
+    }
+    layer.with[at] = std::make_unique<ModelBlockCosts::RecomputedLayerCost>();
+    layer.with[at]->cost = known->second;
+  }
+}
+
 const ModelBlockCosts& ModelBlockCostCache::get(const plan::Plan& plan, const Layouts& layouts,
                                                 ModelBlockPricer& pricer) {
   Entry& entry = this->entry(key_of(plan));
@@ -51,6 +80,7 @@ const ModelBlockCosts& ModelBlockCostCache::get(const plan::Plan& plan, const La
   ModelBlockCosts& costs = entry.costs;
   const bool cut = schedule::splits_backward(plan.schedule);
   const auto add = [&](const plan::LayerRecompute& recompute) {
+    add_dense_layers(costs, recompute, plan, layouts, pricer);
     pricer.add(costs, recompute, plan, layouts);
     if (cut) pricer.add_split_backward_costs(costs, recompute, plan, layouts);
     if (plan.schedule.strands > 1) pricer.add_paired_layer_costs(costs, recompute, plan, layouts);

@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "stepwright/simulate/price/block_costs.h"
@@ -57,9 +58,19 @@ class ModelBlockCostCache {
     std::exception_ptr failure;
   };
   Entry& entry(const ModelBlockCostKey& key);
+  /// Costs of layers without experts.
+  struct DenseLayers {
+    std::mutex mutex;  ///< Held while costs of these layers are computed.
+    std::map<std::pair<model::LayerClass, plan::LayerRecompute>, BlockPairCost> costs;
+  };
+  /// Adds to `blocks` the costs of layers without experts, which plans with other expert degrees,
+  /// expert overlap or algorithms of expert messages share.
+  void add_dense_layers(ModelBlockCosts& blocks, const plan::LayerRecompute& recompute,
+                        const plan::Plan& plan, const Layouts& layouts, ModelBlockPricer& pricer);
 
   mutable std::mutex mutex_;
   std::map<ModelBlockCostKey, Entry> entries_;
+  std::map<ModelBlockCostKey, DenseLayers> dense_;  ///< By key without choices for experts.
 };
 
 }  // namespace stepwright::simulate

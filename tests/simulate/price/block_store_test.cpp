@@ -45,5 +45,28 @@ TEST(ModelBlockCostCache, GivesNoCostsOfWhichAPartIsMissing) {
   EXPECT_GT(failures, 100);
 }
 
+// Plans with different expert degrees share the costs of layers without experts.
+TEST(ModelBlockCostCache, GivesTheCostsOfAPlanPricedAlone) {
+  const plan::Job job = step::job_of("deepseek-v2-lite", 1, 16, 1024);
+  const cost::CostModel cost(job);
+  PlanPricer shared(job, cost);
+  for (const std::int64_t expert : {1, 2, 8}) {
+    for (const bool beside : {false, true}) {
+      for (const plan::RecomputeKind kind :
+           {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective}) {
+        plan::Plan plan = step::plan_of(job, 1, 1);
+        plan.parallel.expert = expert;
+        plan.overlap.expert = beside;
+        plan.recompute.kind = kind;
+        const PlanPrice alone = PlanPricer(job, cost).price(plan);
+        const PlanPrice price = shared.price(plan);
+        EXPECT_EQ(price.seconds, alone.seconds) << expert << beside;
+        EXPECT_EQ(price.lower_bound_s, alone.lower_bound_s) << expert << beside;
+        EXPECT_EQ(price.memory_bytes, alone.memory_bytes) << expert << beside;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stepwright::simulate
