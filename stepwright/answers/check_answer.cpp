@@ -20,9 +20,9 @@ framework_files::ImportedPlan read_plan_or_files(const JobCheckRequest& request)
   const UserFile& first = request.job.files.front();
   if (declares_job(first)) {
     fail_input(
-        fmt::format("{0}: is a job, which says no plan to check: `stepwright tune {1}` finds "
-                    "one",
-                    first.name, quoted_for_shell(first.name)),
+        fmt::format(
+            "{0}: is a job, which contains no plan to check: `stepwright tune {1}` finds a plan",
+            first.name, quoted_for_shell(first.name)),
         {.file = first.name});
   }
   if (!declares_plan(first)) {
@@ -67,7 +67,7 @@ JobCheckAnswer check_job_before_queueing(const JobCheckRequest& request) {
   }
   answer.fault = check::reason_not_to_submit_job(answer.check, most_gain);
   if (answer.fault.empty() && answer.run && answer.run->differs()) {
-    answer.fault = "its run sent something else than the plan says";
+    answer.fault = "the messages of its run differ from those of the plan";
   }
   return answer;
 }

@@ -16,7 +16,7 @@ LogComparisonAnswer compare_plan_with_logs(const plan::PlannedJob& planned,
   const bool differs = run.differs();
   return {.prediction = std::move(prediction),
           .run = std::move(run),
-          .fault = differs ? "the run sent something else than the plan says" : ""};
+          .fault = differs ? "the messages of the run differ from those of the plan" : ""};
 }
 
 nlohmann::ordered_json log_comparison_answer_json(const LogComparisonAnswer& answer) {

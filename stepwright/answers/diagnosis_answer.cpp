@@ -30,7 +30,8 @@ struct SortedFiles {
 
 void set_once(std::optional<UserFile>& place, const UserFile& file, std::string_view what) {
   if (place) {
-    fail_input(fmt::format("{}: is a second {} beside {}; give one", file.name, what, place->name),
+    fail_input(fmt::format("{}: is a second {} in addition to {}; give only one", file.name, what,
+                           place->name),
                {.file = file.name});
   }
   place = file;
@@ -47,15 +48,15 @@ SortedFiles sorted(const std::vector<UserFile>& files) {
     }
   }
   if (result.left.empty()) {
-    fail_input(
-        fmt::format("{}: says what a job is; give what the job left, too: its logs, or dumps "
-                    "of the flight recorder",
-                    files.front().name),
-        {.file = files.front().name});
+    fail_input(fmt::format("{}: describes a job; also give what the job left: its logs, or dumps "
+                           "of the flight recorder",
+                           files.front().name),
+               {.file = files.front().name});
   }
   if (result.plan && (result.job || !result.launch.empty())) {
     const std::string& other = result.job ? result.job->name : result.launch.front().name;
-    fail_input(fmt::format("{}: stands beside the plan {}, which says all itself; give one of them",
+    fail_input(fmt::format("{}: is not needed with the plan {}, which describes the whole job; "
+                           "give only one of them",
                            other, result.plan->name),
                {.file = other});
   }
@@ -76,16 +77,17 @@ plan::PlannedJob imported_job(const SortedFiles& files, const std::string& clust
     return with_resolved_schedule(import_framework_plan(request).planned,
                                   files.launch.front().name);
   } catch (const Error& error) {
-    throw Error(error.kind(),
-                fmt::format("{}\nBy their content these files say how the job was started: {}; "
-                            "leave them out to diagnose without a prediction",
-                            error.what(), names_of(files.launch)));
+    throw Error(error.kind(), fmt::format("{}\nthese files describe how the job was started: {}; "
+                                          "leave them out to diagnose without a prediction",
+                                          error.what(), names_of(files.launch)));
   }
 }
 
 std::optional<plan::PlannedJob> planned_job(const SortedFiles& files, const std::string& cluster) {
   if (files.plan && !cluster.empty()) {
-    fail_input(fmt::format("--cluster: is said by the plan {}", files.plan->name));
+    fail_input(
+        fmt::format("--cluster: the plan {} states the cluster already; leave the option out",
+                    files.plan->name));
   }
   if (files.plan) return read_plan_with_resolved_schedule(*files.plan);
   if (files.launch.empty()) return std::nullopt;
@@ -149,7 +151,8 @@ JobDiagnosisAnswer diagnose_job_files(const std::vector<UserFile>& files,
     add_messages(*network, answer.diagnosis);
   } else if (!answer.diagnosis.messages.empty()) {
     answer.diagnosis.notes.push_back(
-        "Messages have times: --cluster, a plan or a job says what the network should give.");
+        "The logs have times of messages: with --cluster, a plan or a job, they are compared with "
+        "the rates of the network.");
   }
   if (planned) answer.planned = add_plan_prediction(*planned, answer.diagnosis);
   return answer;
@@ -158,15 +161,16 @@ JobDiagnosisAnswer diagnose_job_files(const std::vector<UserFile>& files,
 std::string measured_run_row(const JobDiagnosisAnswer& answer, const std::string& table,
                              const std::string& name) {
   if (!answer.planned) {
-    fail_input("--row: needs the plan of the run, or the files that started it, beside its logs");
+    fail_input(
+        "--row: needs the plan of the run, or the files that started it, in addition to its logs");
   }
   const auto& events = answer.diagnosis.out_of_memory;
   const bool full =
       std::ranges::find(events, false, &diagnose::OutOfMemoryReport::host) != events.end();
   if (!full && !answer.planned->measured_s) {
     fail_input(
-        "--row: no log says how long a step took, or that a device had no memory left: nothing is "
-        "known of the run");
+        "--row: no log states how long a step took, or that a device ran out of memory: there is "
+        "nothing to record");
   }
   const std::string& file = answer.diagnosis.files.front().path;
   const auto row = validate::run_to_table_row_cells(

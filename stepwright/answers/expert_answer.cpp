@@ -59,10 +59,9 @@ std::string uncommon_sharding_note(const plan::Job& job, const plan::Plan& plan)
                      recipe.parameters == plan::StateShardingScope::kNone;
   if (!whole || plan.sharding.parameters == plan::StateShardingScope::kNone) return "";
   return fmt::format(
-      "Few people run this: the published recipes of {} shard optimizer states alone, and this "
-      "plan "
-      "shards parameters, too ({}). `search: {{sharding: [NNN, NNI, NNG]}}` in the job leaves that "
-      "out.",
+      "This plan is unusual: the published recipes of {} shard only optimizer states, but this "
+      "plan also shards parameters ({}). `search: {{sharding: [NNN, NNI, NNG]}}` in the job "
+      "excludes such plans.",
       job.framework.name, plan::sharding_letters(plan.sharding));
 }
 

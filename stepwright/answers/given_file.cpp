@@ -26,8 +26,8 @@ void refuse_script(const std::string& name) {
   constexpr std::size_t kStart = 4096;
   const std::string start = read_first_bytes_of_regular_file(name, kStart).value_or("");
   if (!launch_scripts::is_shell_script({name, start})) return;
-  fail_input(fmt::format("{0}: is a launch script: `stepwright import {1}` makes a plan of it, "
-                         "`stepwright check {1}` says whether it starts",
+  fail_input(fmt::format("{0}: is a launch script: `stepwright import {1}` turns it into a plan, "
+                         "`stepwright check {1}` tells whether it starts",
                          name, quoted_for_shell(name)),
              {.file = name});
 }
@@ -74,11 +74,10 @@ std::string read_user_file_text(const UserFile& file) {
 plan::Job read_job(const UserFile& file, const std::string& framework) {
   YamlJsonDocument document = document_of(file);
   if (plan::is_stepwright_file_of_kind(document, "plan")) {
-    fail_input(
-        fmt::format("{0}: is a plan, and tune looks for one: give it a job, or ask what this plan "
-                    "costs with `stepwright predict {1}`",
-                    file.name, quoted_for_shell(file.name)),
-        {.file = file.name});
+    fail_input(fmt::format("{0}: is a plan, but tune searches for a plan: give tune a job, or "
+                           "predict this plan with `stepwright predict {1}`",
+                           file.name, quoted_for_shell(file.name)),
+               {.file = file.name});
   }
   if (!framework.empty()) document = with_framework(std::move(document), framework);
   return plan::read_job(document, folder_of(file));
@@ -88,7 +87,7 @@ plan::PlannedJob read_plan(const UserFile& file, const plan::TrainingFramework& 
   const YamlJsonDocument document = document_of(file);
   if (plan::is_stepwright_file_of_kind(document, "job")) {
     fail_input(
-        fmt::format("{0}: is a job, and a plan is needed: run `stepwright tune {1} -o plan.yaml`, "
+        fmt::format("{0}: is a job, but a plan is needed: run `stepwright tune {1} -o plan.yaml`, "
                     "then give plan.yaml",
                     file.name, quoted_for_shell(file.name)),
         {.file = file.name});

@@ -23,11 +23,11 @@ void reject_options_with_plan(const ImportRequest& request) {
   for (const auto& [option, is_said] : said) {
     if (!is_said) continue;
     fail_input(
-        fmt::format("{}: is only for files of a framework; {} is a plan, which says it itself",
+        fmt::format("{}: is only for files of a framework; {} is a plan, which states this itself",
                     option, one_line_printable_text(request.files.front().name)));
   }
   if (request.files.size() > 1) {
-    fail_input(fmt::format("{}: is a plan, which stands alone; {} stands beside it",
+    fail_input(fmt::format("{}: is a plan, which needs no other file; leave out {}",
                            one_line_printable_text(request.files.front().name),
                            one_line_printable_text(request.files[1].name)));
   }

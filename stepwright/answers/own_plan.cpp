@@ -15,13 +15,13 @@ plan::PlannedJob read_user_plan(const UserFile& file, const std::string& job_fil
                                 const plan::Job& job) {
   if (job.objective.kind == plan::TunerObjectiveKind::kSmallestCluster) {
     fail_input(
-        fmt::format("{}: looks for the smallest cluster, and --against compares plans of "
+        fmt::format("{}: the objective is the smallest cluster, but --against compares plans on "
                     "one cluster: give a job with another objective",
                     job_file));
   }
   plan::PlannedJob planned = read_plan(file);
   if (const auto field = tune::first_differing_job_field(job, planned.job)) {
-    fail_input(fmt::format("{}: is no plan of {}: {}", file.name, job_file, *field));
+    fail_input(fmt::format("{}: is not a plan of {}: {}", file.name, job_file, *field));
   }
   if (const auto refused = plan::find_plan_rejection(job, planned.plan)) {
     plan::fail_rejected_plan(*refused, file.name);

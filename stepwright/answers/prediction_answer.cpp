@@ -65,7 +65,7 @@ PredictionAnswer predict_step_time_and_memory(plan::PlannedJob planned,
   }
   std::vector<std::string>& notes = answer.prediction.notes;
   if (answer.before && figures(*answer.before) == figures(answer.prediction)) {
-    notes.insert(notes.begin(), "What --set changes changes no figure of this prediction.");
+    notes.insert(notes.begin(), "The changes by --set change no figure of this prediction.");
   }
   if (std::string note = plan::training_method_note(changed.job); !note.empty()) {
     notes.push_back(std::move(note));

@@ -30,8 +30,8 @@ void check_played(const whole_run::TrainingRunParameters& process, std::int64_t 
       static_cast<double>(process.steps) / static_cast<double>(process.checkpoint_every);
   if (checkpoints * static_cast<double>(played) <= kMostPlayedCheckpoints) return;
   fail_input(
-      fmt::format("--simulate {}: a run has {:.3g} checkpoints, and {:.0g} can be played in all; "
-                  "give fewer runs or tokens",
+      fmt::format("--simulate {}: a run has {:.3g} checkpoints, but at most {:.0g} can be "
+                  "simulated in all; give fewer runs or tokens",
                   played, checkpoints, kMostPlayedCheckpoints));
 }
 

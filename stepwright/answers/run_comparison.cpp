@@ -41,7 +41,7 @@ logs::LedgerComparison compared_ledger(const step::StepProgram& program, const p
     }
     return counts;
   }
-  if (files.size() > 1) fail_input("--log: a ledger holds all ranks; give it alone");
+  if (files.size() > 1) fail_input("--log: a ledger contains all ranks; give no other log");
   return logs::compare_message_ledgers(program, grid, logs::read_executed_ledger(files.front()));
 }
 

@@ -56,7 +56,7 @@ int ask_for_devices(const ScriptCaptureContext& context, const Words& words) {
   const std::string_view name = launch_scripts::last_path_part(words.front());
   if (!find_real_program(context, name).empty()) return exec_real_program(context, words);
   const std::string note = fmt::format(
-      "The script asks {} how many devices a node has, and nothing says; add --gpus-per-node N.",
+      "The script asks {} how many devices a node has, which is unknown; add --gpus-per-node N.",
       name);
   append_capture_text_event(context.folder, kNoteEvent, note);
   print_error_line(note);

@@ -79,13 +79,14 @@ void check(const ScriptCaptureRequest& request) {
     fail_input("COMMAND is missing: stepwright capture -- bash train.sh");
   }
   for (const std::string& word : request.command) {
-    if (word.find('\0') != std::string::npos) fail_input("COMMAND: a word has a byte of value 0");
+    if (word.find('\0') != std::string::npos)
+      fail_input("COMMAND: an argument contains a byte of value 0");
   }
   check_count(request.nodes, "--nodes", kMostStatedNodes);
   check_count(request.devices_per_node, "--gpus-per-node", kMostDevices);
   if (request.timeout.count() <= 0) fail_input("--timeout: must be positive");
   if (std::getenv(kCaptureFolderVariable) != nullptr) {
-    fail_input("stepwright capture runs inside of a capture already; call it outside");
+    fail_input("stepwright capture already runs inside a capture; call it outside");
   }
   check_script(request.command);
 }
@@ -222,11 +223,11 @@ void add_ending(const Ending& ending, const ScriptCaptureRequest& request,
   if (ending.timed_out) {
     captured.exit_code = kTimedOut;
     captured.notes.push_back(fmt::format(
-        "The script was ended at the limit of {} s; commands behind that place were not seen.",
+        "The script was ended at the time limit of {} s; later commands were not recorded.",
         std::chrono::duration<double>(request.timeout).count()));
   } else if (exit == std::string::npos) {
     captured.notes.emplace_back(
-        "The script killed the process that kept it; commands behind that place were not seen.");
+        "The script killed the process that records it; later commands were not recorded.");
   }
   captured.interrupted_by = ending.signal;
 }

@@ -69,11 +69,10 @@ bool increment_script_depth(const ScriptCaptureContext& context, std::string_vie
   const int depth = std::atoi(environment_variable(kScriptDepthVariable).c_str()) + 1;
   ::setenv(kScriptDepthVariable, std::to_string(depth).c_str(), 1);
   if (depth <= kMaxScriptNestingDepth) return true;
-  append_capture_error_event(
-      context.folder,
-      fmt::format("{}: calls itself, or others in a circle, more than {} times; let the "
-                  "script end its recursion",
-                  program, kMaxScriptNestingDepth));
+  append_capture_error_event(context.folder,
+                             fmt::format("{}: calls itself, or others in a circle, more than {} "
+                                         "times; make the script end its recursion",
+                                         program, kMaxScriptNestingDepth));
   return false;
 }
 

@@ -136,7 +136,7 @@ void record_launch_command(const ScriptCaptureContext& context, const Words& arg
   if (replaced) {
     append_capture_text_event(
         context.folder, kNoteEvent,
-        fmt::format("Words of {} have bytes that are no UTF-8; each was replaced by U+FFFD.",
+        fmt::format("Arguments of {} have bytes that are not UTF-8; each was replaced by U+FFFD.",
                     quoted_for_shell(command.argv.front())));
   }
   append_captured_launch_event(context.folder, command);

@@ -120,7 +120,7 @@ ScriptCaptureResult read_capture_record(std::string_view text, const std::string
   root.allow_only_keys({"stepwright", "commands", "ran", "not_run", "notes", "exit_code"});
   const DocumentNode version = root.get("stepwright");
   if (!version.is_scalar() || version.text() != kVersion) {
-    version.fail("is not the version of a record of `stepwright capture`; allowed is launch/1");
+    version.fail("must be launch/1, the version of records of `stepwright capture`");
   }
   const DocumentNode commands = root.get("commands");
   if (!commands.is_sequence()) commands.fail("must be a list of {launcher, argv, ...}");

@@ -64,10 +64,9 @@ std::span<const CapturedLaunchCommand> chosen(const ScriptCaptureResult& capture
     return extent(one) != extent(all.front());
   };
   if (std::ranges::any_of(all, other)) {
-    fail_input(
-        fmt::format("{}: has commands on different numbers of nodes or devices; "
-                    "--command N takes one of them:{}",
-                    name, listed(all)));
+    fail_input(fmt::format(
+        "{}: has commands on different numbers of nodes or devices; pick one with --command N:{}",
+        name, listed(all)));
   }
   return all;
 }

@@ -172,7 +172,7 @@ int report(const ScriptCaptureContext& context, std::string_view name, Words wor
                                (words.empty() ? std::string("bash") : words.front()) +
                                    ": calls itself, or others in a circle, more than " +
                                    std::to_string(kMaxScriptNestingDepth) +
-                                   " times; let the script end its recursion");
+                                   " times; make the script end its recursion");
   } else if (name == kNotRunName) {
     record_skipped_command(context, words);
   } else {

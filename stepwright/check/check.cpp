@@ -52,7 +52,7 @@ std::string unread_that_matters(const framework_files::ImportReport& report) {
     if (one.matters == framework_files::SettingImpact::kYes) names.push_back(one.name);
   }
   if (names.empty()) return "";
-  return fmt::format("; without what was not read ({})", fmt::join(names, ", "));
+  return fmt::format("; not counted are settings that were not read ({})", fmt::join(names, ", "));
 }
 
 /// Returns the settings that are in no table of the program.
@@ -97,8 +97,8 @@ std::string JobCheckResult::reason_job_may_not_start() const {
                         count_with_noun(static_cast<std::int64_t>(settings.size()) - 1, "setting"))
           : "";
   const std::string line = first.line == 0 ? "" : fmt::format(":{}", first.line);
-  return fmt::format("{}{}: {} is no setting of {} that is known{}{}{}", first.file, line,
-                     first.name, imported.target, first.why.empty() ? "" : ": ", first.why, more);
+  return fmt::format("{}{}: {} is not a known setting of {}{}{}{}", first.file, line, first.name,
+                     imported.target, first.why.empty() ? "" : ": ", first.why, more);
 }
 
 double JobCheckResult::step_time_saving_share() const {
@@ -130,13 +130,13 @@ std::string reason_not_to_submit_job(const JobCheckResult& check, std::optional<
   const memory::MemoryReport& memory = check.prediction->memory;
   const bool misfit = memory.memory_fit_verdict_of_job() == memory::MemoryFitVerdict::kDoesNotFit;
   if (misfit && memory.fits_devices()) {
-    return fmt::format("does not fit: the host of a node would hold {} of {}",
+    return fmt::format("does not fit: the host memory of a node would need {} of {}",
                        format_bytes(memory.host_bytes), format_bytes(memory.host_capacity_bytes));
   }
   if (misfit) {
     return fmt::format(
-        "does not fit: stage {} (rank {}) needs {} of {} ({} kept free), {} too much; {} that it "
-        "fits{}",
+        "does not fit: stage {} (rank {}) needs {}, but the device has {} ({} of it kept free): {} "
+        "too much; probability that it fits: {}{}",
         check.fullest.stage, check.fullest.first_rank, format_bytes(memory.peak_bytes),
         format_bytes(memory.capacity_bytes), format_bytes(memory.reserve_bytes),
         format_bytes(memory.memory_shortage_bytes()), format_percent(memory.p_fits),
@@ -146,7 +146,7 @@ std::string reason_not_to_submit_job(const JobCheckResult& check, std::optional<
     return fmt::format("may not start: {}", check.reason_job_may_not_start());
   }
   if (most_gain && check.step_time_saving_share() >= *most_gain) {
-    return fmt::format("leaves {} of a step on the table, {} or more are too much",
+    return fmt::format("wastes {} of a step, which other plans save; the limit is {}",
                        format_percent(check.step_time_saving_share()), format_percent(*most_gain));
   }
   return "";

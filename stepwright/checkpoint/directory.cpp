@@ -63,8 +63,9 @@ std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path
 std::filesystem::path find_checkpoint(const std::filesystem::path& path) {
   if (path_exists(path / kCheckpointIndexName)) return path;
   if (const auto last = last_checkpoint(path)) return *last;
-  fail_input(fmt::format("{}: {}", path.string(),
-                         path_exists(path) ? "holds no committed checkpoint" : "is not there"));
+  fail_input(
+      fmt::format("{}: {}", path.string(),
+                  path_exists(path) ? "holds no committed checkpoint" : "no such file or folder"));
 }
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {

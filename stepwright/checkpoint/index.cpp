@@ -52,7 +52,7 @@ void add_checkpoint_part(CheckpointIndex& index, const RankCheckpointPart& part)
 CheckpointIndex load_checkpoint_index(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / kCheckpointIndexName;
   if (!path_exists(path)) {
-    fail_input(fmt::format("{}: is no committed checkpoint: it has no {}", directory.string(),
+    fail_input(fmt::format("{}: is not a committed checkpoint: it has no {}", directory.string(),
                            kCheckpointIndexName));
   }
   const MappedFile file(path);

@@ -105,13 +105,13 @@ class IndexReader {
     return *found;
   }
   [[nodiscard]] std::string text(const char* key) const {
-    if (!at(key).is_string()) refuse_index(path_, fmt::format("{}: '{}' is no text", where_, key));
+    if (!at(key).is_string()) refuse_index(path_, fmt::format("{}: '{}' is not text", where_, key));
     return at(key).get<std::string>();
   }
   /// Returns an entry that is a name: text without control characters.
   [[nodiscard]] std::string name(const char* key) const { return name_of(at(key), key); }
   [[nodiscard]] std::string name_of(const IndexJson& value, const char* key) const {
-    if (!value.is_string()) refuse(fmt::format("'{}' is no text", key));
+    if (!value.is_string()) refuse(fmt::format("'{}' is not text", key));
     const auto text = value.get<std::string>();
     if (is_safe_printable_text(text)) return text;
     refuse(fmt::format("'{}': '{}' has characters that no name has", key,
@@ -119,14 +119,15 @@ class IndexReader {
   }
   [[nodiscard]] std::int64_t number(const char* key) const { return number_of(at(key), key); }
   [[nodiscard]] const IndexJson& list(const char* key) const {
-    if (!at(key).is_array()) refuse_index(path_, fmt::format("{}: '{}' is no list", where_, key));
+    if (!at(key).is_array())
+      refuse_index(path_, fmt::format("{}: '{}' is not a list", where_, key));
     return at(key);
   }
   [[nodiscard]] std::int64_t number_of(const IndexJson& value, const char* key) const {
     const bool fits = value.is_number_unsigned() &&
                       value.get<std::uint64_t>() <=
                           static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (!fits) refuse_index(path_, fmt::format("{}: '{}' is no number from 0", where_, key));
+    if (!fits) refuse_index(path_, fmt::format("{}: '{}' is not a number from 0", where_, key));
     return value.get<std::int64_t>();
   }
   [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
@@ -141,7 +142,7 @@ class IndexReader {
 };
 
 StridedShardPiece read_piece(const IndexJson& json, std::int64_t whole, const IndexReader& slice) {
-  if (!json.is_array() || json.size() != 4) slice.refuse("a piece is no list of four numbers");
+  if (!json.is_array() || json.size() != 4) slice.refuse("a piece is not a list of four numbers");
   const auto number = [&](std::size_t i) { return slice.number_of(json[i], "pieces"); };
   const StridedShardPiece piece{
       .begin = number(0), .length = number(1), .stride = number(2), .count = number(3)};
@@ -197,7 +198,8 @@ CheckpointFileEntry read_file_entry(const IndexJson& json, const std::filesystem
   const IndexReader reader(json, "a file", path);
   CheckpointFileEntry file{reader.text("name"), {reader.number("bytes"), reader.text("xxh3")}};
   if (!is_plain_file_name(file.name)) {
-    refuse_index(path, fmt::format("file '{}': no plain name", one_line_printable_text(file.name)));
+    refuse_index(path,
+                 fmt::format("file '{}': not a plain name", one_line_printable_text(file.name)));
   }
   return file;
 }
@@ -242,7 +244,7 @@ void check_names(const CheckpointIndex& index, const std::filesystem::path& path
     }
     for (const std::string& state : tensor.states) {
       if (std::ranges::find(index.states, state) != index.states.end()) continue;
-      refuse_index(path, fmt::format("tensor '{}': '{}' is none of the states {}", tensor.name,
+      refuse_index(path, fmt::format("tensor '{}': '{}' must be one of the states {}", tensor.name,
                                      state, fmt::join(index.states, ", ")));
     }
     for (const CheckpointTensorSlice& slice : tensor.slices) {
@@ -282,10 +284,10 @@ IndexJson parse_json(std::string_view text, const std::filesystem::path& path) {
                  fmt::format("has {} bytes; an index has at most {}", text.size(), kLargestIndex));
   }
   if (nesting_of(text) > kDeepestIndex) {
-    refuse_index(path, fmt::format("is nested deeper than {} levels: no index", kDeepestIndex));
+    refuse_index(path, fmt::format("is nested deeper than {} levels: not an index", kDeepestIndex));
   }
   IndexJson json = IndexJson::parse(text, nullptr, false);
-  if (json.is_discarded()) refuse_index(path, "is no JSON: truncated or damaged");
+  if (json.is_discarded()) refuse_index(path, "is not JSON: truncated or damaged");
   return json;
 }
 

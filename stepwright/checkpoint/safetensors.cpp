@@ -90,9 +90,9 @@ SafetensorsEntry read_entry(const std::string& name, const nlohmann::json& entry
   }
   const auto shape = sizes_in(entry, "shape");
   const auto offsets = sizes_in(entry, "data_offsets");
-  if (!shape) refuse_tensor(path, name, ": shape is no list of sizes");
+  if (!shape) refuse_tensor(path, name, ": shape is not a list of sizes");
   if (!offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1]) {
-    refuse_tensor(path, name, ": data_offsets are not a begin and an end");
+    refuse_tensor(path, name, ": data_offsets must be a begin and an end");
   }
   tensor.shape = *shape;
   tensor.begin = (*offsets)[0];
@@ -100,7 +100,7 @@ SafetensorsEntry read_entry(const std::string& name, const nlohmann::json& entry
   const auto bytes = bytes_of_shape(tensor.shape, element);
   if (!bytes || *bytes != tensor.end - tensor.begin) {
     refuse_tensor(path, name,
-                  fmt::format(": {} bytes at its offsets, its shape and dtype say {}",
+                  fmt::format(": its offsets hold {} bytes, but its shape and dtype need {}",
                               tensor.end - tensor.begin,
                               bytes ? std::to_string(*bytes) : "more than a file can hold"));
   }
@@ -130,11 +130,11 @@ void check_places(const std::vector<SafetensorsEntry>& tensors, std::int64_t siz
 nlohmann::json read_header(std::span<const std::byte> file, const std::filesystem::path& path,
                            std::uint64_t& length) {
   if (file.size() < kPrefix) {
-    refuse(path, fmt::format("{} bytes are no safetensors file", file.size()));
+    refuse(path, fmt::format("a file of {} bytes is not a safetensors file", file.size()));
   }
   std::memcpy(&length, file.data(), kPrefix);
   if (length > kLongestHeader || length > file.size() - kPrefix) {
-    refuse(path, fmt::format("the header should have {} bytes, the file has {}: truncated or no "
+    refuse(path, fmt::format("the header should have {} bytes, the file has {}: truncated or not a "
                              "safetensors file, whose headers have at most {}",
                              length, file.size(), kLongestHeader));
   }
@@ -147,7 +147,7 @@ nlohmann::json read_header(std::span<const std::byte> file, const std::filesyste
   if (values > kMaxYamlOrJsonValues) {
     refuse(path, fmt::format("the header has more than {} values", kMaxYamlOrJsonValues));
   }
-  if (!header.is_object()) refuse(path, "the header is no JSON mapping");
+  if (!header.is_object()) refuse(path, "the header is not a JSON mapping");
   return header;
 }
 

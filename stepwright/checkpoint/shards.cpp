@@ -32,8 +32,8 @@ void check_file_size(const std::filesystem::path& directory, const CheckpointFil
   const InputFileReader opened(path, InputFileReader::FileKindToOpen::kPlain);
   const auto size = static_cast<std::int64_t>(opened.file_size_bytes());
   if (size == file.sum.bytes) return;
-  fail_input(fmt::format("{}: damaged: {} bytes, the checkpoint's index says {}", path.string(),
-                         size, file.sum.bytes));
+  fail_input(fmt::format("{}: damaged: it has {} bytes, but the checkpoint's index states {}",
+                         path.string(), size, file.sum.bytes));
 }
 
 void verify_file_checksum(const std::filesystem::path& directory, const CheckpointFileEntry& file) {
@@ -41,8 +41,8 @@ void verify_file_checksum(const std::filesystem::path& directory, const Checkpoi
   const std::filesystem::path path = directory / file.name;
   const std::string sum = checksum(MappedFile(path).bytes());
   if (sum == file.sum.checksum) return;
-  fail_input(fmt::format("{}: damaged: checksum {}, the checkpoint's index says {}", path.string(),
-                         sum, one_line_printable_text(file.sum.checksum)));
+  fail_input(fmt::format("{}: damaged: its checksum is {}, but the checkpoint's index states {}",
+                         path.string(), sum, one_line_printable_text(file.sum.checksum)));
 }
 
 CheckpointShardReader::CheckpointShardReader(const std::filesystem::path& directory)
@@ -76,10 +76,10 @@ std::span<const std::byte> CheckpointShardReader::slice(const CheckpointTensorEn
   }
   const std::int64_t elements = pieces_element_count(which.pieces);
   if (found->second.dtype != index_.dtype || found->second.elements() != elements) {
-    fail_input(
-        fmt::format("{}: tensor '{}': {} elements of {}, the checkpoint's index says {} of {}",
-                    file->path().string(), name, found->second.elements(), found->second.dtype,
-                    elements, index_.dtype));
+    fail_input(fmt::format(
+        "{}: tensor '{}': has {} elements of {}, but the checkpoint's index states {} of {}",
+        file->path().string(), name, found->second.elements(), found->second.dtype, elements,
+        index_.dtype));
   }
   return file->bytes_of(found->second);
 }

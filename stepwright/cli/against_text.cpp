@@ -19,7 +19,8 @@ std::string fault_text(const tune::TunedPlan& best, const tune::TunedPlan& own) 
   const bool slower = own.step_time_s > best.step_time_s * (1 + tune::kMinProposedPlanSaving);
   const std::string why = slower ? own.lost + ".\n" : "";
   if (own.verdict == memory::MemoryFitVerdict::kTight) {
-    return fmt::format("It is tight in memory: {:.0f}% that it fits.\n{}", 100 * own.p_fits, why);
+    return fmt::format("It is tight in memory: it fits with a probability of {:.0f}%.\n{}",
+                       100 * own.p_fits, why);
   }
   if (!own.fits) {
     return fmt::format("It does not fit in memory: {} too much, most of it {}.\n{}",
@@ -99,9 +100,9 @@ std::string user_plan_comparison_text(const tune::TuneResult& result,
       fmt::format("\nYour plan ({}) takes {} in {}.\n{}", plan::short_plan_code(against.own.plan),
                   format_time(against.own.step_time_s), format_bytes(against.own.peak_memory_bytes),
                   fault_text(best, against.own));
-  return against.changes.empty() ? text
-                                 : text + "\nWhat to change, one after the other\n\n" +
-                                       plan_changes_table(against.changes);
+  return against.changes.empty()
+             ? text
+             : text + "\nChanges, one after the other\n\n" + plan_changes_table(against.changes);
 }
 
 }  // namespace stepwright::cli

@@ -31,10 +31,10 @@ class Capture : public Subcommand {
     mark_option_as_output(app().add_option("-o,--output", output_, "Write the record to FILE"))
         ->type_name("FILE");
     app()
-        .add_option("--nodes", nodes_, "Nodes of the job, whatever the script says")
+        .add_option("--nodes", nodes_, "Number of nodes of the job; overrides the script")
         ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
     options_.add_options_to_command(app());
-    reads(app().add_option("COMMAND", command_, "The script and its arguments, behind --"))
+    reads(app().add_option("COMMAND", command_, "The script and its arguments, after --"))
         ->required()
         ->type_name("COMMAND");
   }

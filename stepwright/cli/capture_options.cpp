@@ -25,7 +25,7 @@ void ask(const std::string& command, bool only_launchers, const Console& console
   const std::string what = fmt::format(
       "{} runs on this machine now; its launchers are replaced, {} (docs/capture.md)", command,
       only_launchers ? "commands that write, fetch or delete do nothing"
-                     : "everything else of it really runs");
+                     : "all its other commands really run");
   if (console.keyboard == nullptr || console.terminal == nullptr) {
     console.log.info(what);
     return;
@@ -42,7 +42,7 @@ void ScriptCaptureOptions::add_options_to_command(CLI::App& command, CLI::Option
   CLI::Option* all[] = {
       command
           .add_option("--gpus-per-node", devices_per_node_,
-                      "Of the job that a script is captured for, whatever the script says")
+                      "Number of GPUs of a node of the captured job; overrides the script")
           ->check(runtime::whole_number_validator(1, cluster::kMaxDevicesPerNode)),
       command.add_flag("--only-launchers", only_launchers_,
                        "Commands of the captured script that write, fetch or delete do nothing"),

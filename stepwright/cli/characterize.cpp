@@ -21,24 +21,24 @@ constexpr double kMostKneeBytes = 1e15;
 class Characterize : public Subcommand {
  public:
   explicit Characterize(CLI::App& program)
-      : Subcommand(program, "characterize", "Say what the logs of a job communicated",
+      : Subcommand(program, "characterize", "Summarise what a job communicated, from its logs",
                    "  stepwright characterize --log nccl.*.log\n"
                    "  stepwright characterize --log trace.json.gz --json") {
     reads(app().add_option("--log", logs_,
-                           "Logs of any program in docs/logs.md, recognised by their content; all\n"
-                           "ranks' files together say most"))
+                           "Logs of any program in docs/logs.md, recognised by their content; "
+                           "files of\nall ranks give the fullest answer"))
         ->required()
         ->type_name("FILE");
     app()
         .add_option(
             "--knee", knee_,
-            "Payload below which the start of a message takes longer than its bytes, where\n"
-            "the logs have no times to say it")
+            "Payload below which latency exceeds the transfer time; only for logs\nwithout times")
         ->type_name("BYTES")
         ->check(runtime::number_range_validator({.low = 0, .high = kMostKneeBytes, .above = true}));
     app()
-        .add_option("--group-size", group_size_,
-                    "Ranks of groups whose size the logs do not say (DeepSpeed, Chakra)")
+        .add_option(
+            "--group-size", group_size_,
+            "Number of ranks of groups whose size the logs do not state (DeepSpeed, Chakra)")
         ->type_name("N")
         ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
   }

@@ -22,14 +22,14 @@ class Check : public Subcommand {
  public:
   explicit Check(CLI::App& program)
       : Subcommand(program, "check",
-                   "Say before a job is queued whether it starts, fits, and is fast",
+                   "Tell before a job is queued whether it starts, fits, and is fast",
                    "  stepwright check train.sh --cluster dgx-h100\n"
                    "  stepwright check plan.yaml --gain 5%\n"
                    "  stepwright check args.json ds.json --model llama-3-8b --cluster dgx-h100:2 "
                    "--json") {
     app()
         .add_option("--gain", gain_,
-                    "Fail where changes of the plan would save this share of a step or more:\n"
+                    "Fail if changes of the plan would save this share of a step or more:\n"
                     "5% or 0.05")
         ->type_name("SHARE");
     app()

@@ -17,7 +17,8 @@ std::string line(std::string_view name, const std::string& text) {
   return fmt::format("{:<10}  {}\n", name, text);
 }
 
-/// Says whether the job fits: "tight: 83% that it fits; stage 0 (rank 0) needs 73.1 GiB of ...".
+/// Says whether the job fits: "tight: probability of fitting 83%; stage 0 (rank 0) needs 73.1 GiB
+/// of ...".
 std::string fits_text(const check::JobCheckResult& check) {
   const memory::MemoryReport& memory = check.prediction->memory;
   std::string_view word = "yes";
@@ -38,7 +39,8 @@ std::string prediction_lines(const check::JobCheckResult& check) {
 
 std::string better_text(const check::JobCheckResult& check) {
   if (!check.better) {
-    return line("better", "not searched: no other plan of this job is known to run there");
+    return line("better",
+                "not searched: no other plan of this job is known to run with this framework");
   }
   if (check.better->changes.empty()) {
     if (check.fits()) return line("better", "nothing found");
@@ -64,7 +66,7 @@ std::string job_check_text(const check::JobCheckResult& check) {
                                  doubt.empty() ? "" : ": ", doubt));
   if (check.is_plan_legal()) {
     text += line("plan",
-                 plan::short_plan_code(planned.plan) + "; `stepwright explain` says it in words") +
+                 plan::short_plan_code(planned.plan) + "; `stepwright explain` explains the code") +
             prediction_lines(check) + better_text(check) + memory_remedies_table(check.remedies);
   }
   return text + unread_settings_text(check.imported.report, false);

@@ -99,7 +99,8 @@ class Checkpoint : public Subcommand {
         ->required()
         ->transform(one_of_words_validator({"show", "verify", "convert"}));
     app()
-        .add_option("DIR", directory_, "A checkpoint, or a directory of them: its last one")
+        .add_option("DIR", directory_,
+                    "A checkpoint, or a directory of checkpoints, of which the last is used")
         ->required();
     mark_option_as_output(
         app().add_option("-o,--output", output_,
@@ -107,28 +108,29 @@ class Checkpoint : public Subcommand {
         OptionOutputKind::kAnything)
         ->type_name("PATH");
     app()
-        .add_option("--format", format_,
-                    "Of convert: stepwright (a file, our names), huggingface (a directory that "
-                    "transformers loads) or peft (one of adapters alone)")
+        .add_option(
+            "--format", format_,
+            "Format that convert writes: stepwright (a file with our names), huggingface (a "
+            "directory that transformers loads) or peft (a directory with only adapters)")
         ->transform(one_of_words_validator({"stepwright", "huggingface", "peft"}));
     app()
         .add_option("--merge", merge_,
-                    "Of huggingface, after training adapters or a part of the weights: the "
-                    "directory of the base; its weights with what was trained")
+                    "With --format huggingface, if adapters or a part of the weights were trained: "
+                    "directory of the base model, into whose weights they are merged")
         ->type_name("DIR");
     app()
         .add_option("--base", base_,
-                    "Of peft: the directory of the base, whose modules the adapters stand beside; "
-                    "else where the run had it from")
+                    "With --format peft: directory of the base model of the adapters; by default "
+                    "the one from which the run started")
         ->type_name("DIR");
     app()
         .add_option("--dtype", dtype_,
-                    "Numbers of a huggingface directory: fp64, fp32, fp16 or bf16; else as in the "
-                    "checkpoint")
+                    "Type of the numbers of a huggingface directory: fp64, fp32, fp16 or bf16; by "
+                    "default as in the checkpoint")
         ->transform(one_of_words_validator({"fp64", "fp32", "fp16", "bf16"}));
     app()
         .add_option("--shard-size", shard_size_,
-                    "Largest file of a huggingface directory, in bytes or as 5GB")
+                    "Size of the largest file of a huggingface directory, in bytes or as 5GB")
         ->type_name("SIZE");
   }
 
@@ -196,7 +198,7 @@ class Checkpoint : public Subcommand {
     if (!flaws.empty()) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}", fmt::join(flaws, "\n")));
     }
-    answer(console, path, {{"damaged", false}}, "every file is as it was written");
+    answer(console, path, {{"damaged", false}}, "no file has changed since it was written");
   }
 
   void answer(const Console& console, const std::filesystem::path& path,

@@ -18,7 +18,8 @@ Subcommand::Subcommand(CLI::App& program, const std::string& name, const std::st
 void Subcommand::refuse_options(std::span<const char* const> options,
                                 std::string_view belongs_to) const {
   for (const char* option : options) {
-    if (app_->count(option) > 0) fail_input(fmt::format("{} is only for {}", option, belongs_to));
+    if (app_->count(option) > 0)
+      fail_input(fmt::format("{} is only allowed with {}", option, belongs_to));
   }
 }
 

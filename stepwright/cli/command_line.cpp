@@ -35,9 +35,9 @@ constexpr int kUnsupportedCode = 3;
 constexpr const char* kDescription =
     "Plans, predicts and explains the training step of a large language model on many GPUs.\n"
     "\n"
-    "A job file says what is trained, on which cluster, with which batch. `tune` finds the plan "
-    "to\n"
-    "train it with; `predict`, `traffic` and `memory` say what a plan costs. It needs no GPU.";
+    "A job file states what is trained, on which cluster, with which batch. `tune` finds the plan "
+    "to\ntrain it with; `predict`, `traffic` and `memory` show what a plan costs. No GPU is "
+    "needed.";
 constexpr const char* kFooter =
     "Start here:\n"
     "  stepwright init -o job.yaml\n"

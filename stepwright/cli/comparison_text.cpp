@@ -45,9 +45,9 @@ std::string scheme_text(const logs::LogPlanComparison& comparison) {
 
 std::string log_comparison_text(const logs::LogPlanComparison& comparison,
                                 const logs::CommunicationLog& log) {
-  std::string text = fmt::format(
-      "Collective calls of {} and {}: what the plan sends and what the logs hold\n\n",
-      count_with_noun(comparison.ranks, "rank"), count_with_noun(comparison.steps, "step"));
+  std::string text = fmt::format("Collective calls of {} and {}: in the plan and in the logs\n\n",
+                                 count_with_noun(comparison.ranks, "rank"),
+                                 count_with_noun(comparison.steps, "step"));
   if (!comparison.rows.empty()) text += scheme_text(comparison) + "\n";
   for (const std::string& difference : comparison.differences) text += difference + "\n";
   for (const std::string& remark : comparison.remarks) text += remark + "\n";

@@ -28,7 +28,7 @@ class Completion : public Subcommand {
  public:
   explicit Completion(CLI::App& program)
       : Subcommand(program, "completion",
-                   "Write what completes this command in a shell, or its manual",
+                   "Write the shell completion of this command, or its manual page",
                    "  source <(stepwright completion bash)\n"
                    "  stepwright completion fish > ~/.config/fish/completions/stepwright.fish\n"
                    "  stepwright completion man | man -l -"),

@@ -24,7 +24,8 @@ constexpr std::size_t kMostTableBytes = std::size_t{64} << 20;
 class Diagnose : public Subcommand {
  public:
   explicit Diagnose(CLI::App& program)
-      : Subcommand(program, "diagnose", "Say why a job hung, died, ran out of memory or is slow",
+      : Subcommand(program, "diagnose",
+                   "Find out why a job hung, died, ran out of memory or is slow",
                    "  stepwright diagnose slurm-4711.out\n"
                    "  stepwright diagnose nccl_trace_rank_* job.log\n"
                    "  stepwright diagnose plan.yaml logs/*/*/attempt_0/*/stderr.log --json") {
@@ -36,13 +37,13 @@ class Diagnose : public Subcommand {
           OptionInputKind::kDocument)
         ->required();
     reads(app().add_option("--cluster", cluster_,
-                           "What the job ran on, where no file says it: a profile\n"
-                           "(stepwright list profiles), also as PROFILE:NODES, or a file"))
+                           "Cluster of the job, if no file states it: a profile\n(stepwright list "
+                           "profiles), also as PROFILE:NODES, or a file"))
         ->type_name("NAME");
     mark_option_as_output(
         app().add_option(
             "--row", row_,
-            "Add the run to a table for tune --runs, which is made where it is not there"))
+            "Add the run to a table for tune --runs; the table is created if it does not exist"))
         ->type_name("CSV");
   }
 

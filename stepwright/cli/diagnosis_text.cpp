@@ -37,7 +37,7 @@ std::string diagnosis_text(const diagnose::Diagnosis& diagnosis) {
   for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
     text += finding_text(diagnosis.findings[i], i + 1);
   }
-  if (diagnosis.findings.empty()) text += "Nothing is found that ended or stopped the job.\n\n";
+  if (diagnosis.findings.empty()) text += "No cause was found that ended or stopped the job.\n\n";
   text += "Files\n";
   for (const diagnose::DiagnosedFile& file : diagnosis.files) {
     text += fmt::format("  {}: {}{}\n", file.path, file.what,

@@ -62,7 +62,7 @@ Capability computing() {
                      .found = runtime::nvidia_gpu_names(),
                      .missing = {}};
   if (ability.found.empty()) {
-    ability.missing.push_back({"no NVIDIA GPU with its driver is here",
+    ability.missing.push_back({"this machine has no NVIDIA GPU with a driver",
                                "use a machine that has one; a container shows it with "
                                "`docker run --gpus all`"});
   }
@@ -102,7 +102,7 @@ class Doctor : public Subcommand {
  public:
   explicit Doctor(CLI::App& program)
       : Subcommand(program, "doctor",
-                   "Say what this machine can do, and what is missing for the rest",
+                   "Show what this machine can do, and what is missing for the rest",
                    "  stepwright doctor\n"
                    "  stepwright doctor --json") {}
 

@@ -24,15 +24,14 @@ namespace {
 class Explain : public Subcommand {
  public:
   explicit Explain(CLI::App& program)
-      : Subcommand(program, "explain",
-                   "Say in words what the short code of a plan, or a term, means",
+      : Subcommand(program, "explain", "Explain the short code of a plan, or a term",
                    "  stepwright explain tp8+sp pp4x20 dp2 mb1 IIG/64/8\n"
                    "  stepwright explain plan.yaml\n"
                    "  stepwright explain sp:keep --json\n"
                    "  stepwright explain MFU") {
     app()
         .add_option("CODE", words_,
-                    "A plan as tables say it, or some words of it; a plan file; a term")
+                    "The code of a plan as in tables, or a part of it; a plan file; a term")
         ->required()
         ->type_name("TEXT ...");
   }

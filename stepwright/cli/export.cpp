@@ -84,7 +84,7 @@ CLI::Validator not_read_alone() {
       return std::ranges::find(words, word) != words.end();
     };
     if (has(written) || !has(read)) return "";
-    return fmt::format("files of {} are read and not written: must be one of {}", word,
+    return fmt::format("files of {} can be read but not written; must be one of {}", word,
                        fmt::join(written, ", "));
   };
   return {why, ""};
@@ -139,7 +139,7 @@ class Export : public Subcommand {
       if (!plan_.empty()) fail_input("--plan is only for --to nccl-tuner and frameworks");
     }
     if (wants_json_output() && to_ != "mscclpp") {
-      fail_input(fmt::format("--json is only for --to mscclpp: what {} reads is no JSON", to_));
+      fail_input(fmt::format("--json is only for --to mscclpp: files of {} are not JSON", to_));
     }
     if (launches) return launch(console);
     if (tunes)
@@ -152,20 +152,19 @@ class Export : public Subcommand {
 
  private:
   void add_launch_options() {
-    reads(app().add_option(
-              "PLAN,--plan", plan_,
-              "Plan file: of frameworks and launchers what they shall run, of nccl-tuner\n"
-              "whose cluster and groups"),
+    reads(app().add_option("PLAN,--plan", plan_,
+                           "Plan file: for frameworks and launchers the plan to run, for "
+                           "nccl-tuner\nthe plan whose cluster and groups are tuned"),
           OptionInputKind::kDocument)
         ->type_name("FILE");
     app()
-        .add_option("--release", release_,
-                    "Of the framework that is written for; that of the job, else the newest")
+        .add_option(
+            "--release", release_,
+            "Release of the framework to write for; by default that of the job, else the newest")
         ->type_name("RELEASE");
-    app().add_flag(
-        "--nearest", nearest_,
-        "Where the framework does not run the plan, or it does not fit in memory, write\n"
-        "the nearest that runs and fits");
+    app().add_flag("--nearest", nearest_,
+                   "If the framework does not run the plan, or the plan does not fit in memory, "
+                   "write\nthe nearest plan that runs and fits");
     app().add_flag("--even-if-it-does-not-fit", any_size_,
                    "Write the file of a plan that does not fit in memory, with a warning");
   }
@@ -253,7 +252,7 @@ class Export : public Subcommand {
 
   [[nodiscard]] std::string tuner(const Console& console) const {
     if (cluster_.empty() == plan_.empty()) {
-      fail_input("--to nccl-tuner needs --cluster or --plan, one of them");
+      fail_input("--to nccl-tuner needs either --cluster or --plan");
     }
     if (cluster_.empty()) {
       if (nodes_) fail_input("--nodes is only for --cluster");

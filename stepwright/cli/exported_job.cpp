@@ -24,10 +24,10 @@ std::string time_note(const plan::PlannedJob& planned, const simulate::PlanPredi
   const double here_s = simulate::predict_plan(planned).step_time_s();
   const double there_s = started.step_time_s();
   const std::string there =
-      fmt::format("A step takes {} as the file starts it, with attention {}", format_time(there_s),
+      fmt::format("A step takes {} as started by the file, with attention {}", format_time(there_s),
                   name_of(cluster::kAttentionKernelNames, started.planned.job.kernels.attention));
   if (format_time(here_s) == format_time(there_s)) return there + ".";
-  return fmt::format("{}; {} as the plan says it, with {}.", there, format_time(here_s),
+  return fmt::format("{}; {} as in the plan, with {}.", there, format_time(here_s),
                      name_of(cluster::kAttentionKernelNames, planned.job.kernels.attention));
 }
 
@@ -35,7 +35,7 @@ std::string time_note(const plan::PlannedJob& planned, const simulate::PlanPredi
 std::string misfit_note(const simulate::PlanPrediction& started) {
   const memory::MemoryReport& memory = started.memory;
   const bool tight = memory.memory_fit_verdict_of_job() == memory::MemoryFitVerdict::kTight;
-  return fmt::format("What the file starts {}: {}it needs {}, {}",
+  return fmt::format("The job that the file starts {}: {}it needs {}, {}",
                      tight ? "is tight" : "DOES NOT FIT", memory_fit_probability_text(memory),
                      memory_use_text(memory), memory_shortage_text(memory));
 }
@@ -53,13 +53,13 @@ framework_files::LaunchFile fitting_file(const ExportRequest& request,
   const std::optional<plan::Plan> fit = tune::nearest_fitting_plan(started);
   if (!fit) {
     fail_misfit(request, misfit_note(misfit) +
-                             ", and no plan of this job that runs there fits; "
-                             "--even-if-it-does-not-fit writes it all the same");
+                             ", and no plan of this job that the framework runs fits; "
+                             "--even-if-it-does-not-fit writes the file anyway");
   }
   framework_files::LaunchFile file = framework_files::export_plan(
       request.to, {planned.job, *fit}, request.release, true, request.plan);
   file.notes.push_back(
-      fmt::format("Written is the nearest plan that fits; it has {}.",
+      fmt::format("The nearest plan that fits was written; it has {}.",
                   plan::differing_choices_text(plan::canonical_plan(planned.plan, planned.job),
                                                file.started.plan)));
   return file;
@@ -72,7 +72,7 @@ ExportRequest with_release(ExportRequest request, const plan::PlannedJob& planne
   if (!request.release.empty() || !planned.job.framework.version.empty()) return request;
   request.release = framework_files::release_for_file_ending(request.to, request.output);
   if (!request.release.empty()) {
-    console.log.info(fmt::format("Written for release {}, as the ending of {} asks.",
+    console.log.info(fmt::format("The file is for release {}, which the ending of {} requires.",
                                  request.release, request.output));
   }
   return request;
@@ -99,7 +99,7 @@ framework_files::LaunchFile export_launch_file(const ExportRequest& given, const
     fail_misfit(
         request,
         misfit_note(there) +
-            fmt::format("; {}--even-if-it-does-not-fit writes it all the same",
+            fmt::format("; {}--even-if-it-does-not-fit writes the file anyway",
                         request.nearest ? "" : "--nearest writes the nearest plan that fits, "));
   }
   for (const std::string& note : file.notes) console.log.info(note);

@@ -78,11 +78,10 @@ class Fit : public Subcommand {
                          "With --runs or --snapshot: start from this file, not from the built-in\n"
                          "conditions"))
         ->type_name("FILE");
-    reads(app().add_option(
-              "--snapshot", snapshots_,
-              "What torch.cuda.memory._dump_snapshot wrote on a rank that runs the plan\n"
-              "named in the place of SAMPLES: what the framework holds beside it, for\n"
-              "conditions; repeatable"))
+    reads(app().add_option("--snapshot", snapshots_,
+                           "Memory snapshot (torch.cuda.memory._dump_snapshot) of a rank that runs "
+                           "the plan\ngiven in place of SAMPLES: learns what the framework "
+                           "allocates in addition;\nrepeatable"))
         ->type_name("FILE")
         ->expected(1)
         ->allow_extra_args(false)
@@ -90,8 +89,8 @@ class Fit : public Subcommand {
         ->excludes(runs);
     mark_option_as_output(
         app().add_option("-o,--output", request_.output,
-                         "Profile file to write; a folder for collectives of several machines;\n"
-                         "file of conditions"),
+                         "Profile file to write; a folder for collectives of several "
+                         "machines;\nwith --runs or --snapshot a conditions file"),
         OptionOutputKind::kAnything);
     reads(app().add_option(
               "--plan", request_.plan,
@@ -102,15 +101,15 @@ class Fit : public Subcommand {
         ->excludes(runs);
     app()
         .add_option("--device", request_.device,
-                    "Built-in device of operator samples, when they do not say")
+                    "Built-in device of operator samples, if the samples do not state it")
         ->excludes(runs);
     app()
-        .add_option("--name", request_.name, "Name of the profile; that of the file otherwise")
+        .add_option("--name", request_.name, "Name of the profile; by default the name of the file")
         ->excludes(runs);
     app()
         .add_option("--profile", request_.machine,
-                    "Machine of collective samples, when they do not say; of a trace take\n"
-                    "its collectives")
+                    "Machine of collective samples, if the samples do not state it; for a trace, "
+                    "use\nits collectives")
         ->excludes(runs);
   }
 

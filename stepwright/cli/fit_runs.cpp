@@ -37,8 +37,8 @@ std::string constants_text(const learn::CostModelCalibration& calibration) {
                           fmt::format("{:.4g}", constant.calibrated)});
   }
   if (table.rows.empty()) {
-    return "No choice of what may move predicts a run better that it did not see: the conditions "
-           "stay as they are.\n";
+    return "No choice of free constants predicts left-out runs better: the conditions stay as they "
+           "are.\n";
   }
   return format_text_table(table) +
          "_rate: the share that a run keeps of what one operator alone reaches; _us, _ms: of the "
@@ -64,7 +64,7 @@ std::string runs_text(const learn::CostModelCalibration& calibration) {
   };
   table.rows.push_back({"mean of |error|", "", "", mean(calibration.built_in),
                         mean(calibration.fitted), mean(calibration.held_out)});
-  return "Error of the predicted step in %; left out: by a fit to the other runs\n\n" +
+  return "Error of the predicted step in %; column left out: by a fit to the other runs\n\n" +
          format_text_table(table);
 }
 
@@ -135,7 +135,7 @@ void fit_conditions_to_runs(const FitRunsRequest& request, const Console& consol
   if (request.json) {
     print_json(console.out, calibration_json(calibration));
   } else {
-    console.out << fmt::format("Conditions of {} under {}; what may move: {}\n\n{}\n{}",
+    console.out << fmt::format("Conditions of {} under {}; free constants: {}\n\n{}\n{}",
                                fmt::join(calibration.devices, ", "),
                                fmt::join(calibration.frameworks, ", "), calibration.moved,
                                constants_text(calibration), text);

@@ -45,8 +45,8 @@ void fit_memory_snapshots(const MemorySnapshotFitRequest& request, const Console
   } else {
     console.out << snapshot_comparison_text(*answer.snapshot)
                 << fmt::format(
-                       "\nBeside states and tensors the allocator held {}; reserved, but not in "
-                       "use: {} of the tensors that come and go.\n",
+                       "\nIn addition to states and tensors the allocator held {}; reserved but "
+                       "not in use: {} of the temporary tensors.\n",
                        format_bytes(learned.other_bytes), format_percent(learned.fragmentation))
                 << notes_text(answer.notes);
   }

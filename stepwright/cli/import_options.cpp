@@ -19,7 +19,8 @@ constexpr std::int64_t kMostCommands = 1'000'000;
 
 ImportOptions::ImportOptions(CLI::App& command) {
   command
-      .add_option("--from", request_.source, "Whose configuration it is; without, its content says")
+      .add_option("--from", request_.source,
+                  "Framework of the configuration; by default recognised by the content")
       ->transform(one_of_words_validator(
           plan::add_framework_names(framework_files::import_target_names())));
   reads(command.add_option("FILE", files_, "Scripts and configurations that describe one job"),
@@ -27,36 +28,40 @@ ImportOptions::ImportOptions(CLI::App& command) {
       ->required()
       ->type_name("FILE");
   reads(command.add_option("--model", request_.given.model,
-                           "What is trained, where the files do not say: a name (stepwright list\n"
-                           "models), a config.json, a model file"))
+                           "Model, if the files do not state it: a name (stepwright list\nmodels), "
+                           "a config.json, a model file"))
       ->type_name("NAME");
-  reads(command.add_option("--cluster", request_.given.cluster,
-                           "What it runs on: a profile (stepwright list profiles), also as\n"
-                           "PROFILE:NODES, or a file"))
+  reads(command.add_option(
+            "--cluster", request_.given.cluster,
+            "Cluster: a profile (stepwright list profiles), also as\nPROFILE:NODES, or a file"))
       ->type_name("NAME");
-  command.add_option("--nodes", request_.given.nodes, "Of the job, whatever the files say")
+  command
+      .add_option("--nodes", request_.given.nodes,
+                  "Number of nodes of the job; overrides the files")
       ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
-  command.add_option("--gpus", request_.given.devices, "Of the whole job, whatever the files say")
+  command
+      .add_option("--gpus", request_.given.devices,
+                  "Number of GPUs of the whole job; overrides the files")
       ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
   command
       .add_option("--set", request_.given.settings,
-                  "In the place of what the files say: a variable of a script, a dotted\n"
-                  "path of a configuration")
+                  "Value that overrides the files: of a variable of a script, or of a dotted\npath "
+                  "of a configuration")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command
       .add_option("--function", request_.given.function,
-                  "Of a Python file: the function that makes the configuration,\n"
-                  "or a call of it, NAME(PARAMETER=VALUE)")
+                  "For a Python file: the function that makes the configuration,\nor a call of it, "
+                  "NAME(PARAMETER=VALUE)")
       ->type_name("NAME");
   command
       .add_option("--command", request_.given.command,
-                  "Of a script that starts several: the number of the one to read")
+                  "Number of the command to read, if a script starts several")
       ->check(runtime::whole_number_validator(1, kMostCommands));
   command
       .add_option("--batch", request_.given.batch,
-                  "Of one step, where the files do not say: SEQUENCESxLENGTH, as 512x8192,\n"
-                  "or a mapping as in a job, also with `lengths` of documents")
+                  "Batch of one step, if the files do not state it: SEQUENCESxLENGTH, as "
+                  "512x8192,\nor a mapping as in a job, also with `lengths` of documents")
       ->type_name("BATCH");
   CLI::Option* captures =
       command.add_flag("--capture", captures_,
@@ -64,7 +69,7 @@ ImportOptions::ImportOptions(CLI::App& command) {
                        "stand-ins for its launchers (docs/capture.md) and read what it starts");
   capture_.add_options_to_command(command, captures);
   command.add_flag("--strict", request_.strict,
-                   "Fail where something was not read that may change the prediction");
+                   "Fail if a setting was not read that may change the prediction");
 }
 
 answers::ImportRequest ImportOptions::import_request_from_options(const Console& console) const {

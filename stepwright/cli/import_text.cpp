@@ -75,7 +75,7 @@ std::string unread_settings_text(const framework_files::ImportReport& report, bo
     which = fmt::format("{}, which `stepwright import` names",
                         count_with_noun(static_cast<std::int64_t>(harmless.size()), "setting"));
   }
-  return text + fmt::format("\nnot read, and changes no figure: {}\n", which);
+  return text + fmt::format("\nnot read, without effect on any figure: {}\n", which);
 }
 
 std::string import_report_text(const framework_files::ImportReport& report) {

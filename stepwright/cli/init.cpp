@@ -94,8 +94,8 @@ class Init : public Subcommand {
     app().add_option("--length", length_, "Tokens of a sequence")->type_name("N");
     app()
         .add_option("--framework", framework_,
-                    "Plan only what it runs (stepwright list frameworks); else tune takes the one\n"
-                    "that starts the fastest plan")
+                    "Plan only what this framework runs (stepwright list frameworks); by default "
+                    "tune\nchooses the framework that starts the fastest plan")
         ->type_name("NAME");
     app()
         .add_option(
@@ -105,7 +105,7 @@ class Init : public Subcommand {
         ->type_name("KIND");
     mark_option_as_output(app().add_option("-o,--output", output_, "Write the job to this file"))
         ->type_name("JOB");
-    app().add_flag("--force", force_, "Replace the file if it is there");
+    app().add_flag("--force", force_, "Replace the file if it exists");
   }
 
   void run_subcommand(const Console& console) override {
@@ -132,19 +132,21 @@ class Init : public Subcommand {
  private:
   void check_free() const {
     if (!output_.empty() && !force_ && is_plain_file(output_)) {
-      fail_input(fmt::format("{}: is there already; --force replaces it", output_));
+      fail_input(fmt::format("{}: exists already; --force replaces it", output_));
     }
   }
 
   /// Splits values that contain two: nodes from `--cluster NAME:N`, the length from `--batch NxL`.
   void split() {
     if (const auto [profile, nodes] = cut_at_last(cluster_, ':'); !nodes.empty()) {
-      if (!gpus_.empty()) fail_input("--gpus and the nodes of --cluster say the same: give one");
+      if (!gpus_.empty())
+        fail_input("--gpus and --cluster both state the number of devices: give only one");
       nodes_ = nodes;
       cluster_ = profile;
     }
     if (const auto [sequences, length] = cut_at_last(batch_, 'x'); !length.empty()) {
-      if (!length_.empty()) fail_input("--length and --batch say the same: give one");
+      if (!length_.empty())
+        fail_input("--length and --batch both state the length of a sequence: give only one");
       batch_ = sequences;
       length_ = length;
     }
@@ -158,10 +160,9 @@ class Init : public Subcommand {
       if (question.answer->empty() && !question.open) open.emplace_back(question.flag);
     }
     if (!open.empty() && console.keyboard == nullptr) {
-      fail_input(
-          fmt::format("init needs {}, and asks for them on a terminal only (stepwright init "
-                      "--help)",
-                      fmt::join(open, ", ")));
+      fail_input(fmt::format(
+          "init needs {}: it asks for missing options only on a terminal (stepwright init --help)",
+          fmt::join(open, ", ")));
     }
     for (const Question& question : all) {
       const bool asks = question.answer->empty() && console.keyboard != nullptr;

@@ -84,8 +84,8 @@ std::string interleaving_text(const interleave::ForwardBackwardOperators& pair,
     return fmt::format("{} ({})", format_time(seconds), format_percent(seconds / found.serial_s));
   };
   return fmt::format(
-      "A forward of one micro-batch beside a backward of another, in one layer\n\n{}\n"
-      "What of them runs together, one block after the other\n\n{}\n{}\n"
+      "A forward of one micro-batch together with a backward of another, in one layer\n\n{}\n"
+      "Operators that run together, block by block\n\n{}\n{}\n"
       "one operator after the other       {}\n"
       "reductions beside weight gradients {}\n"
       "interleaved, with barriers         {}, of that {} of messages exposed\n"
@@ -117,7 +117,7 @@ class InterleaveCommand : public Subcommand {
         ->type_name("FILE");
     app()
         .add_option("--memory-limit", memory_limit_bytes_,
-                    "Most bytes that the pair may take beyond what is there before it")
+                    "Most bytes that the pair may need in addition to those in use before it")
         ->check(runtime::number_range_validator({.low = 0, .high = kMostPairBytes}))
         ->type_name("BYTES");
     app()

@@ -32,14 +32,14 @@ class LabCommand : public Subcommand {
                    "  stepwright lab profile examples/lab-4x4.yaml -o lab.json\n"
                    "  stepwright lab clean") {
     add_run();
-    check_ = add("check", "Compare the rates of a lab with what this machine carries");
+    check_ = add("check", "Compare the rates of a lab with those of this machine");
     add_file(check_);
     profile_ = add("profile", "Write a lab as a cluster file for jobs, with nominal rates");
     add_file(profile_);
     mark_option_as_output(
         profile_->add_option("-o,--output", output_, "File to write; standard output otherwise"))
         ->type_name("PROFILE");
-    clean_ = add("clean", "Remove what killed labs left behind; living ones stay");
+    clean_ = add("clean", "Remove the remains of killed labs; running labs stay");
   }
 
   void run_subcommand(const Console& console) override {

@@ -55,12 +55,12 @@ class Lengths : public Subcommand {
         ->type_name("FILE");
     app()
         .add_option("--field", field_.name,
-                    "What holds token ids, a length, text, or turns of a conversation; dots "
-                    "lead into mappings")
+                    "Field with token ids, a length, text, or turns of a conversation; dots "
+                    "separate nested keys")
         ->type_name("NAME");
     app()
         .add_option("--characters-per-token", field_.characters_per_token,
-                    "Of text: how long its tokens are, by your tokenizer")
+                    "For text: mean number of characters of a token of your tokenizer")
         ->check(runtime::number_range_validator({.low = 0.01, .high = 1000}))
         ->needs("--field")
         ->type_name("NUMBER");
@@ -88,8 +88,8 @@ class Lengths : public Subcommand {
       fail_input(fmt::format("{}: holds no document", one_line_printable_text(files_.front())));
     if (field_.characters_per_token > 0 && !text) {
       fail_input(fmt::format(
-          "--characters-per-token: is only for text, and '{}' holds none in {}; leave "
-          "the option out",
+          "--characters-per-token: is only for text, but '{}' contains no text in {}; leave the "
+          "option out",
           one_line_printable_text(field_.name), one_line_printable_text(files_.front())));
     }
     if (!output_.empty()) {
@@ -106,7 +106,7 @@ class Lengths : public Subcommand {
   [[nodiscard]] packing::DatasetDocumentLengths read_file(const std::string& file) const {
     if (holds_lengths(file)) return {packing::load_length_histogram(file)};
     if (field_.name.empty()) {
-      fail_input(fmt::format("{}: --field names what holds the length of a document",
+      fail_input(fmt::format("{}: state with --field which field has the length of a document",
                              one_line_printable_text(file)));
     }
     return packing::read_dataset_lengths(file, field_);

@@ -64,7 +64,7 @@ class List : public Subcommand {
                     "With --config: tokens of a sequence, as 4096 or 4k, for FLOPs per token")
         ->transform(runtime::token_count_validator(1, model::kMaxModelDimension));
     app().add_flag("--tensors", tensors_,
-                   "With --config and --json: its weights as files name them");
+                   "With --config and --json: also list the tensors of its weight files");
   }
 
   void run_subcommand(const Console& console) override {

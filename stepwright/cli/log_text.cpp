@@ -92,8 +92,8 @@ std::string roles_text(const std::vector<logs::CommunicatorRole>& roles) {
          bytes > 0 ? format_percent(static_cast<double>(role.repeated_bytes) / bytes) : "-",
          role.probably});
   }
-  std::string text =
-      "\nGroups, and the parallelism that sends in this way\n\n" + format_text_table(table);
+  std::string text = "\nGroups, and the parallelism that probably sends their messages\n\n" +
+                     format_text_table(table);
   if (roles.size() > kMostRows) {
     text += fmt::format("... and {} groups with fewer bytes\n", roles.size() - kMostRows);
   }
@@ -119,9 +119,8 @@ std::string knee_text(const std::vector<logs::LatencyDominatedCalls>& rows,
                           format_bytes(static_cast<double>(row.payload_bytes)),
                           row.seconds > 0 ? format_time(row.seconds) : "-"});
   }
-  std::string text =
-      "\nCalls below the knee, so small that their start takes longer than their bytes\n\n" +
-      format_text_table(table);
+  std::string text = "\nCalls below the knee: so small that latency exceeds the transfer time\n\n" +
+                     format_text_table(table);
   if (batching.messages > batching.batches) {
     text += fmt::format(
         "{} small messages could be sent as {}{}.\n", batching.messages, batching.batches,
@@ -138,9 +137,10 @@ std::string routed_text(const logs::RouterDecidedTraffic& routed) {
   if (routed.routed_bytes == 0) return {};
   const auto bytes = static_cast<double>(routed.routed_bytes);
   std::string text = fmt::format(
-      "\n{} of the payload follows from the plan; the rest, {}, is sent as a router decides.",
+      "\n{} of the payload follows from the plan; the rest, {}, depends on the router.",
       format_percent(1 - bytes / static_cast<double>(routed.payload_bytes)), format_bytes(bytes));
-  text += fmt::format(" Of it {} differs from even parts", format_percent(routed.uneven));
+  text +=
+      fmt::format(" Of this, {} differs from an even distribution", format_percent(routed.uneven));
   if (routed.steps > 1) {
     text += fmt::format(
         "; from one of {} steps to the next {} of what ranks send each other move, "
@@ -158,13 +158,13 @@ std::string log_sources_text(const std::vector<logs::LogFileReadResult>& sources
   for (const logs::LogFileReadResult& source : sources) {
     ++number;
     for (const logs::UnexplainedLine& one : source.first) {
-      text += fmt::format("log {}, line {}: not explained: {}\n", number, one.line,
+      text += fmt::format("log {}, line {}: not understood: {}\n", number, one.line,
                           one_line_printable_text(one.reason, kLongestReason));
     }
     const auto shown = std::ssize(source.first);
     if (source.unexplained > shown) {
       text +=
-          fmt::format("log {}: {} more lines not explained\n", number, source.unexplained - shown);
+          fmt::format("log {}: {} more lines not understood\n", number, source.unexplained - shown);
     }
     for (const std::string& note : source.notes)
       text += fmt::format("log {}: {}\n", number, one_line_printable_text(note, kLongestReason));

@@ -49,15 +49,15 @@ std::string stages_text(const memory::MemoryReport& report) {
 }
 
 constexpr const char* kKinds =
-    "gathered: parameters gathered for use; communication: buffers of messages; framework: "
-    "context, "
-    "communicators and what the allocator cannot use, estimated\n";
+    "gathered: parameters gathered for use; communication: buffers of messages; framework: CUDA "
+    "context, communicators and allocator waste, estimated\n";
 
 std::string allocated_text(const std::vector<memory::PyTorchAllocatedMemory>& stages) {
   const auto fullest =
       std::ranges::max_element(stages, {}, &memory::PyTorchAllocatedMemory::peak_bytes);
   return fmt::format(
-      "As PyTorch's allocator counts, without context and communicators: {} at the peak of stage "
+      "As counted by PyTorch's allocator, without CUDA context and communicators: {} at the peak "
+      "of stage "
       "{}, "
       "{} after its step.\n",
       format_bytes(fullest->peak_bytes), fullest - stages.begin(),
@@ -76,7 +76,7 @@ std::string verdict(const memory::MemoryReport& report) {
 class Memory : public Subcommand {
  public:
   explicit Memory(CLI::App& program)
-      : Subcommand(program, "memory", "Say what fills the memory of each stage at its peak",
+      : Subcommand(program, "memory", "Show what fills the memory of each stage at its peak",
                    "  stepwright memory plan.yaml\n"
                    "  stepwright memory plan.yaml --set micro_batch=2 --set recompute=full\n"
                    "  stepwright memory plan.yaml --snapshot rank0.pickle rank8.pickle\n"
@@ -86,13 +86,14 @@ class Memory : public Subcommand {
           OptionInputKind::kDocument)
         ->required();
     app()
-        .add_option("--set", changes_, "What if: FIELD=VALUE, as of predict; repeatable")
+        .add_option("--set", changes_,
+                    "Change a field first: FIELD=VALUE, as in predict; repeatable")
         ->type_name("F=V")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     reads(app().add_option("--snapshot", snapshots_,
-                           "What torch.cuda.memory._dump_snapshot wrote on ranks that run the\n"
-                           "plan: what was in use at the peak, beside the plan"))
+                           "Memory snapshots (torch.cuda.memory._dump_snapshot) of ranks that run "
+                           "the\nplan: compares what was in use at the peak with the plan"))
         ->type_name("FILE");
     mark_option_as_output(
         app().add_option("--write-snapshot", written_,

@@ -10,14 +10,13 @@ MemoryHeadroom::MemoryHeadroom(CLI::App& command) {
   CLI::Option* confidence =
       command
           .add_option("--memory-confidence", given_.confidence,
-                      "Probability with which plans fit in memory: 0.9 where the job says nothing")
+                      "Probability with which plans must fit in memory; 0.9 if the job states none")
           ->check(runtime::number_range_validator(
               {plan::kMinMemoryFitConfidence, plan::kMaxMemoryFitConfidence}))
           ->type_name("P");
   command
       .add_option("--memory-reserve", given_.share,
-                  "Instead: share of the device's memory that plans leave free, whatever the\n"
-                  "account may miss")
+                  "In place of a probability: share of the device's memory that plans leave free")
       ->check(runtime::number_range_validator({0, answers::kMaxMemoryHeadroomShare}))
       ->type_name("SHARE")
       ->excludes(confidence);

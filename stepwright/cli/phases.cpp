@@ -25,7 +25,7 @@ class PhasesCommand : public Subcommand {
  public:
   explicit PhasesCommand(CLI::App& program)
       : Subcommand(program, "phases",
-                   "Say how long the phases of a preference or reinforcement step take",
+                   "Predict how long the phases of a preference or reinforcement step take",
                    "  stepwright phases job.yaml\n"
                    "  stepwright phases plan.yaml --json") {
     reads(app().add_option("FILE", file_,
@@ -33,13 +33,13 @@ class PhasesCommand : public Subcommand {
           OptionInputKind::kDocument)
         ->required();
     mark_option_as_output(
-        app().add_option("-o,--output", output_, "Of a job: write the best plan to this file"))
+        app().add_option("-o,--output", output_, "For a job: write the best plan to this file"))
         ->type_name("PLAN");
     app()
         .add_option("--threads", threads_, "Threads; the answer does not depend on it")
         ->check(runtime::whole_number_validator(1, answers::kMaxTuneThreads))
         ->type_name("N");
-    app().add_flag("-v,--verbose", verbose_, "Also print the notes that change least");
+    app().add_flag("-v,--verbose", verbose_, "Also print the least important notes");
   }
 
   void run_subcommand(const Console& console) override {
@@ -56,7 +56,7 @@ class PhasesCommand : public Subcommand {
   answers::StepPhasesAnswer of_plan(const Console& console) {
     if (!output_.empty())
       fail_input(
-          "--output writes the plan that is found for a job; this file is a plan: leave the option "
+          "--output writes the plan found for a job, but this file is a plan: leave the option "
           "out");
     return answers::predict_step_phases(load_settled_plan(file_, console),
                                         {.name = file_, .reserve = reserve_.given()});

@@ -24,7 +24,7 @@ std::string words_of(const phases::PhasedStep& step, const phases::StepPhase& ph
     case phases::StepPhaseKind::kUpdate:
       return step.method().updates == 1 ? "update"
                                         : count_with_noun(step.method().updates, "update");
-    case phases::StepPhaseKind::kCriticUpdate: return "the same of the critic";
+    case phases::StepPhaseKind::kCriticUpdate: return "the same for the critic";
     case phases::StepPhaseKind::kWeightSync: return "weights to where sequences are generated";
     case phases::StepPhaseKind::kSwitch: break;
   }
@@ -52,12 +52,13 @@ std::string step_line(const phases::PhasedStep& step) {
                      count_with_noun(step.devices, "GPU"));
 }
 
-/// Returns the memory verdict, such as ": tight, 83% that it fits"; empty: it fits.
+/// Returns the memory verdict, such as ": tight, fits with a probability of 83%"; empty: it fits.
 std::string misfit_words(const phases::PhasedStep& step) {
   switch (step.memory_fit_verdict_of_step()) {
     case memory::MemoryFitVerdict::kFits: break;
     case memory::MemoryFitVerdict::kTight:
-      return fmt::format(": tight, {:.0f}% that it fits", 100 * step.probability_of_fitting());
+      return fmt::format(": tight, fits with a probability of {:.0f}%",
+                         100 * step.probability_of_fitting());
     case memory::MemoryFitVerdict::kDoesNotFit: return ": it does not fit";
   }
   return "";

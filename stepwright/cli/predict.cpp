@@ -24,7 +24,7 @@ namespace {
 class Predict : public Subcommand {
  public:
   explicit Predict(CLI::App& program)
-      : Subcommand(program, "predict", "Say how long a step of a plan takes, and why",
+      : Subcommand(program, "predict", "Predict how long a step of a plan takes, and why",
                    "  stepwright predict plan.yaml\n"
                    "  stepwright predict plan.yaml --set cluster.nic=2x --set micro_batch=2\n"
                    "  stepwright predict plan.yaml --trace step.json") {
@@ -49,7 +49,7 @@ class Predict : public Subcommand {
         app().add_option("--program", program_, "Write every operator of the step as JSON"))
         ->type_name("FILE");
     app().add_flag("-v,--verbose", verbose_,
-                   "Also print the notes that change least, and the sizes that were not measured");
+                   "Also print the least important notes, and the sizes that were not measured");
   }
 
   void run_subcommand(const Console& console) override {

@@ -125,7 +125,7 @@ constexpr double kMaskedWorthSaying = 0.2;
 std::string mfu_text(const simulate::PlanPrediction& prediction) {
   std::string text = format_percent(prediction.mfu);
   if (prediction.unmasked_mfu > (1 - kMaskedWorthSaying) * prediction.mfu) return text;
-  return text + fmt::format(", {} without what lies behind the causal mask",
+  return text + fmt::format(", {} without the masked half of attention",
                             format_percent(prediction.unmasked_mfu));
 }
 
@@ -227,7 +227,7 @@ std::string first_notes_text(std::vector<std::string> notes, bool verbose) {
   if (verbose || notes.size() <= kMostNotes) return notes_text(notes);
   const std::size_t more = notes.size() - kMostNotes;
   notes.resize(kMostNotes);
-  return notes_text(notes) + fmt::format("{} more with `--verbose`\n", more);
+  return notes_text(notes) + fmt::format("Further notes with `--verbose`: {}\n", more);
 }
 
 std::string unmeasured_operators_text(const simulate::PlanPrediction& prediction) {
@@ -250,14 +250,15 @@ std::string predicted_memory_line(const memory::MemoryReport& memory) {
 
 std::string memory_fit_probability_text(const memory::MemoryReport& memory) {
   if (memory.fits() || memory.confidence == 0 || memory.fits_devices()) return "";
-  return fmt::format("{:.0f}% that it fits; ", 100 * memory.p_fits);
+  return fmt::format("probability of fitting {:.0f}%; ", 100 * memory.p_fits);
 }
 
 std::string memory_shortage_text(const memory::MemoryReport& memory) {
   const std::string bytes = format_bytes(memory.memory_shortage_bytes());
   if (memory.memory_fit_verdict_of_job() != memory::MemoryFitVerdict::kTight)
     return bytes + " too much";
-  return fmt::format("{} above what fits with {}", bytes, format_percent(memory.confidence));
+  return fmt::format("{} above the limit with which plans fit with {}", bytes,
+                     format_percent(memory.confidence));
 }
 
 std::string_view memory_fit_status_text(memory::MemoryFitVerdict verdict) {
@@ -283,7 +284,7 @@ std::string memory_use_text(const memory::MemoryReport& memory) {
     return fmt::format("{}; host memory unknown: needs {} on a node", text,
                        format_bytes(memory.host_bytes));
   }
-  return fmt::format("{}; the host of a node holds {} of {}", text, format_bytes(memory.host_bytes),
+  return fmt::format("{}; host memory of a node: {} of {}", text, format_bytes(memory.host_bytes),
                      format_bytes(memory.host_capacity_bytes));
 }
 

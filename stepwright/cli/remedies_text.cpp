@@ -35,7 +35,7 @@ std::string memory_remedies_table(const std::vector<check::MemoryRemedyWithFlags
       table.rows.push_back(std::move(row));
     }
   }
-  return "\nWhat lets it fit, each by itself\n\n" + format_text_table(table);
+  return "\nChanges with which it fits, each by itself\n\n" + format_text_table(table);
 }
 
 }  // namespace stepwright::cli

@@ -16,7 +16,7 @@ ReportFileOption::ReportFileOption(CLI::App& command) : command_(command.get_nam
   mark_option_as_output(
       command.add_option(
           "--report", path_,
-          "Write the answer as one page of pictures and tables, which needs no network"))
+          "Write the answer as an HTML page with pictures and tables, which needs no network"))
       ->type_name("HTML");
 }
 

@@ -23,7 +23,7 @@ class WholeRuns : public Subcommand {
   explicit WholeRuns(CLI::App& program)
       : Subcommand(
             program, "run",
-            "Say how long the whole run takes, with failures, restarts, checkpoints",
+            "Predict how long the whole run takes, with failures, restarts, checkpoints",
             "  stepwright run plan.yaml --tokens 15e12\n"
             "  stepwright run plan.yaml --tokens 15e12 --device-mttf 50000h --restart 10min\n"
             "  stepwright run job.yaml --tokens 15e12 --repair 1d") {
@@ -33,12 +33,11 @@ class WholeRuns : public Subcommand {
         ->required();
     CLI::Option* simulates =
         app()
-            .add_option("--simulate", simulated_,
-                        "Also play so many runs event by event, beside the closed form")
+            .add_option("--simulate", simulated_, "Also simulate so many runs event by event")
             ->check(runtime::whole_number_validator(1, answers::kMaxSimulatedTrainingRuns))
             ->type_name("N");
     app()
-        .add_option("--seed", seed_, "Of the random numbers of --simulate")
+        .add_option("--seed", seed_, "Seed of the random numbers of --simulate")
         ->check(runtime::whole_number_validator())
         ->type_name("N")
         ->needs(simulates)

@@ -14,7 +14,7 @@ constexpr std::size_t kShown = 20;  ///< The most differences that are shown.
 
 std::string routed_text(const logs::RouterDependentCalls& row) {
   return fmt::format(
-      "{} depends on the router: {:.0f} bytes in the mean of {} calls and {} at most, {} of them "
+      "{} depends on the router: {:.0f} bytes in the mean of {} calls and {} at most; {} calls are "
       "above the predicted largest of {:.0f} bytes.",
       logs::group_call_description(row.call), answers::mean_routed_call_bytes(row), row.calls,
       row.largest_bytes, row.beyond, row.bound_bytes);
@@ -35,8 +35,8 @@ std::string ledger_text(const logs::LedgerComparison& found) {
 std::string step_text(double logged_s, const simulate::PlanPrediction& prediction) {
   const double step_s = prediction.step_time_s();
   return fmt::format(
-      "A step took {} in the logs (from mark to mark, the median); predicted are {} ({} to {} with "
-      "a probability of 80%).\n",
+      "A step took {} in the logs (median time between step marks); the prediction is {} ({} to {} "
+      "with a probability of 80%).\n",
       format_time(logged_s), format_time(step_s), format_time(prediction.interval.low * step_s),
       format_time(prediction.interval.high * step_s));
 }

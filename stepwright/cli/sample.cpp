@@ -62,7 +62,7 @@ class Sample : public Subcommand {
     }
     if (ending.code != 0) {
       throw Error(ending.code == 2 ? ErrorKind::kInput : ErrorKind::kRuntime,
-                  "sampling failed; a process said why above");
+                  "sampling failed; see the error of a process above");
     }
     console.log.info(fmt::format("wrote the samples to {}", options_.output));
   }

@@ -91,16 +91,18 @@ void CollectiveStudyOptions::add_options_to_command(CLI::App& app) {
         ->type_name(type)
         ->group("Of collectives");
   };
-  add_list("--nodes", nodes_, "Numbers of nodes, with commas; 1,2,4,...,2048", "N")
+  add_list("--nodes", nodes_, "Numbers of nodes, separated by commas; default 1,2,4,...,2048", "N")
       ->check(runtime::whole_number_validator(1, cluster::kMaxClusterDevices));
-  add_list("--bytes", payloads_, "Full buffers, as 1e9, 64MB, 64MiB; 1GiB", "SIZE");
-  add_list("--operations", operations_, "Of all_reduce, all_gather, reduce_scatter; all", "NAME")
+  add_list("--bytes", payloads_, "Sizes of full buffers, as 1e9, 64MB, 64MiB; default 1GiB",
+           "SIZE");
+  add_list("--operations", operations_,
+           "Some of all_reduce, all_gather, reduce_scatter; default all", "NAME")
       ->transform(one_of_words_validator(names_in(kScaledCollectives)));
-  add_list("--schedules", schedules_, "Of those that `stepwright list collectives` names; all",
-           "NAME")
+  add_list("--schedules", schedules_,
+           "Some of the algorithms of `stepwright list collectives`; default all", "NAME")
       ->transform(one_of_words_validator(names_in(collective::kGeneratedCollectiveAlgorithmNames)));
   app.add_option("--message-start", message_s_,
-                 "Seconds before the bytes of a message flow; 1e-6, assumed")
+                 "Latency of a message in seconds; default 1e-6, an assumption")
       ->check(runtime::number_range_validator({.low = 0, .high = 1}))
       ->type_name("SECONDS")
       ->group("Of collectives");
@@ -110,8 +112,8 @@ void CollectiveStudyOptions::add_options_to_command(CLI::App& app) {
                                ->type_name("N")
                                ->group("Of collectives");
   app.add_flag("--every-rank", every_rank_,
-               "Simulate each rank, not one node for all where nodes are alike: the\n"
-               "same seconds in more time and memory")
+               "Simulate each rank, instead of one node if all nodes are alike: the\nsame result "
+               "with more time and memory")
       ->needs(simulates)
       ->group("Of collectives");
 }

@@ -77,7 +77,7 @@ std::string head_text(const study::CollectiveScalingStudy& study) {
     text += fmt::format(", {} NICs of {}", cluster.nics_per_node,
                         format_bytes_per_s(cluster.nic_bytes_per_s));
   }
-  return text + fmt::format("; a message starts in {}\n", format_time(links.message_s));
+  return text + fmt::format("; latency of a message {}\n", format_time(links.message_s));
 }
 
 std::string differences_text(const study::CollectiveScalingStudy& study) {

@@ -10,7 +10,7 @@
 namespace stepwright::cli {
 namespace {
 
-constexpr const char* kGroup = "Of schedules, in seconds of a whole stage and one micro-batch";
+constexpr const char* kGroup = "Times of schedules: seconds of a whole stage for one micro-batch";
 constexpr const char* kPaired = "--paired";
 constexpr const char* kPipelineOptions[] = {
     "--stages", "--micro-batches", "--forward", "--backward", "--weight", "--chunks", kPaired};
@@ -34,12 +34,14 @@ void PipelineScheduleStudyOptions::add_options_to_command(CLI::App& app) {
   count("--stages", pipeline_.stages, "Pipeline stages", 1, study::kMostStages);
   count("--micro-batches", pipeline_.micro_batches, "Micro-batches of a step", 1,
         study::kMaxStudiedScheduleItems);
-  count("--chunks", pipeline_.chunks, "Chunks of a stage where a schedule has several; 2", 2,
+  count("--chunks", pipeline_.chunks, "Chunks of a stage for schedules with several; default 2", 2,
         study::kMaxStudiedScheduleItems);
   time("--forward", pipeline_.forward_s, "Forward", true);
   time("--backward", pipeline_.backward_s, "Backward, both gradients", true);
-  time("--weight", pipeline_.weight_s, "Of the backward, the weight gradients", false);
-  time(kPaired, paired_s_, "A forward and a backward that run together; else their sum", false);
+  time("--weight", pipeline_.weight_s, "Seconds of the weight gradients, a part of the backward",
+       false);
+  time(kPaired, paired_s_,
+       "Seconds of a forward and a backward that run together; default their sum", false);
 }
 
 std::span<const char* const> PipelineScheduleStudyOptions::schedules_study_option_names() {

@@ -47,12 +47,14 @@ class Serve : public Subcommand {
                    "  stepwright serve\n"
                    "  stepwright serve --open --port 0") {
     app()
-        .add_option("--port", port_, "Port of this machine, which no other can reach; 0: any free")
+        .add_option("--port", port_,
+                    "Port on this machine, which other machines cannot reach; 0: any free port")
         ->check(runtime::whole_number_validator(0, kMostPort))
         ->capture_default_str();
     app().add_flag("--open", open_, "Open it in the browser of this desktop");
     app()
-        .add_option("--page", page_, "The explorer, where it is not beside this program")
+        .add_option("--page", page_,
+                    "File of the explorer, if it is not in the folder of this program")
         ->type_name("HTML");
   }
 
@@ -63,7 +65,7 @@ class Serve : public Subcommand {
     const std::string address = server.page_address();
     if (open_ && !open_browser(address)) {
       console.log.warn(
-          fmt::format("no browser could be asked to open {}: xdg-open is not there", address));
+          fmt::format("no browser could open {}: the program xdg-open is missing", address));
     }
     const SignalRecorder interrupts;
     console.out << fmt::format("The explorer is at {} until Ctrl-C.\n", address);

@@ -85,10 +85,11 @@ std::string missing_text(const std::vector<snapshot::MissingPredictedBlocks>& gr
 
 std::string snapshot_comparison_text(const snapshot::SnapshotComparison& comparison) {
   const snapshot::RankSnapshotComparison& fullest = comparison.ranks[comparison.fullest];
-  return "\nWhat PyTorch's allocator had in use at the peak of each rank, beside the plan\n\n" +
+  return "\nWhat PyTorch's allocator had in use at the peak of each rank, compared with the "
+         "plan\n\n" +
          rank_ranges_text(comparison) +
-         "planned: the plan's own peak; reserved: what the allocator held of the device; matched: "
-         "blocks that the\nplan has, too\n" +
+         "planned: the plan's own peak; reserved: device memory held by the allocator; matched: "
+         "blocks that the\nplan also has\n" +
          unexplained_text(fullest.match.unexplained) + missing_text(fullest.match.missing);
 }
 

@@ -28,7 +28,7 @@ class StudyCommand : public Subcommand {
  public:
   explicit StudyCommand(CLI::App& program)
       : Subcommand(
-            program, "study", "Say what drives the time of a step, or of its messages",
+            program, "study", "Show what determines the time of a step, or of its messages",
             "  stepwright study utilization examples/llama-3-70b.yaml\n"
             "  stepwright study bandwidth plan.yaml --report bandwidth.html\n"
             "  stepwright study search examples/llama-3-70b.yaml\n"
@@ -38,7 +38,7 @@ class StudyCommand : public Subcommand {
     app()
         .add_option("WHAT", what_,
                     "utilization: of the GPU, over sizes; bandwidth: effective, over messages\n"
-                    "and placements; search: what other ways to choose a plan choose;\n"
+                    "and placements; search: plans chosen by other search methods;\n"
                     "collectives: how their schedules scale with the nodes of a cluster;\n"
                     "schedules: pipelines of equal stages, without communication")
         ->required()
@@ -76,7 +76,7 @@ class StudyCommand : public Subcommand {
  private:
   /// Fails with `kInput` if an option of another study was given.
   void check_absent(std::span<const char* const> names, std::string_view owner) {
-    refuse_options(names, fmt::format("`study {}`, not for `study {}`", owner, what_));
+    refuse_options(names, fmt::format("`study {}`, not with `study {}`", owner, what_));
   }
 
   void play_schedules(const Console& console) {
@@ -98,8 +98,7 @@ class StudyCommand : public Subcommand {
     const plan::Job job = load_job_file(file_, console);
     const study::SearchMethodComparison comparison = study::compare_searches(job);
     const nlohmann::ordered_json answer = study::search_comparison_json(comparison);
-    report(console, "What other ways to choose a plan choose: " + plan::job_summary_line(job),
-           answer);
+    report(console, "Plans chosen by other search methods: " + plan::job_summary_line(job), answer);
     if (wants_json_output()) {
       print_json(console.out, answer);
     } else {

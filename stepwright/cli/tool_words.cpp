@@ -42,7 +42,8 @@ class Words {
     if (value.is_null()) return;
     if (is_flag_option(option)) return add_flag(option, key, value);
     if (!value.is_array()) return add_word(option, word_of(option, key, value));
-    if (!takes_several_values(option)) fail_input(fmt::format("{}: takes one value, no list", key));
+    if (!takes_several_values(option))
+      fail_input(fmt::format("{}: must be one value, not a list", key));
     for (const Json& each : value) add_word(option, word_of(option, key, each));
   }
 

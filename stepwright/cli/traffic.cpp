@@ -34,17 +34,20 @@ class Traffic : public Subcommand {
         .add_option("--rank", rank_, "Only the messages of this rank (from 0)")
         ->check(runtime::whole_number_validator(0, cluster::kMaxClusterDevices - 1))
         ->type_name("R");
-    mark_option_as_output(app().add_option("--matrix", matrix_,
-                                           "Write who sends how much to whom: lines from,to,bytes"))
+    mark_option_as_output(
+        app().add_option(
+            "--matrix", matrix_,
+            "Write the bytes that each rank sends to each other rank: lines from,to,bytes"))
         ->type_name("FILE");
     app()
-        .add_option("--set", changes_, "What if: FIELD=VALUE, as of predict; repeatable")
+        .add_option("--set", changes_,
+                    "Change a field first: FIELD=VALUE, as in predict; repeatable")
         ->type_name("F=V")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app()
         .add_option("--sweep", sweep_,
-                    "Count and predict the plan with each value of a field, as of --set:\n"
+                    "Count and predict the plan with each value of a field, as in --set:\n"
                     "batch.length=2048,4096, model.hidden=1x,2x, sharding=NNN,NNG,GGG")
         ->type_name("F=A,B,C");
     app().add_flag("--links", links_, "Add the bytes that links and NICs carry");

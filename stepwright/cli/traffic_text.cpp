@@ -72,8 +72,7 @@ std::string link_traffic_text(const collective::LinkLoads& links) {
   for (const collective::DirectedLinkBytes& level : links.levels)
     table.rows.push_back(link_row(level));
   if (links.nics.units > 0) table.rows.push_back(link_row(links.nics));
-  return "\nBytes that each link carries out in one step, of all ranks\n\n" +
-         format_text_table(table);
+  return "\nBytes that each link sends in one step, over all ranks\n\n" + format_text_table(table);
 }
 
 }  // namespace stepwright::cli

@@ -106,17 +106,17 @@ class Train : public Subcommand {
     const ErrorKind kind = ending.code == 2   ? ErrorKind::kInput
                            : ending.code == 3 ? ErrorKind::kUnsupported
                                               : ErrorKind::kRuntime;
-    throw Error(kind, "training failed; a rank said why above" +
+    throw Error(kind, "training failed; see the error of a rank above" +
                           (kind == ErrorKind::kRuntime ? how_to_go_on() : ""));
   }
 
   /// Returns a remark about the checkpoint of a run that has ended, and how to continue from it.
   [[nodiscard]] std::string how_to_go_on() const {
     if (options_.hold) return "";
-    if (options_.checkpoint.empty()) return "; nothing was saved (--checkpoint DIR saves)";
+    if (options_.checkpoint.empty()) return "; no checkpoint was saved (use --checkpoint DIR)";
     const auto last = checkpoint::last_checkpoint(options_.checkpoint);
     if (!last) return fmt::format("; {} holds no checkpoint yet", options_.checkpoint);
-    return fmt::format("; {} is saved: {} goes on from there", last->string(),
+    return fmt::format("; {} is saved: {} continues from it", last->string(),
                        options_.resume ? "the same command" : "the same command with --resume");
   }
 
@@ -132,7 +132,7 @@ class Train : public Subcommand {
     if (model.adapters) huggingface::check_lora_exportable(model, options_.weights_from);
   } catch (const Error& error) {
     console.log.info(fmt::format(
-        "`checkpoint convert --format peft` will refuse what this trains: {}", error.what()));
+        "`checkpoint convert --format peft` will refuse the trained adapters: {}", error.what()));
   }
 
   /// Checks the data once here, so that not every rank reports the same fault.

@@ -6,13 +6,12 @@
 
 namespace stepwright::cli {
 TrainingRunOptions::TrainingRunOptions(CLI::App& app) {
-  CLI::Option* tokens =
-      app.add_option("--tokens", tokens_,
-                     "Tokens to train on, as 15e12 or 15T: say days and GPU-hours of the whole\n"
-                     "run, not of 1e12")
-          ->type_name("N");
+  CLI::Option* tokens = app.add_option("--tokens", tokens_,
+                                       "Tokens to train on, as 15e12 or 15T: predict days and "
+                                       "GPU-hours of the whole\nrun, not of 1e12 tokens")
+                            ->type_name("N");
   app.add_option("--price-per-gpu-hour", price_,
-                 "Also say what the run costs, in the same currency; idle GPUs are paid")
+                 "Price of a GPU-hour: also predict the cost of the run; idle GPUs are paid")
       ->type_name("X")
       ->needs(tokens);
 }

@@ -55,29 +55,28 @@ class Tune : public Subcommand {
         ->type_name("N")
         ->capture_default_str();
     app().add_flag("--exhaustive", options_.exhaustive,
-                   "Estimate every legal plan, instead of ruling plans out by lower bounds\n"
+                   "Estimate every legal plan, instead of excluding plans by lower bounds\n"
                    "(same answer, slower)");
     reads(app().add_option("--against", own_,
-                           "A plan of your own: what is wrong with it, and the shortest list of\n"
-                           "changes to the best, cheapest first, each with its gain"),
+                           "A plan of your own: shows the shortest list of changes that lead to "
+                           "the\nbest plan, cheapest first, each with its gain"),
           OptionInputKind::kDocument)
         ->type_name("PLAN");
     app()
         .add_option("--sweep", sweep_,
-                    "Tune anew for each value of a field of the job: FIELD=VALUE,VALUE,...,\n"
+                    "Tune separately for each value of a field of the job: FIELD=VALUE,VALUE,...,\n"
                     "as in cluster.nodes=8,16,32, batch.sequences=256,512, batch.length=...,\n"
                     "cluster.nic=1x,2x, cluster.profile=dgx-h100,dgx-h200")
         ->type_name("F=A,B,C");
     app()
         .add_option("--framework", framework_,
-                    "Only plans that it runs, with its defaults, whatever the job names\n"
-                    "(stepwright list frameworks)")
+                    "Only plans that this framework runs, with its defaults; overrides the "
+                    "job\n(stepwright list frameworks)")
         ->transform(one_of_words_validator(framework_choices))
         ->type_name("NAME");
-    app().add_flag(
-        "-v,--verbose", verbose_,
-        "Also say what less memory costs and more would gain, the nearest plan of every\n"
-        "framework, and why combinations of choices are not legal");
+    app().add_flag("-v,--verbose", verbose_,
+                   "Also show what less memory costs and more would gain, the nearest plan of "
+                   "every\nframework, and why combinations of choices are not legal");
     own_runs_.add_options_to_command(app());
     app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")

@@ -46,7 +46,7 @@ std::string next_text(const learn::MeasuredRunsVerdict& loop) {
     table.rows.back().push_back(loop.measured == 0 ? "" : format_percent(one.gain));
   }
   return fmt::format(
-      "\nMeasure next (gain: expected saving, as a share of the best step)\n\n{}{}",
+      "\nPlans to measure next (gain: expected saving, as a share of the best step)\n\n{}{}",
       format_text_table(table),
       loop.stop ? "No measurement is expected to make the step 1 % faster: stop measuring.\n" : "");
 }
@@ -71,16 +71,18 @@ std::string runs_text(const learn::MeasuredRunsVerdict& loop) {
                           error_text(run.before_s, run.measured_s), format_time(run.now_s),
                           error_text(run.now_s, run.measured_s)});
   }
-  return fmt::format("\nThe measured runs, without and with what all of them teach\n\n{}",
-                     format_text_table(table));
+  return fmt::format(
+      "\nThe measured runs, predicted without and with the constants learned from all of "
+      "them\n\n{}",
+      format_text_table(table));
 }
 
 std::string contrary_text(const learn::MeasuredRunsVerdict& loop) {
   std::string text;
   for (const learn::LearnedConstant& one : loop.contrary) {
     text += fmt::format(
-        "Warning: {} of {} moved from {:.4g} to {:.4g}, against what most runs say of their steps: "
-        "look whether their rows state what ran (kernels, precision, recomputation).\n",
+        "Warning: {} of {} moved from {:.4g} to {:.4g}, against the evidence of most runs: check "
+        "whether their rows state what ran (kernels, precision, recomputation).\n",
         one.before.key, one.before.of, one.before.value, one.now.value);
   }
   return text;
@@ -98,8 +100,9 @@ std::string learned_text(const learn::MeasuredRunsVerdict& loop) {
                           fmt::format("{:.4g}", one.before.value),
                           fmt::format("{:.4g}", one.now.value)});
   }
-  return fmt::format("\nWhat {} measured runs teach ({} ran out of memory, {} failed)\n\n{}",
-                     loop.measured, loop.out_of_memory, loop.failed, format_text_table(table));
+  return fmt::format(
+      "\nConstants learned from {} measured runs ({} ran out of memory, {} failed)\n\n{}",
+      loop.measured, loop.out_of_memory, loop.failed, format_text_table(table));
 }
 
 }  // namespace
@@ -117,7 +120,7 @@ void MeasuredRunsOptions::add_options_to_command(CLI::App& command) {
       ->needs(runs);
   command
       .add_option("--next", request_.next,
-                  "With --runs: name the N plans whose measurement is worth most")
+                  "With --runs: list the N plans whose measurement is worth most")
       ->check(runtime::whole_number_validator(0, answers::kMaxPlansToMeasureNext))
       ->type_name("N")
       ->needs(runs)

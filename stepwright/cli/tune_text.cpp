@@ -43,11 +43,11 @@ std::string marks_legend(const std::vector<tune::TunedPlan>& plans) {
     return ties_simply(tuned, plans.front());
   };
   std::string text = fmt::format(
-      "tied: at most {:.0f}% slower than the best; measured, such plans often come in the other "
-      "order\n",
+      "tied: predicted at most {:.0f}% slower than the best; measurements often order such plans "
+      "differently\n",
       100 * tune::kUncertainStepTimeDifference);
   if (std::ranges::any_of(plans, simply)) {
-    text += "simpler: with fewer kinds of parallelism than the best, data not counted\n";
+    text += "simpler: fewer kinds of parallelism than the best, not counting data parallelism\n";
   }
   return text;
 }
@@ -74,7 +74,7 @@ std::string lost_text(const std::vector<tune::TunedPlan>& plans) {
   for (std::size_t i = 1; i < plans.size(); ++i) {
     text += fmt::format("{:>2}  {}\n", i + 1, plans[i].lost);
   }
-  return text.empty() ? text : "\nWhy they are not the best\n" + text;
+  return text.empty() ? text : "\nWhy these plans are slower than the best\n" + text;
 }
 
 std::string verdict(const tune::AlternativePlan& alternative) {
@@ -122,7 +122,8 @@ std::string more_memory_text(const tune::TuneResult& result,
                              const std::vector<tune::MoreMemoryGain>& steps) {
   if (!result.plans.front().fits) return "";
   if (steps.empty())
-    return "\nNo plan near the best is faster with more risk, or with up to twice the memory.\n";
+    return "\nNo plan similar to the best is faster with more risk of running out of memory, or "
+           "with up to twice the memory.\n";
   TextTable table{.columns = {{"memory of a device", ColumnAlignment::kRight},
                               {"plan"},
                               {"time", ColumnAlignment::kRight},
@@ -137,7 +138,8 @@ std::string more_memory_text(const tune::TuneResult& result,
                           format_bytes(step.tuned.peak_memory_bytes),
                           fmt::format("{:.2f}", step.tuned.p_fits)});
   }
-  return "\nWhat more risk and more memory would gain, by plans near the best\n\n" +
+  return "\nWhat more risk of running out of memory and more memory would gain, for plans similar "
+         "to the best\n\n" +
          format_text_table(table);
 }
 
@@ -155,7 +157,7 @@ std::string strands_text(const tune::TuneResult& result,
 
 std::string gap_text(const tune::TuneResult& result) {
   if (!result.plans.front().fits) return "";
-  return fmt::format("By these bounds no other plan is more than {} faster than the best.\n",
+  return fmt::format("By lower bounds no other plan is more than {} faster than the best.\n",
                      format_percent(result.optimality_gap));
 }
 
@@ -205,9 +207,10 @@ std::string nearest_text(const std::vector<tune::NearestFrameworkPlan>& runs,
   std::string text;
   for (const tune::NearestFrameworkPlan& run : runs) {
     if (run.plan == best) continue;
-    text += run.plan ? fmt::format("The nearest plan that {} starts has {}.\n", framework_text(run),
-                                   plan::differing_choices_text(best, *run.plan))
-                     : fmt::format("No plan near it runs on {}.\n", run.framework);
+    text += run.plan
+                ? fmt::format("The nearest plan that files of {} start has {}.\n",
+                              framework_text(run), plan::differing_choices_text(best, *run.plan))
+                : fmt::format("{} runs no similar plan.\n", run.framework);
   }
   return text;
 }
@@ -223,16 +226,15 @@ std::string runs_on_text(const std::vector<tune::NearestFrameworkPlan>& runs,
     const bool counts = run.plan && run.plan != best && run.fits;
     if (counts && (fastest == nullptr || run.step_time_s < fastest->step_time_s)) fastest = &run;
   }
-  std::string text =
-      as_it_is.empty()
-          ? "\nNo framework's files start it as it is.\n"
-          : fmt::format(
-                "\nThese frameworks run it as it is, with their kernels of attention: {}.\n",
-                fmt::join(as_it_is, ", "));
+  std::string text = as_it_is.empty() ? "\nNo framework's files start this plan unchanged.\n"
+                                      : fmt::format(
+                                            "\nThese frameworks run this plan unchanged, with "
+                                            "their kernels of attention: {}.\n",
+                                            fmt::join(as_it_is, ", "));
   if (fastest == nullptr) return text;
-  return text + fmt::format("Of those that run a plan near it {} is fastest; it has {}.\n",
-                            framework_text(*fastest),
-                            plan::differing_choices_text(best, *fastest->plan));
+  return text +
+         fmt::format("The fastest framework that runs a similar plan is {}; its plan has {}.\n",
+                     framework_text(*fastest), plan::differing_choices_text(best, *fastest->plan));
 }
 
 /// Returns the framework that starts the best plan, with the command; empty: not known.
@@ -240,7 +242,7 @@ std::string framework_line(const answers::TuneAnswer& answer) {
   const plan::Job& job = answer.result.job;
   if (answer.launch) {
     return fmt::format(
-        "framework   {}, with attention {}; `{}` writes what starts it{}\n",
+        "framework   {}, with attention {}; `{}` writes the files that start it{}\n",
         answer.launch->framework, name_of(cluster::kAttentionKernelNames, job.kernels.attention),
         answer.export_command(), answer.plan_file.empty() ? " (`-o plan.yaml` the plan)" : "");
   }
@@ -306,13 +308,13 @@ std::vector<plan::Plan> coded_plans(const answers::TuneAnswer& answer,
 std::string warning(const answers::TuneAnswer& answer) {
   if (!answer.fault.empty()) {
     return fmt::format(
-        "NO PLAN FITS IN MEMORY; this one needs the least.{}\n\n",
+        "NO PLAN FITS IN MEMORY; this plan needs the least.{}\n\n",
         answer.remedies.empty() ? "" : "\n" + check::memory_remedies_sentence(answer.remedies));
   }
   const tune::TunedPlan& best = answer.result.plans.front();
   if (!best.fits) {
     return fmt::format(
-        "NO PLAN FITS WITH {}; this one is tight: {:.0f}% that it fits.{}\n\n",
+        "NO PLAN FITS WITH {}; this plan is tight: it fits with a probability of {:.0f}%.{}\n\n",
         format_percent(memory::memory_fit_confidence(answer.result.job)), 100 * best.p_fits,
         answer.remedies.empty() ? "" : "\n" + check::memory_remedies_sentence(answer.remedies));
   }

@@ -45,7 +45,8 @@ std::string unused_kernels_text(const UnusedByFile& unused) {
       table.rows.push_back({shortened(name.first), name.second, fmt::format("{}", kernels.kernels),
                             fmt::format("{:.3f}", 1e3 * kernels.seconds)});
     }
-    text += fmt::format("\n{}: kernels that are no samples\n\n{}", file, format_text_table(table));
+    text += fmt::format("\n{}: kernels that cannot be used as samples\n\n{}", file,
+                        format_text_table(table));
     if (rows.size() > kShownNames) text += fmt::format("and {} more\n", rows.size() - kShownNames);
   }
   return text;

@@ -20,19 +20,19 @@ class Validate : public Subcommand {
   explicit Validate(CLI::App& program)
       : Subcommand(
             program, "validate",
-            "Predict published measurements and say how far off the predictions are",
+            "Predict published measurements and show the errors of the predictions",
             "  stepwright validate data/training_runs.csv --tier A\n"
             "  stepwright validate data/memory.csv --json\n"
             "  stepwright validate data/operators/gh200_120g.csv --profile gh200_120g_vista") {
     reads(app().add_option("FILE", file_, "Table of measurements (CSV with a header)"))->required();
-    app().add_option("--profile", options_.profile,
-                     "Take every row to be of this machine: the name of a cluster,\na device or a "
-                     "fit, or the file of one");
+    app().add_option(
+        "--profile", options_.profile,
+        "Machine of every row: the name of a cluster,\na device or a fit, or the file of one");
     reads(app().add_option(
         "--conditions", options_.conditions,
         "Of runs: conditions of training instead of the built-in ones (docs/accuracy.md)"));
     app().add_option("--tier", options_.tier,
-                     "Of a table with tiers: use rows of these only: A, AB, ...");
+                     "For a table with tiers: use only rows of these tiers: A, AB, ...");
   }
 
   void run_subcommand(const Console& console) override {

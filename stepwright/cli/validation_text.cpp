@@ -79,8 +79,9 @@ std::string labels_text(const validate::MemoryFitLabelCounts& labels) {
       labels.clear_right, labels.clear_wrong);
   for (const auto& [oom, fits] : labels.contradictory) {
     text += fmt::format(
-        "Not judged, as they contradict each other: {} is OOM, {} needs as much and fits.\n", oom,
-        fits);
+        "Not judged, because they contradict each other: {} ran out of memory, {} needs as much "
+        "and fits.\n",
+        oom, fits);
   }
   return text;
 }
@@ -99,10 +100,8 @@ std::string choices_text(const validate::PlanChoiceQuality& choices) {
 }
 
 std::string inside_text(double share) {
-  return fmt::format(
-      "\n{} of the runs were measured inside the interval of their prediction, which is to hold "
-      "80%.\n",
-      format_percent(share));
+  return fmt::format("\n{} of the measured times are inside the predicted 80% interval.\n",
+                     format_percent(share));
 }
 
 std::string value_text(validate::MeasurementTableKind kind, double value) {

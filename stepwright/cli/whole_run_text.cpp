@@ -111,15 +111,15 @@ std::string times_text(const whole_run::TrainingRunPrediction& run,
 
 std::string played_text(const whole_run::SimulatedRuns& played) {
   return fmt::format(
-      "\n{} played event by event took {} days in the mean (standard error {}); a tenth less than "
-      "{}, a tenth more than {}.\n",
+      "\n{} simulated event by event took {} days in the mean (standard error {}); a tenth took "
+      "less than {}, a tenth more than {}.\n",
       count_with_noun(played.runs, "run"), days(played.mean.wall_s),
       days(played.mean_wall_time_error_s()), days(played.low_s), days(played.high_s));
 }
 
 std::string assumed_text(const whole_run::TrainingRunPrediction& run) {
   if (run.assumed.empty()) return "";
-  std::string text = "\nAssumed, as nobody states it (`run` in the job, or options)\n";
+  std::string text = "\nAssumptions (to replace them, set `run` in the job, or options)\n";
   for (const std::string& sentence : run.assumed) text += "- " + sentence + "\n";
   return text;
 }
@@ -128,7 +128,7 @@ std::string assumed_text(const whole_run::TrainingRunPrediction& run) {
 std::string endless_text(const whole_run::PlanRunComparison& comparison) {
   if (comparison.endless.empty()) return "";
   const auto& [planned, step_s, why] = comparison.endless.front();
-  return fmt::format("{} left out; with {} on {}, steps of {}: {}.\n",
+  return fmt::format("{} left out; with {} on {} and steps of {}: {}.\n",
                      comparison.endless.size() == 1
                          ? "One plan is"
                          : fmt::format("{} plans are", comparison.endless.size()),
@@ -206,10 +206,9 @@ std::string whole_run_summary_line(const simulate::PlanPrediction& prediction,
                        token_count_text(run.tokens), assumed ? " (assumed)" : "", days_range(run),
                        cost_amount_text(run.gpu_hours(run.time.wall_s)), cost_text(run),
                        format_percent(run.useful_training_time_share()),
-                       run.assumed.empty()
-                           ? "`stepwright run` says where the rest goes"
-                           : "`stepwright run` says what is assumed of failures, restarts, "
-                             "checkpoints and evaluation");
+                       run.assumed.empty() ? "`stepwright run` shows where the rest goes"
+                                           : "`stepwright run` shows what is assumed of failures, "
+                                             "restarts, checkpoints and evaluation");
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kInput) throw;
     const tune::TrainingLengthAndPrice steps{.tokens = *settings.tokens,

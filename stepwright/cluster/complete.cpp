@@ -72,8 +72,8 @@ void check_network(const ClusterDescription& cluster, DocumentNode node) {
     const bool last = &level == &cluster.network.back();
     if (last != (level.nodes == 0)) {
       place.fail(
-          fmt::format("network level '{}' must {} 'nodes': the last level spans all nodes, "
-                      "the others say how many they join",
+          fmt::format("network level '{}' must {} 'nodes': the last level spans all nodes, the "
+                      "others state how many nodes they join",
                       level.name, last ? "not state" : "state"));
     }
     if (last) break;

@@ -44,7 +44,7 @@ void check_mapping_keys(DocumentNode node, MappingPlace place, std::string_view 
 void fail_unknown_built_in_name(DocumentNode node, std::string_view kind, std::string_view word,
                                 std::span<const EmbeddedFile> files, std::string_view also) {
   node.fail(fmt::format(
-      "unknown {} '{}'{}; {} stands here, too", kind, one_line_printable_text(word),
+      "unknown {} '{}'{}; {} is allowed here, too", kind, one_line_printable_text(word),
       unknown_word_hint_text(word, embedded_file_names(files), "stepwright list profiles"), also));
 }
 

@@ -17,7 +17,7 @@ void read_sources(DocumentNode root, DeviceGeneration& read) {
     if (!root.find(key)) return;
     const DocumentNode source = given.is_mapping() ? given.get(key) : given;
     std::string text = source.text();
-    if (text.empty()) source.fail(fmt::format("names no source of {}", key));
+    if (text.empty()) source.fail(fmt::format("states no source of {}", key));
     read.sources.emplace(key, std::move(text));
   };
   std::vector<std::string_view> keys(std::begin(kOthers), std::end(kOthers));

@@ -87,7 +87,7 @@ void read_lists(DocumentNode node, ClusterDescription& cluster) {
 void read_size(DocumentNode node, ClusterDescription& cluster) {
   const std::optional<DocumentNode> nodes = node.find("nodes");
   const std::optional<DocumentNode> devices = node.find("devices");
-  if (nodes && devices) devices->fail("cannot stand beside 'nodes': say one of them");
+  if (nodes && devices) devices->fail("cannot be given together with 'nodes': give only one");
   if (!nodes && !devices) return;
   cluster.nodes = nodes ? nodes->integer(1, kMaxClusterDevices) : 0;
   cluster.devices = devices ? devices->integer(1, kMaxClusterDevices) : 0;
@@ -146,8 +146,8 @@ void read_keys(DocumentNode node, ClusterDescription& cluster) {
 
 /// Other names that people use for a key, and the key itself.
 constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
-    {"gpus", "'devices' for all of them, or 'nodes', each of devices_per_node"},
-    {"num_gpus", "'devices' for all of them, or 'nodes', each of devices_per_node"},
+    {"gpus", "'devices' (all devices), or 'nodes' (of devices_per_node devices each)"},
+    {"num_gpus", "'devices' (all devices), or 'nodes' (of devices_per_node devices each)"},
     {"gpu", "'device'"},
     {"gpus_per_node", "'devices_per_node'"},
     {"num_nodes", "'nodes'"}};
@@ -155,7 +155,7 @@ constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
 void refuse_other_words(DocumentNode node) {
   if (!node.is_mapping()) return;
   for (const auto& [word, meant] : kOtherWords) {
-    if (node.find(word)) node.fail(fmt::format("unknown key '{}': say {}", word, meant));
+    if (node.find(word)) node.fail(fmt::format("unknown key '{}': use {}", word, meant));
   }
 }
 

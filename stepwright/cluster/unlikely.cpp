@@ -23,11 +23,12 @@ class Remarks {
  public:
   void judge(const std::string& field, double value, QuantityKind quantity, Usual usual) {
     if (value >= usual.least && value <= usual.most) return;
-    notes_.push_back(fmt::format(
-        "cluster.{} is {:g} {}, far from anything that exists ({:g} to {:g}). A number without a "
-        "unit is in {}.",
-        field, value, default_unit_of_quantity(quantity), usual.least, usual.most,
-        default_unit_of_quantity(quantity)));
+    notes_.push_back(
+        fmt::format("cluster.{} is {:g} {}, far outside the range of real hardware ({:g} to {:g}). "
+                    "A number without a "
+                    "unit is in {}.",
+                    field, value, default_unit_of_quantity(quantity), usual.least, usual.most,
+                    default_unit_of_quantity(quantity)));
   }
 
   [[nodiscard]] std::vector<std::string> take() { return std::move(notes_); }

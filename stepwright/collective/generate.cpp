@@ -39,7 +39,7 @@ std::optional<std::string> reason_no_collective_schedule_exists(
   const CollectiveAlgorithmDefinition& it = definition_of(spec.method);
   const std::string_view word = name_of(kCollectiveAlgorithmNames, spec.method);
   if (!it.covers.has(spec.collective)) {
-    return fmt::format("{} does not cover this operation", word);
+    return fmt::format("the algorithm {} does not perform this operation", word);
   }
   const std::int32_t nodes = spec.tiers.back();
   const std::int32_t members = collective_schedule_rank_count(spec) / nodes;

@@ -282,8 +282,9 @@ double simulate_generated_collective(const CollectiveScheduleSpec& spec,
                                      const cluster::Cluster& cluster,
                                      const CollectiveSimulationOptions& setting) {
   if (setting.every_rank && collective_schedule_rank_count(spec) > kMaxFullySimulatedRanks) {
-    fail_input(fmt::format("every rank: {} ranks, at most {} are simulated one by one",
-                           collective_schedule_rank_count(spec), kMaxFullySimulatedRanks));
+    fail_input(
+        fmt::format("every rank: the cluster has {} ranks; at most {} can be simulated one by one",
+                    collective_schedule_rank_count(spec), kMaxFullySimulatedRanks));
   }
   if (setting.every_rank || !has_equal_node_schedules(spec, cluster)) {
     return simulate_collective_seconds(generate_collective_schedule(spec), cluster, setting);

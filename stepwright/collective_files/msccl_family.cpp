@@ -34,7 +34,7 @@ void check_schedule_loader_limit(const ScheduleLoaderLimit& room, std::size_t co
                                  std::int32_t rank) {
   if (count <= room.most) return;
   fail_unsupported(
-      fmt::format("rank {} needs {} {}, {} has room for {}: take fewer chunks or ranks", rank,
+      fmt::format("rank {} needs {} {}, but {} allows at most {}: use fewer chunks or ranks", rank,
                   count, room.what, room.loader, room.most));
 }
 

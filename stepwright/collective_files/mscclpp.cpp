@@ -272,7 +272,7 @@ class GpuPlan {
 Json mscclpp_execution_plan(const collective::CollectiveSchedule& schedule,
                             const MscclppPlanSetting& setting) {
   if (schedule.collective == collective::CollectiveOperation::kReduce) {
-    fail_unsupported("MSCCL++ has no word for a reduction to one rank");
+    fail_unsupported("MSCCL++ cannot express a reduction to one rank");
   }
   Json gpus = Json::array();
   const PlanSource source{schedule, setting, MessageReceiverTable(schedule)};

@@ -108,13 +108,14 @@ std::string without_blanks(const std::string& title) {
 void check_header(const CsvTable& table) {
   const std::string& first = table.header.front();
   if (table.header.size() == 1 && first.find_first_of(";\t") != std::string::npos) {
-    fail_input(fmt::format("{}:1: cells are apart by {}: save the table with commas", table.name,
+    fail_input(fmt::format("{}:1: cells are separated by {}: save the table with commas",
+                           table.name,
                            first.find(';') == std::string::npos ? "tabs" : "semicolons"));
   }
   for (auto title = table.header.begin(); title != table.header.end(); ++title) {
     if (title->empty()) fail_input(fmt::format("{}:1: a column has no name", table.name));
     if (std::find(table.header.begin(), title, *title) == title) continue;
-    fail_input(fmt::format("{}:1: the column '{}' stands there twice", table.name,
+    fail_input(fmt::format("{}:1: the column '{}' occurs twice", table.name,
                            one_line_printable_text(*title)));
   }
 }
@@ -146,8 +147,8 @@ void CsvTable::refuse_misspelt_column_titles(std::span<const std::string_view> t
     const std::optional<std::string_view> meant = nearest_known_word(title, absent);
     if (!meant || edit_distance(title, *meant) > kMostEdits) continue;
     fail_input(
-        fmt::format("{}:1: unknown column '{}'; did you mean '{}'? (a column of your own needs a "
-                    "name that is not nearly a known one)",
+        fmt::format("{}:1: unknown column '{}'; did you mean '{}'? (give columns of your own a "
+                    "name that differs more from known ones)",
                     name, one_line_printable_text(title), *meant));
   }
 }

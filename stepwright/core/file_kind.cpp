@@ -24,7 +24,7 @@ constexpr std::string_view kUtf16 = "convert it (iconv -f UTF-16 -t UTF-8 {} > F
 constexpr std::string_view kUtf32 = "convert it (iconv -f UTF-32 -t UTF-8 {} > FILE)";
 constexpr std::string_view kPickle = "a pickle of Python";
 constexpr std::string_view kOfPickle =
-    "opening it runs code, so that it is not read here: write what it holds as YAML or JSON";
+    "opening it runs code, so it is not read: write its content as YAML or JSON";
 
 // UTF-32's byte order marks begin like those of UTF-16, so they must be compared first.
 constexpr FileKind kFileKinds[] = {

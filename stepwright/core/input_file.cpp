@@ -100,7 +100,7 @@ std::size_t InputFileReader::read_some(std::span<char> into) {
   for (bool waited = false;;) {
     const ssize_t got = ::read(file_.get(), into.data(), into.size());
     if (got == 0 && wait_ && waited) {
-      fail(path_, fmt::format("is a pipe into which no program writes; {} s were waited for one",
+      fail(path_, fmt::format("is a pipe into which no program wrote within {} s",
                               std::chrono::duration<double>(*wait_).count()));
     }
     if (got == 0 && wait_) {
@@ -110,7 +110,7 @@ std::size_t InputFileReader::read_some(std::span<char> into) {
       wait_.reset();
       return static_cast<std::size_t>(got);
     } else if (errno == EAGAIN && !may_be_silent_) {
-      fail(path_, "has no end: the system writes into it as things happen");
+      fail(path_, "has no end: the system keeps writing to it");
     } else if (errno == EAGAIN) {  // a writer is connected, but silent
       wait_.reset();
       pollfd watched{file_.get(), POLLIN, 0};

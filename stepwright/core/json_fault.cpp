@@ -29,10 +29,10 @@ constexpr OtherWord kOtherWords[] = {
     {"True", "write true"},
     {"False", "write false"},
     {"None", "write null"},
-    {"NaN", "JSON has finite numbers alone; write null where there is none"},
-    {"nan", "JSON has finite numbers alone; write null where there is none"},
-    {"Infinity", "JSON has finite numbers alone"},
-    {"inf", "JSON has finite numbers alone"},
+    {"NaN", "JSON has only finite numbers; write null for a missing one"},
+    {"nan", "JSON has only finite numbers; write null for a missing one"},
+    {"Infinity", "JSON has only finite numbers"},
+    {"inf", "JSON has only finite numbers"},
     {"undefined", "write null"},
 };
 
@@ -125,7 +125,7 @@ class FaultFinder {
     ++at_;
     skip_blanks();
     if (here() == close_of(open_.back())) {
-      return fail(fmt::format("a comma stands before {}; take it out", here()));
+      return fail(fmt::format("there is a comma before {}; remove it", here()));
     }
     element();
   }
@@ -157,15 +157,15 @@ class FaultFinder {
   }
 
   void fail_value() {
-    if (here() == '\'') return fail("text stands in double quotes in JSON, not in single ones");
+    if (here() == '\'') return fail("JSON text needs double quotes, not single ones");
     const std::string_view word = word_here();
     for (const OtherWord& other : kOtherWords) {
       if (word == other.word)
-        return fail(fmt::format("{} is no value of JSON; {}", word, other.advice));
+        return fail(fmt::format("{} is not a value of JSON; {}", word, other.advice));
     }
     if (!word.empty()) {
       return fail(
-          fmt::format("{} is no value; {}", one_line_printable_text(word, kShown), kValues));
+          fmt::format("{} is not a value; {}", one_line_printable_text(word, kShown), kValues));
     }
     fail(fmt::format("a value must stand here{}; {}", shown(), kValues));
   }
@@ -192,8 +192,9 @@ class FaultFinder {
       good = good && at_ > exponent;
     }
     if (!good || at_ != begin + word.size()) {
-      return fail_from(begin, fmt::format("{} is no number of JSON, as 8, -0.5 or 4e6 are",
-                                          one_line_printable_text(word, kShown)));
+      return fail_from(begin,
+                       fmt::format("{} is not a number of JSON; write numbers as 8, -0.5 or 4e6",
+                                   one_line_printable_text(word, kShown)));
     }
     if (std::isinf(std::strtod(std::string(word).c_str(), nullptr))) {
       fail_from(begin,
@@ -238,7 +239,7 @@ class FaultFinder {
       const unsigned low = code_unit(begin);
       if (low >= 0xDC00 && low <= 0xDFFF) return true;
     }
-    fail_from(begin, "half of a pair of escapes (\\ud800 to \\udfff), which is no character");
+    fail_from(begin, "half of a pair of escapes (\\ud800 to \\udfff), which is not a character");
     return false;
   }
 

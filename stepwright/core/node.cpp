@@ -77,7 +77,7 @@ std::string numbers_of(double low, double high) {
 std::string not_a_number(const DocumentTree& value) {
   if (value.quoted && is_number(value.text)) return describe_tree_value(value) + ", text in quotes";
   if (is_number(value.text)) return describe_tree_value(value);
-  return describe_tree_value(value) + ", which is no number (write 4096, 0.5 or 40e6)";
+  return describe_tree_value(value) + ", which is not a number (write 4096, 0.5 or 40e6)";
 }
 
 }  // namespace
@@ -161,7 +161,7 @@ std::size_t DocumentNode::size() const {
 DocumentNode DocumentNode::at(std::size_t index) const {
   if (!is_sequence()) fail("must be a list; it is " + describe_tree_value(*tree_));
   if (index >= tree_->items.size()) {
-    fail(fmt::format("has {} elements; element {} is wanted", tree_->items.size(), index));
+    fail(fmt::format("has {} elements; element {} does not exist", tree_->items.size(), index));
   }
   return child(tree_->items[index]);
 }

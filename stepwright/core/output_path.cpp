@@ -103,7 +103,7 @@ void check_output_file_writable(const fs::path& path) {
 void check_path_absent(const fs::path& path) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) {
-    fail_input(fmt::format("{}: is there already", path.string()));
+    fail_input(fmt::format("{}: exists already", path.string()));
   }
 }
 

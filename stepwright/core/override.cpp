@@ -38,7 +38,7 @@ DocumentTree& element(DocumentTree& list, std::string_view segment, const Overri
                             one_line_printable_text(segment)));
   }
   if (index >= list.items.size()) {
-    change.fail(fmt::format("the list has {} elements (from 0), and element {} is wanted",
+    change.fail(fmt::format("the list has {} elements (from 0); element {} does not exist",
                             list.items.size(), index));
   }
   return list.items[index];

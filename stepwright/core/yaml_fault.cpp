@@ -28,9 +28,9 @@ const Fault kFaults[] = {
     {library::END_OF_SEQ_FLOW, "a list that [ opens is not closed; , or ] is allowed here"},
     {library::END_OF_MAP_FLOW, "a mapping that { opens is not closed; , or } is allowed here"},
     {library::END_OF_SEQ,
-     "this is no element of the list; each begins with '- ' in the column of the first"},
+     "this is not an element of the list; each begins with '- ' in the column of the first"},
     {library::END_OF_MAP,
-     "this is no key of the mapping; each has a colon and begins in the column of the first"},
+     "this is not a key of the mapping; each has a colon and begins in the column of the first"},
     {library::MAP_VALUE,
      "a colon makes no key here; put text that holds ': ' in quotes, and begin the keys of a "
      "mapping in one column"},

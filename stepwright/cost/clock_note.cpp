@@ -14,8 +14,8 @@ std::string power_limit_sentence(const cluster::DeviceModel& device) {
                        device.board_power_w);
   }
   return fmt::format(
-      "Clocks under load are assumed to be those of a board of {:.0f} W; where nvidia-smi shows "
-      "another limit, state it as cluster.board_power.",
+      "Clocks under load are assumed to be those of a board with a power limit of {:.0f} W; if "
+      "nvidia-smi shows another limit, state it as cluster.board_power.",
       usual);
 }
 

@@ -199,18 +199,19 @@ std::string CostModel::measurements_behind_prediction_text() const {
   const std::optional<std::string>& messages = collective_.profile_name();
   std::string text =
       computation ? fmt::format("Seconds of computation follow measurements of {}", *computation)
-                  : "Seconds of computation follow the device's data sheet, as nobody measured it";
-  text += messages
-              ? fmt::format("; those of messages follow measurements of {}", *messages)
-              : "; those of messages follow documented defaults, as nobody measured this network";
+                  : "Seconds of computation follow the device's data sheet, because there are no "
+                    "measurements of it";
+  text += messages ? fmt::format("; seconds of messages follow measurements of {}", *messages)
+                   : "; seconds of messages follow documented defaults, because there are no "
+                     "measurements of this network";
   if (!conditions_file_.empty()) {
     text += fmt::format(", under the conditions of {}", conditions_file_);
   }
   if (measured_) {
-    text += fmt::format("; {} ({}) comes before all of them", measured_->name,
+    text += fmt::format("; {} ({}) overrides all of these", measured_->name,
                         measured_->measured_parts_text());
   }
-  return fmt::format("{}. The stated error of a step is {:.0f}%.", text, 100 * stated_error_);
+  return fmt::format("{}. The expected error of a step is {:.0f}%.", text, 100 * stated_error_);
 }
 
 /// Returns the share of an operator's single-kernel rate that the device keeps in a run.

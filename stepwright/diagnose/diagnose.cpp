@@ -128,8 +128,8 @@ class Diagnoser {
               .what = fmt::format("{}, {} with times", word, count_with_noun(calls, "call"))};
     }
     diagnosis_.notes.push_back(
-        fmt::format("{}: is a log of format {}, which says what was sent and when, not why a job "
-                    "ended. `stepwright characterize --log {}` reads it.",
+        fmt::format("{}: is a log of format {}, which contains what was sent and when, not why a "
+                    "job ended. `stepwright characterize --log {}` reads it.",
                     bytes.name(), word, bytes.name()));
     return {.path = bytes.name(), .what = fmt::format("{} (not used here)", word)};
   }
@@ -158,9 +158,8 @@ class Diagnoser {
     JobLogFacts log = read_job_log(bytes, evidence_, out_of_memory_);
     if (log.local_ranks) {
       diagnosis_.notes.push_back(
-          fmt::format("{}: lines name ranks of a node ([default3]:). They are taken for ranks of "
-                      "the job, which "
-                      "holds for one node.",
+          fmt::format("{}: lines name ranks of a node ([default3]:). They are assumed to be ranks "
+                      "of the job, which is correct for one node.",
                       bytes.name()));
     }
     const SteadySteps steady = steady_steps(log.training);
@@ -217,13 +216,13 @@ class Diagnoser {
   void note_missing() {
     if (evidence_.world > std::ssize(evidence_.trails) && !evidence_.trails.empty() && dumps_) {
       diagnosis_.notes.push_back(fmt::format(
-          "Calls of {} of {} ranks are known; dumps of the others would say where they are.",
+          "Calls of {} of {} ranks are known; dumps of the other ranks would show where they are.",
           evidence_.trails.size(), evidence_.world));
     }
     if (!diagnosis_.findings.empty()) return;
     diagnosis_.notes.push_back(
         dumps_ ? "All calls of the dumps ended, and no two ranks differ."
-               : "No line says that a rank hung, died or had no memory left. Give the logs of all "
+               : "No line shows that a rank hung, died or ran out of memory. Give the logs of all "
                  "ranks, and dumps of the flight recorder (TORCH_NCCL_DUMP_ON_TIMEOUT=1, "
                  "TORCH_FR_BUFFER_SIZE=2000).");
   }

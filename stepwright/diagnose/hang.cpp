@@ -159,7 +159,7 @@ class Hangs {
     FaultFinding finding = begin(DiagnosedFaultKind::kStall, stuck, ranks);
     const std::vector<std::int64_t> absent = absent_ranks(stuck);
     finding.what =
-        alone ? fmt::format("{} waits in {}, and nothing is known of other ranks.",
+        alone ? fmt::format("{} waits in {}; other ranks are unknown.",
                             ranks_as_subject_text(ranks), stuck_call_label(evidence_, stuck))
               : fmt::format("{} are {}in {}, the same call, and it does not end.",
                             ranks_as_subject_text(ranks), absent.empty() ? "all " : "",
@@ -436,9 +436,9 @@ class Hangs {
     FaultFinding finding{
         .kind = DiagnosedFaultKind::kStall,
         .where = {.file = file, .line = line, .call = call.operation},
-        .what = fmt::format("A call ({}) did not end; its line does not say on which "
-                            "ranks or where.",
-                            communication_call_text(call)),
+        .what =
+            fmt::format("A call ({}) did not end; its line does not state the ranks or the place.",
+                        communication_call_text(call)),
         .evidence = {
             fmt::format("{}:{}: time-out of {}", file, line, communication_call_text(call))}};
     add_stall_advice(call, "stall.network", finding);

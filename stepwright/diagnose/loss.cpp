@@ -88,13 +88,13 @@ std::vector<FaultFinding> loss_anomaly_findings(const std::vector<LoggedLoss>& l
     const bool norm = std::isfinite(bad->loss);
     FaultFinding finding = loss_finding(
         *bad, file,
-        fmt::format("The {} is no number at {} ({}).", norm ? "norm of the gradients" : "loss",
+        fmt::format("The {} is not a number at {} ({}).", norm ? "norm of the gradients" : "loss",
                     step_text(*bad), norm ? *bad->norm : bad->loss));
     finding.evidence = {fmt::format(
         "Losses: {}",
         fmt::join(texts_before(losses, static_cast<std::size_t>(bad - losses.begin())), ", "))};
     const auto count = std::ranges::count_if(losses, std::not_fn(is_number));
-    finding.evidence.push_back(fmt::format("{} of {} steps are no numbers", count, losses.size()));
+    finding.evidence.push_back(fmt::format("{} of {} steps are not numbers", count, losses.size()));
     add_causes_and_remedies(finding, "loss.nan");
     findings.push_back(std::move(finding));
   }
@@ -107,7 +107,7 @@ std::vector<FaultFinding> loss_anomaly_findings(const std::vector<LoggedLoss>& l
   }
   if (first != nullptr) {
     FaultFinding finding =
-        loss_finding(*first, file, fmt::format("The loss leaps to {}.", loss_text(*first)));
+        loss_finding(*first, file, fmt::format("The loss jumps to {}.", loss_text(*first)));
     finding.evidence = {fmt::format("Leaps: {}", fmt::join(all, ", "))};
     add_causes_and_remedies(finding, "loss.spike");
     findings.push_back(std::move(finding));

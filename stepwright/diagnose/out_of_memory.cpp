@@ -143,7 +143,7 @@ FaultFinding device_finding(const OutOfMemoryReport& event, std::vector<std::int
     finding.lost_bytes = std::max(0.0, event.asked_bytes - std::max(0.0, event.free_bytes));
   }
   if (finding.ranks.size() > 1) {
-    finding.evidence.push_back(fmt::format("{} ranks had no memory left: {}", finding.ranks.size(),
+    finding.evidence.push_back(fmt::format("{} ranks ran out of memory: {}", finding.ranks.size(),
                                            rank_ranges_text(finding.ranks)));
   }
   add_causes_and_remedies(finding, device_reasons(event));
@@ -155,7 +155,7 @@ FaultFinding host_finding(const OutOfMemoryReport& event, std::vector<std::int64
       .kind = DiagnosedFaultKind::kOutOfMemory,
       .ranks = std::move(ranks),
       .where = {.file = event.file, .line = event.line},
-      .what = "A node had no host memory left, and a process was ended for it.",
+      .what = "A node ran out of host memory, and a process was killed.",
       .evidence = {fmt::format(
           "{}:{}: the kernel or Slurm ended a process{}", event.file, event.line,
           event.process_bytes > 0 ? " that held " + format_bytes(event.process_bytes) : "")}};

@@ -59,8 +59,8 @@ class Dump {
       : bytes_(bytes), evidence_(evidence), rank_(logs::rank_in_file_name(bytes.name())) {
     if (rank_ == logs::kUnknown) {
       fail_input(
-          fmt::format("{}: is a flight recorder's dump, which does not say its rank: name "
-                      "the file with it, as in flight_rank_3",
+          fmt::format("{}: is a dump of the flight recorder, which does not contain its rank: put "
+                      "the rank into the file name, as in flight_rank_3",
                       bytes.name()));
     }
   }

@@ -142,7 +142,7 @@ FaultFinding message_finding(const std::vector<JudgedMessage>& sizes, const std:
     finding.evidence.push_back(size_text(sizes[i], file));
   if (largest.message->nodes == 0) {
     finding.evidence.push_back(
-        fmt::format("The log does not say where groups lie: they are taken for {}",
+        fmt::format("The log does not state the ranks of groups: they are assumed to be {}",
                     network.plan                 ? "the slowest ones of the plan"
                     : largest.message->ranks > 0 ? "those that lie farthest apart"
                                                  : "all devices of the cluster"));

@@ -96,12 +96,13 @@ Json schedules_with(bool schedule::PipelineScheduleTraits::* trait) {
 
 /// Control for the number of micro-batches that one chunk processes before the next chunk does.
 Json group_control() {
-  return {{"place", "schedule.group"},
-          {"kind", "optional"},
-          {"type", "micro-batches"},
-          {"help", "that a chunk takes before the next one does: as few as can be unless stated"},
-          {"schedules", schedules_with(&schedule::PipelineScheduleTraits::groups)},
-          {"unsaid", ""}};
+  return {
+      {"place", "schedule.group"},
+      {"kind", "optional"},
+      {"type", "micro-batches"},
+      {"help", "in a group of the interleaved schedule; by default the smallest allowed number"},
+      {"schedules", schedules_with(&schedule::PipelineScheduleTraits::groups)},
+      {"unsaid", ""}};
 }
 
 /// Control for the placement of chunks in a searched order.
@@ -173,8 +174,8 @@ Json job_controls() {
                       {"kind", "optional"},
                       {"type", "threads"},
                       {"help",
-                       "with which a process updates what lies on the host: the framework's "
-                       "unless stated"},
+                       "with which a process updates optimizer states in host memory; by default "
+                       "that of the framework"},
                       {"unsaid", ""}});
   return controls;
 }

@@ -73,8 +73,9 @@ const SourceFile* only(const std::vector<OwnFile>& files, UserFileKind kind) {
   for (const OwnFile& file : files) {
     if (file.kind != kind) continue;
     if (found != nullptr) {
-      fail_input(fmt::format("{}: is a second {} beside {}; give one", file.source.name,
-                             name_of(framework_files::kUserFileKindNames, kind), found->name));
+      fail_input(fmt::format("{}: is a second {} in addition to {}; give only one",
+                             file.source.name, name_of(framework_files::kUserFileKindNames, kind),
+                             found->name));
     }
     found = &file.source;
   }
@@ -278,7 +279,7 @@ Json job_from_user_files_json(const Json& question) {
   }
   Brought brought = sorted(files, question);
   if (!brought.launch.empty()) return imported_json(brought);
-  if (brought.given.empty()) fail_input("there is neither a file nor a form to read");
+  if (brought.given.empty()) fail_input("there is no file to read");
   const bool cluster_alone = brought.cluster && !brought.model;
   return described(cluster_alone ? UserFileKind::kCluster : UserFileKind::kModel, brought.given,
                    question, std::move(brought.notes));
@@ -290,7 +291,7 @@ framework_files::ImportedPlan import_explorer_plan(const Json& question) {
   if (files.empty()) return stated_plan(question);
   const Brought brought = sorted(files, question);
   if (brought.launch.empty()) {
-    fail_input(fmt::format("{}: says no plan to check; plan the job first, then check the plan",
+    fail_input(fmt::format("{}: contains no plan to check; plan the job first, then check the plan",
                            files.front().source.name));
   }
   return imported_plan(brought);

@@ -93,13 +93,13 @@ Json nearest_runnable_plan_json(const plan::PlannedJob& planned) {
   if (const auto nearest = plan::nearest_runnable_plan(framework, planned.job, planned.plan)) {
     answer["offer"] = explorer_alternative_plan_json({planned.job, *nearest}, own);
   } else {
-    answer["none"] = fmt::format("{} runs no plan near this one", framework.name);
+    answer["none"] = fmt::format("{} runs no similar plan", framework.name);
   }
   return answer;
 }
 
 Json nearest_fitting_plan_json(const plan::PlannedJob& planned, const tune::TuneOptions& options) {
-  if (simulate::predict_plan(planned).memory.fits()) return none("The plan fits as it is");
+  if (simulate::predict_plan(planned).memory.fits()) return none("The plan fits without changes");
   const std::optional<plan::Plan> nearest = tune::nearest_fitting_plan(planned, options);
   if (!nearest) {
     const cluster::Cluster& cluster = planned.job.cluster;

@@ -53,8 +53,8 @@ std::string wrong_file_ending_text(std::string_view target, std::string_view rel
   });
   if (own == endings.end()) return "";
   if (own->first == ending_of(file)) return "";
-  return fmt::format("What is written for {} is a file that ends in .{}, and {} does not.", target,
-                     own->first, one_line_printable_text(file.string()));
+  return fmt::format("A file for {} ends in .{}, but {} does not.", target, own->first,
+                     one_line_printable_text(file.string()));
 }
 
 }  // namespace stepwright::framework_files

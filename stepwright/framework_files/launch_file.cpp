@@ -226,7 +226,7 @@ const LaunchTarget& recognised(Sources files, const UserFacts& given) {
                                  first.name.ends_with(".py") ? "program" : "configuration", *owner,
                                  fmt::join(import_target_names(), ", "), kDescribeJob));
   }
-  fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
+  fail_input(fmt::format("{}: its content does not show the framework: state it with --from {}",
                          files.front().name, fmt::join(import_target_names(), "|")));
 }
 
@@ -270,9 +270,9 @@ void take_variant(const LaunchTarget& target, plan::TrainingFramework& framework
 std::string nearest_text(const plan::TrainingFramework& framework,
                          const plan::PlannedJob& planned) {
   const auto nearest = plan::nearest_runnable_plan(framework, planned.job, planned.plan);
-  if (!nearest) return "no plan near runs there";
+  if (!nearest) return "it runs no similar plan";
   return fmt::format(
-      "the nearest plan that it runs has {}",
+      "the nearest plan that it can run has {}",
       plan::differing_choices_text(plan::canonical_plan(planned.plan, planned.job), *nearest));
 }
 
@@ -282,10 +282,10 @@ void settle_attention(plan::PlannedJob& planned, std::vector<std::string>& notes
   plan::Job& job = planned.job;
   const cluster::AttentionKernel kernel = plan::runnable_attention_kernel(job, planned.plan);
   if (kernel == job.kernels.attention) return;
-  notes.push_back(fmt::format("Attention is {} there, not {}: {} does not run this plan with it.",
-                              name_of(cluster::kAttentionKernelNames, kernel),
-                              name_of(cluster::kAttentionKernelNames, job.kernels.attention),
-                              job.framework.name));
+  notes.push_back(fmt::format(
+      "The file uses attention {}, not {}, with which {} does not run this plan.",
+      name_of(cluster::kAttentionKernelNames, kernel),
+      name_of(cluster::kAttentionKernelNames, job.kernels.attention), job.framework.name));
   job.kernels.attention = kernel;
 }
 
@@ -298,10 +298,10 @@ void settle_runs(const plan::TrainingFramework& framework, plan::PlannedJob& pla
   if (!take_nearest || !nearest) {
     fail_unsupported(fmt::format("{}; {}{}", fmt::join(reasons, "; "),
                                  nearest_text(framework, planned),
-                                 nearest ? ": --nearest writes that one" : ""));
+                                 nearest ? ": --nearest writes this plan" : ""));
   }
   notes.push_back(fmt::format(
-      "Written is the nearest plan that {} runs; it has {}.",
+      "The nearest plan that {} runs was written; it has {}.",
       framework.variant.empty() ? framework.name : framework.variant,
       plan::differing_choices_text(plan::canonical_plan(planned.plan, planned.job), *nearest)));
   planned.plan = *nearest;
@@ -326,7 +326,7 @@ void settle_environment(const LaunchTarget& target, plan::PlannedJob& planned, b
     planned.plan.collectives = {};
     settings = needed_environment_settings(planned);
     notes.push_back(
-        "Collectives are left to the library, as the environment cannot say the plan's.");
+        "Collectives are left to the library, because the environment cannot express the plan's.");
   }
   if (target.data->sets_environment) return;
   for (const auto& [name, value, reason] : settings) {
@@ -388,8 +388,8 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   const bool widened = narrow && planned.job.kernels.masters != plan::MasterWeights::kNone;
   if (widened) {
     file.notes.emplace_back(
-        "The file does not say that updates compute in 16 bits (`kernels.masters: none`): there "
-        "they do in fp32.");
+        "The file cannot express that updates compute in 16 bits (`kernels.masters: none`): the "
+        "framework uses fp32.");
   }
   const cluster::AttentionKernel attention = planned.job.kernels.attention;
   settle_attention(planned, file.notes);
@@ -403,7 +403,7 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
         framework_refusal_reasons(planned.job.framework, planned);
     if (!reasons.empty()) {
       fail_unsupported(
-          fmt::format("{}: its files cannot say this plan, and the nearest is not run: {}",
+          fmt::format("{}: its files cannot express this plan, and it does not run the nearest: {}",
                       target.word, fmt::join(reasons, "; ")));
     }
   }
@@ -434,7 +434,7 @@ namespace {
     }
     if (!missing.empty()) missing = fmt::format(" (or give the script that sets it: {})", missing);
     throw Error(error.kind(),
-                fmt::format("{}; the script leaves it open: {}{}", error.what(), how, missing),
+                fmt::format("{}; the script does not set it: {}{}", error.what(), how, missing),
                 error.place());
   }
   throw error;  // The error continues unchanged.
@@ -539,9 +539,9 @@ void note_repeated_keys(std::span<const SourceFile> sources, ImportReport& repor
       continue;
     }
     for (const RepeatedKey& one : repeated) {
-      report.notes.push_back(
-          fmt::format("{}: the key {} stands in lines {} and {}: the last counts.", file.name,
-                      one_line_printable_text(one.key), one.first_line, one.line));
+      report.notes.push_back(fmt::format("{}: the key {} is in lines {} and {}: the last counts.",
+                                         file.name, one_line_printable_text(one.key),
+                                         one.first_line, one.line));
     }
   }
 }
@@ -579,12 +579,14 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
 /// named.
 Error with_doubt(const Error& error, const LaunchTarget& target, const SourceFile& file) {
   const auto owner = unread_file(file);
-  return {error.kind(),
-          fmt::format("{}; nothing in {} says that it is of {}: {}", error.what(), file.name,
-                      target.word,
-                      owner ? fmt::format("it is a configuration of {}, which is not read", *owner)
-                            : "without --from its content says whose it is"),
-          error.place()};
+  return {
+      error.kind(),
+      fmt::format(
+          "{}; nothing in {} shows that it is a file of {}: {}", error.what(), file.name,
+          target.word,
+          owner ? fmt::format("it is a configuration of {}, which Stepwright does not read", *owner)
+                : "without --from the content decides which framework's file it is"),
+      error.place()};
 }
 
 }  // namespace

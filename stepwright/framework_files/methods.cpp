@@ -43,7 +43,7 @@ void check_training_method_supported(const LaunchTarget& target, const plan::Job
       kind == plan::TrainingMethodKind::kPretrain || kind == plan::TrainingMethodKind::kSft;
   if (target.data->method_elsewhere && !next_token) {
     notes.push_back(fmt::format(
-        "The file says nothing of {0}: start a program that learns by {0} with it.", name));
+        "The file does not mention {0}: use it with a program that learns by {0}.", name));
   }
 }
 

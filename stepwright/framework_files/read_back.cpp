@@ -56,7 +56,7 @@ plan::PlannedJob sayable(const LaunchTarget& target, const plan::PlannedJob& pla
     return read_back(target, planned);
   } catch (const Error& error) {
     fail_unsupported(
-        fmt::format("{}: its files cannot say this plan: {}", target.word, error.what()),
+        fmt::format("{}: its files cannot express this plan: {}", target.word, error.what()),
         error.place());
   }
 }
@@ -129,11 +129,11 @@ template <class Compare>
 void note_packing(const packing::Packing& from, const std::optional<plan::PackedDocumentBatch>& to,
                   Compare compare, std::vector<std::string>& notes) {
   if (!to) {
-    notes.push_back(fmt::format(
-        "The file does not say how documents are packed (here {}, padded to {}): set that beside "
-        "its data.",
-        name_of(packing::kPackingKindNames, from.kind),
-        name_of(packing::kPaddingTargetNames, from.pad_to)));
+    notes.push_back(
+        fmt::format("The file does not state how documents are packed (here {}, padded to {}): set "
+                    "this where the data are set.",
+                    name_of(packing::kPackingKindNames, from.kind),
+                    name_of(packing::kPaddingTargetNames, from.pad_to)));
     return;
   }
   const packing::Packing& there = to->packing;
@@ -160,8 +160,8 @@ bool note_job(const plan::Job& from, const plan::Job& to, std::vector<std::strin
     if (before == after) return;
     alike = alike && field == "optimizer";
     notes.push_back(
-        fmt::format("`{0}` is {1} there and {2} in the plan: `stepwright predict PLAN --set "
-                    "{0}={1}` says what a step takes there.",
+        fmt::format("`{0}` is {1} in the framework and {2} in the plan: `stepwright predict PLAN "
+                    "--set {0}={1}` predicts a step of the framework.",
                     field, after, before));
   };
   compare("optimizer", name_of(plan::kOptimizerNames, from.optimizer),
@@ -186,7 +186,7 @@ bool write_and_read_back_plan(const LaunchTarget& target, plan::PlannedJob& plan
   const std::vector<std::string> lost = lost_of_job(planned.job, planned.plan, back.job);
   if (!lost.empty()) {
     fail_unsupported(
-        fmt::format("{}: its files cannot say: {}", target.word, fmt::join(lost, "; ")));
+        fmt::format("{}: its files cannot express: {}", target.word, fmt::join(lost, "; ")));
   }
   const plan::Plan held =
       plan::canonical_plan(with_soft_choices(back.plan, planned.plan), planned.job);
@@ -195,19 +195,19 @@ bool write_and_read_back_plan(const LaunchTarget& target, plan::PlannedJob& plan
     if (!nearest) {
       if (!can_say(target, {planned.job, held})) {
         fail_unsupported(
-            fmt::format("{}: its files can say neither this plan nor the nearest, which has {}",
+            fmt::format("{}: its files can express neither this plan nor the nearest, which has {}",
                         target.word, what));
       }
-      fail_unsupported(
-          fmt::format("{}: its files cannot say this plan; the nearest has {}", target.word, what));
+      fail_unsupported(fmt::format("{}: its files cannot express this plan; the nearest has {}",
+                                   target.word, what));
     }
     notes.push_back(
-        fmt::format("Written is the nearest plan that its files can say; it has {}.", what));
+        fmt::format("The nearest plan that its files can express was written; it has {}.", what));
     planned.plan = held;
     back = sayable(target, planned);
   }
   if (back.plan != planned.plan) {
-    notes.push_back(fmt::format("What runs there has {}.",
+    notes.push_back(fmt::format("The framework then runs a plan with {}.",
                                 plan::differing_choices_text(planned.plan, back.plan)));
   }
   const bool alike = note_job(planned.job, back.job, notes);

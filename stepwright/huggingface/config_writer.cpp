@@ -199,12 +199,12 @@ const HuggingFaceWeightFamily& huggingface_family_of_model(const model::ModelArc
   std::vector<std::string_view> known;
   for (const HuggingFaceWeightFamily& family : huggingface_weight_families())
     known.push_back(family.model_type);
-  fail_unsupported(fmt::format("model {}: no family of Hugging Face can say all of it ({}){}",
-                               model.name, fmt::join(known, ", "),
-                               nearest == nullptr
-                                   ? ""
-                                   : fmt::format("; nearest is {}, where it would become {}",
-                                                 nearest->model_type, fmt::join(least, "; "))));
+  fail_unsupported(fmt::format(
+      "model {}: no family of Hugging Face can express all of it ({}){}", model.name,
+      fmt::join(known, ", "),
+      nearest == nullptr ? ""
+                         : fmt::format("; the nearest is {}, in which the model would have {}",
+                                       nearest->model_type, fmt::join(least, "; "))));
 }
 
 }  // namespace stepwright::huggingface

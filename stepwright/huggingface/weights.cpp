@@ -30,13 +30,14 @@ std::set<std::string> indexed_files(const fs::path& path) {
   const DocumentNode root = index.root();
   const auto map = root.is_mapping() ? root.find("weight_map") : std::nullopt;
   if (!map || !map->is_mapping()) {
-    root.fail("is no index of safetensors files: it has no weight_map");
+    root.fail("is not an index of safetensors files: it has no weight_map");
   }
   std::set<std::string> files;
   for (const auto& [tensor, file] : map->mapping_members()) {
     const std::string name = file.text();
     if (!checkpoint::is_plain_file_name(name)) {
-      file.fail(fmt::format("'{}' is no file beside the index", one_line_printable_text(name)));
+      file.fail(fmt::format("'{}' is not a file in the folder of the index",
+                            one_line_printable_text(name)));
     }
     files.insert(name);
   }
@@ -50,7 +51,7 @@ void check_adapters(const YamlJsonDocument& config, const model::ModelArchitectu
     fail_input(fmt::format("{}: the plan's job has no adapters", config.document_name()));
   const model::LoraAdapters& adapters = *model.adapters;
   if (const DocumentNode kind = root.get("peft_type"); kind.text() != "LORA") {
-    kind.fail_unsupported("is read where it is LORA");
+    kind.fail_unsupported("is only supported as LORA");
   }
   for (const char* key : {"use_dora", "use_rslora", "use_qalora"}) {
     const auto given = root.find(key);
@@ -121,8 +122,8 @@ HuggingFaceWeightFamily weight_format_of_folder(const fs::path& directory,
   const std::vector<std::string> differ =
       differences_between_models(model::read_huggingface_config(config), model);
   if (!differ.empty()) {
-    fail_input(fmt::format("{}: describes another model than the plan: {}", config.document_name(),
-                           fmt::join(differ, "; ")));
+    fail_input(fmt::format("{}: describes a different model than the plan: {}",
+                           config.document_name(), fmt::join(differ, "; ")));
   }
   return family;
 }
@@ -196,7 +197,7 @@ void HuggingFaceWeights::take(const checkpoint::SafetensorsFile& file,
     }
     Opened& opened = tensors_[place->second];
     if (!opened.bytes.empty()) {
-      fail_input(fmt::format("{}: tensor '{}' is there a second time", where, stored_name));
+      fail_input(fmt::format("{}: tensor '{}' occurs twice", where, stored_name));
     }
     if (stored.shape != opened.tensor.shape()) {
       fail_input(fmt::format("{}: tensor '{}' has the shape [{}], the model's has [{}]", where,

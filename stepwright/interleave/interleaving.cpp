@@ -83,8 +83,8 @@ void set_exposed(const ForwardBackwardOperators& pair, LayerInterleaving& out) {
 void check_limit(double serial_bytes, double limit_bytes) {
   if (serial_bytes <= limit_bytes) return;
   throw Error(ErrorKind::kInput,
-              fmt::format("--memory-limit: one operator after the other needs {:.0f} bytes beyond "
-                          "what is there before; {:.0f} are fewer",
+              fmt::format("--memory-limit: must be at least {:.0f} bytes, which the operators need "
+                          "even one after the other; it is {:.0f}",
                           serial_bytes, limit_bytes));
 }
 

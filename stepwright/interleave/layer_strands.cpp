@@ -380,7 +380,7 @@ void read_user_operator_times(DocumentNode node, ForwardBackwardOperators& pair)
   const auto takes_time = [](const InterleavedOperator& op) { return op.seconds > 0; };
   if (std::ranges::none_of(pair.forward, takes_time) &&
       std::ranges::none_of(pair.backward, takes_time)) {
-    node.fail("says that no operator takes any time; one must be above 0");
+    node.fail("states 0 for all operators; one time must be above 0");
   }
 }
 

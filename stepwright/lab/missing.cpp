@@ -49,7 +49,7 @@ std::vector<MissingRequirement> missing_network_features() {
 std::vector<MissingRequirement> missing_for_emulation() {
   std::vector<MissingRequirement> missing;
   if (::geteuid() != 0) {
-    missing.push_back({"root, who alone may make networks", "run it with sudo"});
+    missing.push_back({"root, the only user who may create networks", "run it with sudo"});
   }
   for (const char* program : {"ip", "tc"}) {
     if (const auto complaint = run_program_for_error_text({program, "-V"})) {
@@ -78,7 +78,7 @@ void run_emulation_commands(std::span<const CommandLine> commands) {
     for (const MissingRequirement& lack : missing_for_emulation())
       words += (words.empty() ? "" : "; ") + lack.what;
     if (words.empty()) throw;
-    fail_unsupported(fmt::format("a lab needs what this machine lacks: {}", words));
+    fail_unsupported(fmt::format("this machine lacks what a lab needs: {}", words));
   }
 }
 

@@ -13,8 +13,8 @@ std::string script_capture_advice(std::string_view construct, std::uint32_t line
     if (script.ends_with(ending)) return "";
   }
   return fmt::format(
-      ". A shell decides {} in line {}: `stepwright import --capture -- bash {}` runs the script "
-      "with stand-ins for its launchers",
+      ". Only a shell knows {} in line {}: `stepwright import --capture -- bash {}` runs the "
+      "script with stand-ins for its launchers",
       one_line_printable_text(construct), line, quoted_for_shell(script));
 }
 
@@ -29,8 +29,8 @@ std::string started_command_capture_advice(std::string_view call, std::string_vi
 
 std::string computed_configuration_advice(std::string_view expression, std::uint32_t line) {
   return fmt::format(
-      ". Python decides {} in line {}: `stepwright.check(CONFIGURATION)` in the program itself "
-      "reads the object (docs/python.md)",
+      ". Only Python knows {} in line {}: to read the object, call "
+      "`stepwright.check(CONFIGURATION)` in the program itself (docs/python.md)",
       one_line_printable_text(expression), line);
 }
 

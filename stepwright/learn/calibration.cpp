@@ -129,8 +129,9 @@ class Calibrator {
     const double times = std::exp(left_out_error(worst));
     steps_.trust[worst] = 0;
     out_.runs[static_cast<std::size_t>(worst)].outlier = fmt::format(
-        "a fit to the other runs predicts {:.3g} times its time; those it misses by {:.1f}%", times,
-        100 * std::expm1(middle));
+        "a fit to the other runs predicts {:.3g} times its time; the error on the other runs is "
+        "{:.1f}%",
+        times, 100 * std::expm1(middle));
     return true;
   }
 
@@ -210,10 +211,9 @@ class Calibrator {
 CostModelCalibration calibrate_cost_constants(const CsvTable& table,
                                               const cost::TrainingConditions& start, int threads) {
   if (validate::measurement_table_kind(table) != validate::MeasurementTableKind::kTrainingRuns) {
-    fail_input(
-        fmt::format("{}: is no table of training runs (columns model, measured_metric, "
-                    "measured_value)",
-                    table.name));
+    fail_input(fmt::format(
+        "{}: is not a table of training runs (columns model, measured_metric, measured_value)",
+        table.name));
   }
   MeasuredRunTable runs = keep_runs_with_step_time(read_measured_runs(table, nullptr));
   require_usable_measured_run(runs, "no run can be predicted");

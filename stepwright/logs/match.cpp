@@ -91,12 +91,11 @@ class KindMatch {
     for (const auto& [payload, row] : sizes_) calls += row.logged_left;
     if (calls == 0 || calls >= steps) return;
     for (const auto& [payload, row] : sizes_) {
-      add_remark(
-          result,
-          fmt::format("A broadcast of {}, {} in {} of a rank, is DDP telling the order of its "
-                      "buckets after the first step; it is left out.",
-                      format_bytes(static_cast<double>(payload)),
-                      count_with_noun(row.logged_left, "call"), count_with_noun(steps, "step")));
+      add_remark(result, fmt::format("A broadcast of {}, {} in {} of a rank, is not compared: DDP "
+                                     "broadcasts the order of its buckets after the first step.",
+                                     format_bytes(static_cast<double>(payload)),
+                                     count_with_noun(row.logged_left, "call"),
+                                     count_with_noun(steps, "step")));
     }
     result.outside += calls;
     sizes_.clear();
@@ -108,9 +107,8 @@ class KindMatch {
       if (!row.report || row.predicted_left == 0) continue;
       row.predicted -= row.predicted_left;
       row.predicted_left = 0;
-      add_remark(
-          result,
-          "The run does not sum its loss over ranks, which the plan does; that is left out.");
+      add_remark(result,
+                 "The plan sums the loss over ranks, the run does not; this call is not compared.");
     }
   }
 
@@ -319,7 +317,7 @@ class LogMatcher {
   std::int64_t rank_of(const LoggedCall& record) {
     if (record.rank != kUnknown) return record.rank;
     KindMatch::add_remark(result_,
-                          fmt::format("Log {} does not say its rank; it is compared with rank 0.",
+                          fmt::format("Log {} does not state its rank; it is compared with rank 0.",
                                       record.source + 1));
     return 0;
   }
@@ -414,7 +412,7 @@ class LogMatcher {
     }
     if (log_.unexplained() > 0) {
       result_.differences.push_back(
-          fmt::format("{} of the logs could not be explained, so that calls may be missing.",
+          fmt::format("{} of the logs could not be understood, so calls may be missing.",
                       count_with_noun(log_.unexplained(), "line")));
     }
   }

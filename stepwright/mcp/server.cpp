@@ -150,12 +150,12 @@ McpServer::McpServer(McpServerDescription card, std::vector<McpTool> tools, Call
 std::string McpServer::reply_to_mcp_message(std::string_view message) const {
   const Json request = Json::parse(message, nullptr, false);
   if (request.is_discarded()) {
-    return error_reply(nullptr, {kParseError, "the message is no JSON on one line"});
+    return error_reply(nullptr, {kParseError, "the message is not JSON on one line"});
   }
   const Json id = value_at(request, "id");
   const Json method = value_at(request, "method");
   if (!method.is_string() || id.is_structured()) {
-    return error_reply(nullptr, {kInvalidRequest, "the message is no request of JSON-RPC 2.0"});
+    return error_reply(nullptr, {kInvalidRequest, "the message is not a request of JSON-RPC 2.0"});
   }
   if (id.is_null()) return "";
   try {

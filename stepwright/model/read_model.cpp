@@ -70,8 +70,8 @@ std::string hint_of_id(std::string_view text) {
     longest = model.size();
   }
   if (!meant.empty()) return fmt::format("; did you mean the built-in model '{}'?", meant);
-  return may_be_id(text) ? "; ids of Hugging Face are known of built-in models alone: give the "
-                           "path of the model's config.json"
+  return may_be_id(text) ? "; of Hugging Face ids, only those of built-in models are known: give "
+                           "the path of the model's config.json"
                          : "";
 }
 
@@ -95,7 +95,7 @@ ModelArchitecture read_named(DocumentNode node, const fs::path& directory,
   if (const auto known = built_in_model_of_hub_id(text)) {
     if (notes != nullptr) {
       notes->push_back(
-          fmt::format("{} is taken to be the model {}.", one_line_printable_text(text), *known));
+          fmt::format("{} is assumed to be the model {}.", one_line_printable_text(text), *known));
     }
     return *built_in_model(*known);
   }

@@ -222,7 +222,7 @@ class LengthReader {
   [[noreturn]] void fail_json() const { lines_.fail_json(line_); }
 
   [[noreturn]] void fail_list() const {
-    lines_.fail(fmt::format("'{}' holds something that is no token id",
+    lines_.fail(fmt::format("'{}' contains a value that is not a token id",
                             one_line_printable_text(field_.name)));
   }
 
@@ -289,8 +289,9 @@ class LengthReader {
   std::int64_t tokens_of(std::int64_t characters) {
     counts_characters_ = true;
     if (field_.characters_per_token <= 0) {
-      lines_.fail(fmt::format("'{}' is text: --characters-per-token says how long its tokens are",
-                              one_line_printable_text(field_.name)));
+      lines_.fail(
+          fmt::format("'{}' is text: state the length of its tokens with --characters-per-token",
+                      one_line_printable_text(field_.name)));
     }
     return std::llround(std::ceil(static_cast<double>(characters) / field_.characters_per_token));
   }

@@ -176,7 +176,7 @@ std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Pa
   if (beyond > 0 && packing.too_long == LongDocumentPolicy::kRefuse) {
     fail_input(
         fmt::format("{:.3g} % of the documents are longer than {} tokens (the longest has {}): "
-                    "packing.too_long says whether to split, truncate or drop them",
+                    "state with packing.too_long whether to split, truncate or drop them",
                     100 * beyond, format_count(room), format_count(lengths.back().length)));
   }
   const LengthHistogram kept = within(lengths, packing.too_long, room);

@@ -214,26 +214,30 @@ class Phases {
           "The reference is the base without its adapters: it needs no copy of the policy.");
     }
     if (method_.reference.place == plan::SecondModelPlace::kHost) {
-      notes.emplace_back("The reference's way from the memory of the host is not in the time.");
+      notes.emplace_back("The time excludes the copy of the reference model from host memory.");
     }
     if (method_.critic.place != plan::SecondModelPlace::kNone) {
-      notes.emplace_back("The critic is taken for a model like the policy, head included.");
+      notes.emplace_back(
+          "The critic is assumed to be a model like the policy, including the head.");
     }
     if (estimate_.engines > 0) {
       notes.emplace_back(fmt::format(
           "The generation is an assumption, {} to {}: {} of {}, {} at once on each, at {} to {} of "
           "the memory bandwidth. `rollout: {{tokens_per_s: N}}` or `{{seconds: N}}` of a run of "
-          "yours takes its place.",
+          "yours replaces it.",
           format_time(estimate_.low_s), format_time(estimate_.high_s),
           count_with_noun(estimate_.engines, "engine"),
           count_with_noun(method_.rollout->tensor, "GPU"),
           count_with_noun(estimate_.at_once, "sequence"), format_percent(kMinInferencePeakShare),
           format_percent(kMaxInferencePeakShare)));
     } else if (method_.rollout) {
-      notes.emplace_back("How fast sequences are generated is given.");
+      notes.emplace_back(
+          "The job states how fast sequences are generated; this speed is not predicted.");
     }
     if (method_.rollout && !method_.dispatch) {
-      notes.emplace_back("Rewards and the way of sequences between devices are not in the time.");
+      notes.emplace_back(
+          "The time excludes the computation of rewards and the transfer of sequences between "
+          "devices.");
     }
     if (method_.dispatch) {
       notes.emplace_back(

@@ -86,9 +86,11 @@ class Splits {
       }
     }
     if (found_.steps.empty()) {
-      throw Error(ErrorKind::kRuntime,
-                  fmt::format("no plan of the job fits in memory with all that {} holds",
-                              name_of(plan::kMethodNames, job_.method.kind)));
+      throw Error(
+          ErrorKind::kRuntime,
+          fmt::format(
+              "no plan of the job fits in memory together with the other models and states of {}",
+              name_of(plan::kMethodNames, job_.method.kind)));
     }
     // Tight splits come after all that fit.
     std::ranges::stable_sort(found_.steps, {}, [](const PhasedStep& step) {
@@ -110,7 +112,7 @@ class Splits {
     }
     const std::int64_t each = job_.cluster.devices_per_node;
     if (job_.cluster.nodes > 1 && generating % each != 0) {
-      fail_input(fmt::format("objective.rollout.devices: {} devices are no whole nodes of {}",
+      fail_input(fmt::format("objective.rollout.devices: {} devices do not fill whole nodes of {}",
                              generating, each));
     }
     return all() - generating;

@@ -12,7 +12,7 @@ cluster::Cluster cluster_with_device_count(const cluster::Cluster& cluster, std:
   const std::int64_t each = cluster.devices_per_node;
   if (devices <= each) return tune::cluster_reduced_to_devices(cluster, 1, devices);
   if (devices % each != 0) {
-    fail_input(fmt::format("{} devices are no whole nodes of {}", devices, each));
+    fail_input(fmt::format("{} devices do not fill whole nodes of {}", devices, each));
   }
   const std::int64_t nodes = devices / each;
   cluster::Cluster result = tune::cluster_reduced_to_devices(cluster, nodes, each);
@@ -34,7 +34,7 @@ plan::PlannedJob plan_with_device_count(const plan::PlannedJob& planned, std::in
   const std::int64_t whole = planned.job.cluster.devices() / parallel.data;
   if (devices % whole != 0) {
     fail_input(
-        fmt::format("{}: {} devices are no multiple of the {} that hold one model of the plan",
+        fmt::format("{}: {} devices are not a multiple of the {} that hold one model of the plan",
                     field, devices, whole));
   }
   parallel.data = devices / whole;

@@ -28,14 +28,14 @@ void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std
   if (!sharding.uses(StateShardingScope::kInner)) return;
   if (sharding.group == 1) {
     notes.push_back(
-        fmt::format("The sharding group is 1, so that every rank holds whole what {} would split "
+        fmt::format("The sharding group is 1, so every rank stores unsharded what {} would split "
                     "inside groups{}.",
                     sharding_letters(sharding),
                     job.model.experts && sharding.expert_group > 1 ? ", but for experts" : ""));
   }
   if (job.model.experts && sharding.expert_group == 1) {
     notes.emplace_back(
-        "The sharding's expert_group is 1, so that every rank holds its experts' states whole.");
+        "The sharding's expert_group is 1, so every rank stores its experts' states unsharded.");
   }
 }
 
@@ -43,10 +43,9 @@ void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std
 void add_unread_packing(const packing::Packing& packing, std::vector<std::string>& notes) {
   if (packing.kind == packing::PackingKind::kFirstFit) return;
   const auto add = [&](std::string_view key) {
-    notes.push_back(
-        fmt::format("batch.packing.{} is not used: only first-fit reads it, and the "
-                    "packing is {}.",
-                    key, name_of(packing::kPackingKindNames, packing.kind)));
+    notes.push_back(fmt::format(
+        "batch.packing.{} has no effect: only first-fit reads it, and the packing is {}.", key,
+        name_of(packing::kPackingKindNames, packing.kind)));
   };
   if (packing.order != packing::PackingOrder{}) add("order");
   if (packing.group > 0) add("group");
@@ -54,9 +53,9 @@ void add_unread_packing(const packing::Packing& packing, std::vector<std::string
 
 void add_unread_muon(const Job& job, std::vector<std::string>& notes) {
   if (job.optimizer == Optimizer::kMuon || job.muon == MuonTensorSplit{}) return;
-  notes.push_back(
-      fmt::format("muon is not used: only the optimizer muon reads it, and the optimizer is {}.",
-                  name_of(kOptimizerNames, job.optimizer)));
+  notes.push_back(fmt::format(
+      "The key muon has no effect: only the optimizer muon reads it, and the optimizer is {}.",
+      name_of(kOptimizerNames, job.optimizer)));
 }
 
 std::string encoder_note(const model::ImageEncoder& encoder) {
@@ -66,15 +65,15 @@ std::string encoder_note(const model::ImageEncoder& encoder) {
   const std::string who =
       fmt::format("images' encoder ({}, {})", one_line_printable_text(encoder.name), count);
   if (!encoder.is_encoder_in_training_step()) {
-    return fmt::format(
-        "The step is that of the language model: its {} is neither in the memory nor in the time.",
-        who);
+    return fmt::format("The step contains only the language model: memory and time exclude its {}.",
+                       who);
   }
   return fmt::format(
-      "The {} runs beside the embedding, whole on every rank of the first stage, for {:.6g} {} of "
+      "The {} runs together with the embedding, unsharded on every rank of the first stage, for "
+      "{:.6g} {} of "
       "{} patches in each sequence{}.",
       who, encoder.images, encoder.images == 1 ? "image" : "images", format_count(encoder.patches),
-      encoder.any_size ? " (images have any size: `batch.images` says another)" : "");
+      encoder.any_size ? " (images can have any size: state another with `batch.images`)" : "");
 }
 
 /// Adds a note about Megatron-Core's early gradient reduction (NVIDIA/Megatron-LM issue 1012,
@@ -97,11 +96,11 @@ std::string training_method_note(const Job& job) {
   if (kind == TrainingMethodKind::kPretrain || kind == TrainingMethodKind::kSft) return "";
   const OtherModelCounts others = other_models(job);
   return fmt::format(
-      "The step is one update of {}{}: `stepwright phases` adds the time of what stands beside it "
+      "The step is one update of {}{}: `stepwright phases` adds the time of the other phases "
       "(forwards of other models, generation).",
       name_of(kMethodNames, kind),
-      others.updates > 0      ? ", and the memory holds the critic, too"
-      : others.parameters > 0 ? ", and the memory holds the reference, too"
+      others.updates > 0      ? "; the memory includes the critic"
+      : others.parameters > 0 ? "; the memory includes the reference model"
                               : "");
 }
 
@@ -114,9 +113,7 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
   add_unread_muon(job, notes);
   if (job.documents) add_unread_packing(job.documents->packing, notes);
   if (job.model.multi_token_layers > 0 && !job.model.count_multi_token) {
-    notes.emplace_back(
-        "The model's multi-token prediction layers are counted neither in its parameters nor in "
-        "the step.");
+    notes.emplace_back("Parameters and step exclude the model's multi-token prediction layers.");
   }
   const std::int64_t positions = vocabulary_table_pipeline_ranks(plan);
   const std::int64_t padded =
@@ -130,13 +127,14 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
   add_groups_of_one(job, plan.sharding, notes);
   if (job.model.encoder) notes.push_back(encoder_note(*job.model.encoder));
   if (!job.model.beyond.empty()) {
-    notes.push_back(fmt::format("Counted as if it were not so: {}.",
-                                one_line_printable_text(job.model.beyond)));
+    notes.push_back(
+        fmt::format("The prediction ignores: {}.", one_line_printable_text(job.model.beyond)));
   }
   add_early_reduction(job, plan, notes);
   if (job.model.experts && job.routing == Routing::kLearned) {
     notes.emplace_back(
-        "Routing is learned: bytes sent to experts are means, and vary from step to step.");
+        "A router sends tokens to experts: the bytes of these messages are means, which vary from "
+        "step to step.");
   }
   return notes;
 }

@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kStatusPause{20};
 constexpr const char* kNoStore =
-    "; no word from the group's store: whoever serves it (rank 0 or "
-    "the launcher) died or hangs";
+    "; the group's store does not answer: its server (rank 0 or the launcher) died or hangs";
 
 std::string status_key(int rank) { return fmt::format("stepwright/failed/{}", rank); }
 
@@ -48,7 +47,7 @@ std::string RankStatusBoard::compare_failed_calls(const std::string& call,
     const std::string other(said.begin(), said.end());
     if (other != call) text += fmt::format("; rank {} was in {}", rank, other);
   }
-  if (!silent.empty()) text += fmt::format("; no word from rank {}", silent);
+  if (!silent.empty()) text += fmt::format("; rank {} does not answer", silent);
   return text;
 } catch (const std::exception&) {
   return kNoStore;

@@ -43,7 +43,7 @@ EnumNamedByWord choice(const Named<EnumNamedByWord> (&table)[kCount], std::strin
     allowed.push_back(name);
   }
   fail_input(
-      fmt::format("--message {}: '{}' is none of {}", whole, word, fmt::join(allowed, ", ")));
+      fmt::format("--message {}: '{}' must be one of {}", whole, word, fmt::join(allowed, ", ")));
 }
 
 }  // namespace

@@ -36,17 +36,16 @@ void add_sample_command_options(CLI::App& app, SampleCommandOptions& o) {
       ->check(runtime::number_range_validator({.low = 1, .high = kMostScale}))
       ->type_name("P");
   app.add_flag("--world", o.world_only, "Only collectives of all ranks, not of smaller groups");
-  app.add_option(
-         "--largest", o.most_bytes,
-         "Only all-reduce, all-gather and reduce-scatter, from 64 KB to so many bytes; else "
-         "all, while they are short")
+  app.add_option("--largest", o.most_bytes,
+                 "Measure only all-reduce, all-gather and reduce-scatter, from 64 KB to so many "
+                 "bytes; by default all operations, until a message takes long")
       ->check(runtime::whole_number_validator(kLeastLargest, kMostLargest))
       ->type_name("BYTES");
   app.add_option("--message", o.messages,
                  "Only this collective, LIBRARY:OPERATION:NODESxRANKS:BYTES with ranks of a node "
                  "and bytes of the full buffer; may be given several times")
       ->type_name("MESSAGE");
-  app.add_option("--dtype", o.dtype, "Of operators: fp32, bf16 or fp64")->type_name("TYPE");
+  app.add_option("--dtype", o.dtype, "Type of operators: fp32, bf16 or fp64")->type_name("TYPE");
   app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")
       ->check(runtime::number_range_validator({.low = 1, .high = runtime::kMaxTimeoutSeconds}))
       ->type_name("S");
@@ -58,7 +57,7 @@ void check_sample_options(const SampleCommandOptions& o) {
   };
   const bool known =
       std::ranges::any_of(kSampleKindNames, [&](const auto& kind) { return kind.name == o.kind; });
-  need(known, "WHAT", fmt::format("'{}' is none of operators, collectives, overlap", o.kind));
+  need(known, "WHAT", fmt::format("'{}' must be one of operators, collectives, overlap", o.kind));
   need(!o.output.empty(), "--output", "a file to write is required");
   need(o.scale == 1 || o.kind == "collectives", "--scale", "is only for collectives");
   need(o.pace == 1 || o.kind == "operators", "--pace", "is only for operators");
@@ -67,12 +66,12 @@ void check_sample_options(const SampleCommandOptions& o) {
   need(o.most_bytes == 0 || messages, "--largest", "is only for collectives");
   need(o.messages.empty() || messages, "--message", "is only for collectives");
   need(o.messages.empty() || (!o.world_only && o.most_bytes == 0), "--message",
-       "cannot be given beside --world and --largest");
+       "cannot be given together with --world and --largest");
   for (const std::string& message : o.messages) parse_message_option(message);
   const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
   need(o.dtype == SampleCommandOptions().dtype || o.kind == "operators", "--dtype",
        "is only for operators");
-  need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));
+  need(executed, "--dtype", fmt::format("'{}' must be one of fp32, bf16, fp64", o.dtype));
 }
 
 std::vector<std::string> sample_rank_arguments(const SampleCommandOptions& o) {

@@ -236,12 +236,11 @@ class Ordering {
 
   [[noreturn]] void fail(std::size_t position) const {
     const PipelineWorkPart& part = turns_[position][next_[position]].part;
-    throw Error(
-        ErrorKind::kRuntime,
-        fmt::format("schedule: turn {} of position {} ({} of chunk {}, micro-batch {}) waits "
-                    "for one that never comes",
-                    next_[position], position, name_of(kDirectionNames, part.direction), part.chunk,
-                    part.micro_batch));
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("schedule: entry {} of position {} ({} of chunk {}, micro-batch {}) "
+                            "waits for an entry that never runs",
+                            next_[position], position, name_of(kDirectionNames, part.direction),
+                            part.chunk, part.micro_batch));
   }
 
   std::span<const Turns> turns_;

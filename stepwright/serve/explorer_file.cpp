@@ -25,10 +25,9 @@ std::optional<fs::path> found_explorer() {
 std::optional<MissingRequirement> missing_explorer_error() {
   if (found_explorer()) return std::nullopt;
   return MissingRequirement{
-      fmt::format("{} is not there: the explorer is the planner compiled for browsers",
+      fmt::format("{} is missing: it is the planner compiled for browsers",
                   (program_folder() / "explorer.html").string()),
-      "build it with `make engine`, which installs Emscripten, or say where it is with "
-      "--page"};
+      "build it with `make engine`, which installs Emscripten, or state its path with --page"};
 }
 
 fs::path explorer_page_path() {

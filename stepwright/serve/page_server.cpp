@@ -67,10 +67,9 @@ PageServer::PageServer(std::uint16_t port, const BrowserConnectionLimits& limits
   const auto* any = reinterpret_cast<const sockaddr*>(&address);
   if (::bind(listening_.get(), any, sizeof address) != 0 ||
       ::listen(listening_.get(), kWaiting) != 0) {
-    fail_input(
-        fmt::format("port {} cannot be used: {}; another is taken with --port, any free one "
-                    "with --port 0",
-                    port, std::strerror(errno)));
+    fail_input(fmt::format(
+        "port {} cannot be used: {}; choose another with --port, or any free one with --port 0",
+        port, std::strerror(errno)));
   }
 }
 

@@ -179,7 +179,7 @@ std::optional<HttpResponse> http_response(std::string_view said, const ServedPag
   if (!request || end > kMaxRequestHeadBytes) return bad;
   if (request->host && !is_own(*request->host)) {
     return refusal("421 Misdirected Request",
-                   "this server answers to localhost, 127.0.0.1 and [::1]");
+                   "this server answers only requests to localhost, 127.0.0.1 and [::1]");
   }
   if (request->method != "GET" && request->method != "HEAD") {
     return refusal("405 Method Not Allowed");

@@ -24,9 +24,9 @@ std::optional<ExpertImbalanceEffect> expert_imbalance_effect(const plan::Planned
 
 std::string expert_imbalance_note(const ExpertImbalanceEffect& span, double step_s) {
   return fmt::format(
-      "Nothing says how evenly experts are loaded: {} assumes equal loads. With {:g} times the "
-      "mean on the busiest rank the step would take {}; state what your router does with the key "
-      "imbalance.",
+      "The load of experts is unknown: {} assumes equal loads. With {:g} times the "
+      "mean on the busiest rank the step would take {}; state the loads of your router with the "
+      "key imbalance.",
       format_time(step_s), span.load, format_time(step_s * span.longer));
 }
 

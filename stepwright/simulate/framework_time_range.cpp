@@ -46,7 +46,8 @@ std::string step_time_without_framework_note(const plan::Job& job,
   const std::string_view best =
       span ? "" : ", a best case as fewer than two frameworks run this plan";
   return fmt::format(
-      "No framework is named: {} assumes kernels that are all fused and a host of middle speed{}. "
+      "No framework is named: {} assumes that all kernels are fused and the host has medium "
+      "speed{}. "
       "Name yours with the key framework of the job.",
       format_time(step_s), best);
 }

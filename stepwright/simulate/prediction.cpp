@@ -118,9 +118,8 @@ std::string unmeasured_note(const std::vector<UnmeasuredOperatorSizes>& sizes) {
   const std::string more =
       names.size() > named ? fmt::format(" and {} more", names.size() - named) : "";
   names.resize(named);
-  return fmt::format(
-      "Times of {}{} are less certain: their sizes lie outside of what was measured.",
-      fmt::join(names, ", "), more);
+  return fmt::format("Times of {}{} are less certain: no measurement covers their sizes.",
+                     fmt::join(names, ", "), more);
 }
 
 /// Adds the interval of the step time, and notes on the causes that widen it.

@@ -62,15 +62,15 @@ class Placing {
     if (count == stages && files == 1) {
       for (std::int64_t i = 0; i < count; ++i) rank(i).stage = rank(i).recording.device % stages;
       if (stages > 1)
-        note("The file has a device for each pipeline position: device N is position N.");
+        note("The file contains several devices: device N is assumed to be pipeline position N.");
       return;
     }
     if (count == 1) {
       rank(0).stage = peaks.fullest();
       if (stages > 1) {
         note(
-            fmt::format("The name of the file says no rank: it is taken for position {}, the "
-                        "fullest of the plan.",
+            fmt::format("The name of the file contains no rank: it is assumed to be position {}, "
+                        "the fullest of the plan.",
                         rank(0).stage));
       }
       return;
@@ -80,7 +80,7 @@ class Placing {
       rank(i).stage = positions ? i : position(i);
       if (!positions) rank(i).rank = i;
     }
-    note(fmt::format("The names of the files say no ranks: they are taken for {} in order.",
+    note(fmt::format("The names of the files contain no ranks: they are assumed to be {} in order.",
                      positions ? "pipeline positions" : "ranks 0, 1, ..."));
   }
 
@@ -114,19 +114,19 @@ class Placing {
 
 void note_snapshot(const AllocatorSnapshot& snapshot, SnapshotComparison& out) {
   for (const auto& [kind, count] : snapshot.unknown_events) {
-    out.notes.push_back(fmt::format("{}: {} of the unknown kind \"{}\" count for nothing.",
-                                    snapshot.file, count_with_noun(count, "event"), kind));
+    out.notes.push_back(fmt::format("{}: {} of the unknown kind \"{}\" are ignored.", snapshot.file,
+                                    count_with_noun(count, "event"), kind));
   }
   for (const DeviceMemorySnapshot& recording : snapshot.devices) {
     if (recording.events == 0) {
-      out.notes.push_back(
-          fmt::format("{}: no events: the peak is what was in use when the snapshot was taken. "
-                      "torch.cuda.memory._record_memory_history() records events.",
-                      snapshot.file));
+      out.notes.push_back(fmt::format(
+          "{}: no events: the peak shown is the memory in use at the time of the snapshot. To "
+          "record events, call torch.cuda.memory._record_memory_history().",
+          snapshot.file));
     }
     for (const FailedAllocation& failure : recording.failures) {
       out.notes.push_back(fmt::format(
-          "{}: event {}: out of memory: {} were asked for, {} of the device were free.",
+          "{}: event {}: out of memory: {} were requested, {} of the device were free.",
           snapshot.file, failure.event, format_bytes(static_cast<double>(failure.bytes)),
           format_bytes(static_cast<double>(failure.free_bytes))));
     }

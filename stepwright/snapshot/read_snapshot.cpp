@@ -100,9 +100,10 @@ class PickledSnapshot {
     const PickleId traces = pickle_.find(root, "device_traces");
     for (const PickleId one : {segments, traces}) {
       if (one == logs::kNoPickleValue || pickle_.kind(one) != PickleKind::kList) {
-        pickle_.fail(root,
-                     "is no snapshot of torch.cuda.memory: a mapping with the lists 'segments' and "
-                     "'device_traces' is expected");
+        pickle_.fail(
+            root,
+            "is not a snapshot of torch.cuda.memory: a mapping with the lists 'segments' and "
+            "'device_traces' is expected");
       }
     }
     if (!pickle_.pickle_container_items(segments).empty()) {
@@ -250,7 +251,7 @@ class JsonSnapshot {
       dom::element value;
       if (parser_.parse(piece.text.data(), piece.text.size(), false).get(value) !=
           simdjson::SUCCESS) {
-        fail(piece, "is no JSON");
+        fail(piece, "is not JSON");
       }
       if (piece.key == kLists[0]) {
         segment(piece, value);
@@ -260,7 +261,7 @@ class JsonSnapshot {
     });
     if (!there[0] && !there[1]) {
       fail_input(
-          fmt::format("{}: is no snapshot of torch.cuda.memory: a mapping with the lists "
+          fmt::format("{}: is not a snapshot of torch.cuda.memory: a mapping with the lists "
                       "'segments' and 'device_traces' is expected",
                       source_.name()));
     }

@@ -37,14 +37,15 @@ void check_covered(const cluster::Cluster& cluster) {
   const std::int64_t network = carrying(cluster, node_levels, cluster.levels.size());
   if (std::ranges::any_of(cluster.levels, &cluster::NetworkLevel::mesh)) {
     fail_unsupported(
-        fmt::format("{}: the devices of its nodes are linked without a switch; `scaling` covers "
-                    "only nodes with one",
+        fmt::format("{}: nodes link their devices without a switch; `study collectives` needs "
+                    "nodes with a switch",
                     cluster.name));
   }
   if (inside > 1 || network > 1) {
-    fail_unsupported(fmt::format(
-        "{}: {} levels inside a node, {} between {} nodes; scaling covers one switch each",
-        cluster.name, inside, network, cluster.nodes));
+    fail_unsupported(
+        fmt::format("{}: has {} levels of links inside a node and {} between {} nodes; `study "
+                    "collectives` needs one level of each",
+                    cluster.name, inside, network, cluster.nodes));
   }
 }
 

@@ -46,14 +46,17 @@ void check_times(const schedule::UniformPipeline& pipeline) {
 
 void check(const schedule::UniformPipeline& pipeline) {
   if (pipeline.stages < 1 || pipeline.stages > kMostStages) {
-    fail_input(fmt::format("--stages: {} is not one of 1 to {}", pipeline.stages, kMostStages));
+    fail_input(
+        fmt::format("--stages: must be from 1 to {}; it is {}", kMostStages, pipeline.stages));
   }
   if (pipeline.micro_batches < 1) {
-    fail_input(fmt::format("--micro-batches: {} is below 1", pipeline.micro_batches));
+    fail_input(
+        fmt::format("--micro-batches: must be at least 1; it is {}", pipeline.micro_batches));
   }
   if (pipeline.chunks < 2) {
-    fail_input(fmt::format("--chunks: {} is below 2, the least of a schedule with several",
-                           pipeline.chunks));
+    fail_input(
+        fmt::format("--chunks: must be at least 2, as in schedules with several chunks; it is {}",
+                    pipeline.chunks));
   }
   check_times(pipeline);
   if (pipeline.weight_s > pipeline.backward_s) {
@@ -63,10 +66,9 @@ void check(const schedule::UniformPipeline& pipeline) {
   }
   const std::int64_t most = kMaxStudiedScheduleItems / 3 / pipeline.chunks;
   if (pipeline.stages > most || pipeline.micro_batches > most / pipeline.stages) {
-    fail_input(fmt::format(
-        "--stages {} x --micro-batches {} x --chunks {} are more turns than the "
-        "{} that are played at most",
-        pipeline.stages, pipeline.micro_batches, pipeline.chunks, kMaxStudiedScheduleItems));
+    fail_input(fmt::format("--stages {} x --micro-batches {} x --chunks {} must be at most {}",
+                           pipeline.stages, pipeline.micro_batches, pipeline.chunks,
+                           kMaxStudiedScheduleItems));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "stepwright/traffic/ledger.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <string>
 #include <tuple>
@@ -44,7 +46,7 @@ TrafficLedgerRow message(const Row& row, const Amount& amount) {
 
 void check_rank(std::int64_t rank, std::int64_t ranks) {
   if (rank >= 0 && rank < ranks) return;
-  fail_input("rank: " + std::to_string(rank) + " is not one of 0 to " + std::to_string(ranks - 1));
+  fail_input(fmt::format("rank: must be from 0 to {}; it is {}", ranks - 1, rank));
 }
 
 void add(MessageVolume& volume, const TrafficLedgerRow& message) {

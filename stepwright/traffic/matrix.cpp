@@ -248,7 +248,7 @@ void write_traffic_matrix(std::ostream& out, const TrafficMatrix& matrix,
   const std::int64_t first = from.value_or(0);
   const std::int64_t end = from ? *from + 1 : matrix.ranks();
   if (first < 0 || end > matrix.ranks()) {
-    fail_input(fmt::format("rank: {} is not one of 0 to {}", first, matrix.ranks() - 1));
+    fail_input(fmt::format("rank: must be from 0 to {}; it is {}", matrix.ranks() - 1, first));
   }
   fmt::memory_buffer text;
   const auto flush = [&] {

@@ -84,8 +84,9 @@ std::string advice(const plan::Job& job, std::vector<LegalChange> remedies) {
   for (const LegalChange& remedy : remedies) {
     words.push_back(fmt::format("{} ({})", remedy.change, format_count(remedy.legal)));
   }
-  if (words.empty()) return "no dimension that is freed alone leaves a legal plan";
-  return fmt::format("legal plans are left with {}", fmt::join(words, ", or with "));
+  if (words.empty()) return "freeing a single dimension makes no plan legal";
+  return fmt::format("changes with which plans are legal (and how many): {}",
+                     fmt::join(words, ", or "));
 }
 
 /// Returns the job changed so that it obeys a rule that looks at the job alone.

@@ -41,9 +41,8 @@ std::string attention_kernel_choice_note(const plan::Job& before, const plan::Jo
   const cluster::AttentionKernel kernel = after.kernels.attention;
   if (kernel == before.kernels.attention) return "";
   return fmt::format(
-      "Attention is timed as {0}, the fastest that {1} on this device; the usual kernel is {2}. "
-      "With "
-      "`kernels: {{attention: {2}}}` in the job it is timed as {2}.",
+      "Attention is timed as the kernel {0}, the fastest that {1} on this device; the usual kernel "
+      "is {2}. To time {2}, set `kernels: {{attention: {2}}}` in the job.",
       name_of(cluster::kAttentionKernelNames, kernel),
       after.framework.name.empty() ? "there is" : after.framework.name + " has",
       name_of(cluster::kAttentionKernelNames, before.kernels.attention));

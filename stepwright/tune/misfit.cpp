@@ -17,15 +17,15 @@ std::string memory_shortage_note(const plan::Job& job, const TunedPlan& smallest
         format_bytes(smallest.over_by_bytes));
   }
   return fmt::format(
-      "Plans that fit on the devices leave more to the host of a node than it has room for, the "
-      "smallest {}.",
+      "Plans that fit in device memory need more host memory than a node has, the smallest {} "
+      "more.",
       format_bytes(smallest.over_by_bytes));
 }
 
 std::string memory_shortage_error_text(const TunedPlan& smallest) {
   return fmt::format(
-      "no plan of the space fits in memory: the smallest needs {}, {} more than there is, most of "
-      "it {}",
+      "no plan of the search space fits in memory: the smallest needs {}, {} more than available; "
+      "its largest part is {}",
       format_bytes(smallest.peak_memory_bytes), format_bytes(smallest.over_by_bytes),
       smallest.largest_part);
 }

@@ -66,15 +66,15 @@ TuneSweep read_tune_sweep(const plan::Job& job, const std::string& text) {
   const SweptField swept = read_swept_field(text, "cluster.nodes=8,16,32");
   TuneSweep sweep{.field = swept.field, .points = {}};
   if (sweep.field.starts_with("search") || sweep.field.starts_with("job.search")) {
-    fail_input(fmt::format(
-        "{}: search says what tune may choose: sweep a field of the model, the cluster or the "
-        "batch",
-        name));
+    fail_input(
+        fmt::format("{}: the section search limits what tune may choose: sweep a field of the "
+                    "model, the cluster or the batch",
+                    name));
   }
   if (!plan::full_path_of_settable_field(sweep.field, job, name).starts_with("job.")) {
     fail_input(fmt::format(
-        "{}: {} is of a plan, and tune chooses it: the search section of the job can fix it", name,
-        one_line_printable_text(sweep.field)));
+        "{}: {} is a field of plans, which tune chooses: fix it in the search section of the job",
+        name, one_line_printable_text(sweep.field)));
   }
   for (const std::string& value : swept.values) {
     plan::PlannedJob changed =

@@ -225,8 +225,8 @@ class Tuning {
       if (evaluation_.plans_exceeding_memory().empty()) return;
       leave_less_room();
       result.notes.push_back(
-          "The plans that were fastest by closed form fit in memory by closed form, and not when "
-          "every tensor was counted: the search ran again with less memory.");
+          "The fastest plans fit in memory by the estimate, but not when every tensor was counted: "
+          "the search ran again with less memory.");
       attempt();
     }
   }
@@ -421,8 +421,8 @@ class Tuning {
     result.baseline = rule_of_thumb_plan(job_, cost_, simulate::plan_memory_limit(job_));
     if (!result.baseline) {
       result.notes.emplace_back(
-          "The usual rule of thumb finds no plan that fits in memory, so that there is nothing to "
-          "compare with.");
+          "The usual rule of thumb finds no plan that fits in memory, so there is no comparison "
+          "with it.");
       return;
     }
     const plan::Plan& plan = result.baseline->plan;

@@ -67,9 +67,9 @@ void say_idle(TuneResult& result, const cluster::Cluster& whole,
                    .devices_of_node = whole.devices_per_node - part.devices_per_node,
                    .step_time_if_used_s = used_whole_s};
   result.notes.push_back(fmt::format(
-      "The plan uses {} of {} devices: {} nodes, {} devices of each. The {} that stand idle are "
-      "spares: {} can fail before the plan must shrink; {}. `cluster: {{use: all}}` in the job "
-      "asks for plans of all devices.",
+      "The plan uses {} of {} devices: {} nodes, {} devices of each. The {} idle devices are "
+      "spares: {} can fail before the plan must shrink; {}. Set `cluster: {{use: all}}` in the job "
+      "to use all devices.",
       format_count(part.devices()), format_count(whole.devices()), format_count(part.nodes),
       part.devices_per_node, format_count(result.devices_idle), failures(*result.spares),
       if_used(result, *result.spares)));

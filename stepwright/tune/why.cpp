@@ -13,9 +13,9 @@ std::string reason_plan_is_slower(const TunedPlan& winner, const TunedPlan& othe
   const std::string different = plan::differing_choices_text(winner.plan, other.plan);
   const double behind = other.step_time_s - winner.step_time_s;
   if (behind < 0) {
-    return fmt::format("{} faster ({}), less than runs of one plan differ; it has {}",
-                       format_time(-behind), format_percent(-behind / winner.step_time_s),
-                       different);
+    return fmt::format(
+        "{} faster ({}), less than the variation between runs of one plan; it has {}",
+        format_time(-behind), format_percent(-behind / winner.step_time_s), different);
   }
   if (behind == 0) return fmt::format("as fast; it has {}", different);
   const auto best = simulate::breakdown_terms(winner.breakdown);

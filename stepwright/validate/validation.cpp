@@ -264,8 +264,7 @@ MeasurementTableKind measurement_table_kind(const CsvTable& table) {
   }
   table.refuse_misspelt_column_titles(known);
   fail_input(fmt::format(
-      "{}:1: the header is of no kind of measurements that is known. Columns by which one is "
-      "recognised{}",
+      "{}:1: the header belongs to no known kind of measurements. Columns of the known kinds{}",
       table.name, kinds));
 }
 

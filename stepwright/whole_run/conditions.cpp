@@ -34,9 +34,10 @@ void set_failures(TrainingRunConditions& conditions, const plan::TrainingRunSett
                                         1 / (kMostDeviceHours * kHourS),
                                         1 / (kLeastDeviceHours * kHourS)};
     conditions.assumed.push_back(fmt::format(
-        "a device fails once in {} hours, between {} and {} four times of five: 419 "
+        "a device fails once in {} hours (between {} and {} in 80 % of cases): 419 "
         "interruptions of 16,384 H100 in 54 days (Llama 3, arXiv 2407.21783), 6.50 and 2.34 "
-        "failures in 1,000 days of nodes of 8 A100 (arXiv 2410.21680); device_mttf states it",
+        "failures in 1,000 days of nodes of 8 A100 (arXiv 2410.21680); set device_mttf to replace "
+        "it",
         format_count(std::llround(kDeviceHours)), format_count(std::llround(kLeastDeviceHours)),
         format_count(std::llround(kMostDeviceHours))));
   }
@@ -52,13 +53,13 @@ void set_restart(TrainingRunConditions& conditions, const plan::TrainingRunSetti
   if (conditions.failures_per_device_s.value == 0) return;
   if (!settings.restart_s) {
     conditions.assumed.emplace_back(
-        "a restart takes 10 minutes, between 5 and 20 four times of five (arXiv 2410.21680); "
-        "restart states it");
+        "a restart takes 10 minutes (between 5 and 20 in 80 % of cases; arXiv 2410.21680); set "
+        "restart to replace it");
   }
   if (!settings.repair_s) {
     conditions.assumed.emplace_back(
-        "another node is at once there for one that fails; repair and spare_nodes state how long "
-        "one is out and how many wait");
+        "another node replaces a failed one at once; set repair (its time) and spare_nodes (their "
+        "number) to change this");
   }
 }
 
@@ -67,9 +68,10 @@ void assume_host_copy(TrainingRunConditions& conditions, const cluster::Cluster&
   conditions.host_copy_bytes_per_s =
       link > 0 ? cost::constants::kHostLinkShare.value * link : kHostCopy;
   conditions.assumed.push_back(fmt::format(
-      "a device copies its part to its host at {}, {}; host_copy states it",
+      "a device copies its part of a checkpoint to host memory at {}, {}; set host_copy to replace "
+      "it",
       format_bytes_per_s(conditions.host_copy_bytes_per_s),
-      link > 0 ? fmt::format("what copies attain of its link of {}", format_bytes_per_s(link))
+      link > 0 ? fmt::format("the attained rate of its link of {}", format_bytes_per_s(link))
                : "two thirds of a PCIe 4.0 x16 link"));
 }
 
@@ -85,10 +87,10 @@ void set_checkpoints(TrainingRunConditions& conditions, const plan::TrainingRunS
   conditions.storage_bytes_per_s =
       settings.storage_bytes_per_s.value_or(kLlamaStorage * devices / kLlamaDevices);
   if (!settings.storage_bytes_per_s) {
-    conditions.assumed.push_back(fmt::format(
-        "checkpoints are written at {}: 2 TB/s of 16,384 devices (Llama 3, arXiv 2407.21783), in "
-        "proportion; storage states it",
-        format_bytes_per_s(conditions.storage_bytes_per_s)));
+    conditions.assumed.push_back(
+        fmt::format("checkpoints are written at {}: 2 TB/s of 16,384 devices (Llama 3, arXiv "
+                    "2407.21783), in proportion to the devices; set storage to replace it",
+                    format_bytes_per_s(conditions.storage_bytes_per_s)));
   }
   if (conditions.checkpoints == plan::CheckpointWriting::kExposed) return;
   if (settings.host_copy_bytes_per_s) {
@@ -107,13 +109,13 @@ TrainingRunConditions run_conditions(const plan::TrainingRunSettings& settings,
   set_restart(conditions, settings);
   set_checkpoints(conditions, settings, cluster);
   if (!settings.evaluation && !settings.evaluation_tokens) {
-    conditions.assumed.emplace_back("nothing is evaluated; evaluation states its share");
+    conditions.assumed.emplace_back("no time is spent on evaluation; set evaluation to its share");
   }
   conditions.straggler_spread = settings.straggler_spread.value_or(0);
   if (!settings.straggler_spread) {
     conditions.assumed.emplace_back(
-        "no device is slower than those of the runs that constants were fitted to; "
-        "straggler_spread states how far they differ");
+        "devices differ in speed as in the runs to which constants were fitted; set "
+        "straggler_spread to change this");
   }
   return conditions;
 }

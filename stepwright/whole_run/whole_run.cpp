@@ -24,7 +24,7 @@ constexpr double kFourOfFive = 1.2816;
 std::string updates_alone(const plan::Job& job) {
   if (plan::training_method_note(job).empty()) return "";
   return fmt::format(
-      "steps are updates of {} alone; `stepwright phases` has what stands beside them",
+      "steps contain only the updates of {}; `stepwright phases` predicts the other phases",
       name_of(plan::kMethodNames, job.method.kind));
 }
 
@@ -106,7 +106,9 @@ void set_intervals(TrainingRunPrediction& run, const TrainingRunConditions& cond
 
 double whole_run_tokens(const plan::TrainingRunSettings& settings) {
   if (settings.tokens) return *settings.tokens;
-  fail_input("the tokens of the run are not stated: --tokens N, or `run: {tokens: N}` in the job");
+  fail_input(
+      "the tokens of the run are unknown: state them with --tokens N, or `run: {tokens: N}` in the "
+      "job");
 }
 
 double TrainingRunPrediction::training_between_checkpoints_s(std::int64_t every) const {

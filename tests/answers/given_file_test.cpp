@@ -51,7 +51,7 @@ TEST(GivenFile, AFileOfAnotherKindIsCalledWhatItIs) {
   };
   EXPECT_THAT(refused("run.sh", "#!/bin/bash\ntorchrun train.py\n"),
               AllOf(HasSubstr("run.sh: is a launch script"), HasSubstr("stepwright check")));
-  EXPECT_THAT(refused("a b;c.sh", "#!/bin/bash\n"), HasSubstr("a b;c.sh'` says whether"));
+  EXPECT_THAT(refused("a b;c.sh", "#!/bin/bash\n"), HasSubstr("a b;c.sh'` tells whether"));
   EXPECT_THAT(refused("plot.yaml", "\x89PNG\r\n\x1A\n"), HasSubstr("is a picture"));
   EXPECT_THAT(refused("paper.yaml", "%PDF-1.7\n"), HasSubstr("is a PDF"));
   EXPECT_THAT(refused("job.yaml", "a: [1\n"), HasSubstr("malformed YAML"));

@@ -47,7 +47,7 @@ TEST(PredictionAnswer, AChangeThatChangesNothingIsSaid) {
   const PredictionAnswer answer =
       predict_step_time_and_memory(tiny(), {.name = "plan.yaml", .changes = {same}});
   EXPECT_THAT(answer.prediction.notes,
-              Contains("What --set changes changes no figure of this prediction."));
+              Contains("The changes by --set change no figure of this prediction."));
 }
 
 TEST(PredictionAnswer, AReserveDecidesWhatFits) {

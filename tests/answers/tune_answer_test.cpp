@@ -72,7 +72,7 @@ TEST(TuneAnswer, ASweepTunesForEachValueAndTellsWhich) {
 
 TEST(TuneAnswer, WhereNothingFitsTheFaultNamesTheFileAndANoteWhatHelps) {
   const TuneAnswer answer = answer_tune_command(job_that_fits_nowhere(), quick());
-  EXPECT_THAT(answer.fault, StartsWith("job.yaml: no plan of the space fits in memory"));
+  EXPECT_THAT(answer.fault, StartsWith("job.yaml: no plan of the search space fits in memory"));
   EXPECT_FALSE(answer.remedies.empty());
   EXPECT_THAT(tune_answer_json(answer)["notes"].front().get<std::string>(),
               StartsWith("It fits with the optimizer on the hosts"));

@@ -104,10 +104,9 @@ TEST_F(Endings, AScriptThatKillsItsParentEndsOnlyItself) {
 }
 
 TEST_F(Endings, AScriptThatCallsItselfIsRefused) {
-  EXPECT_EQ(
-      refusal([&] { run("bash \"$0\"\n"); }),
-      "job.sh: calls itself, or others in a circle, more than 50 times; let the script end its "
-      "recursion");
+  EXPECT_EQ(refusal([&] { run("bash \"$0\"\n"); }),
+            "job.sh: calls itself, or others in a circle, more than 50 times; make the script end "
+            "its recursion");
 }
 
 TEST_F(Endings, ClosedInputIsEmpty) {

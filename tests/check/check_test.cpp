@@ -62,7 +62,8 @@ TEST(Check, WhatIsTightIsNoFault) {
   EXPECT_EQ(reason_not_to_submit_job(check, std::nullopt), "");
   EXPECT_EQ(job_check_json(check, "")["verdict"], "tight");
   memory.p_fits = 0.05;
-  EXPECT_THAT(reason_not_to_submit_job(check, std::nullopt), HasSubstr("5.0% that it fits"));
+  EXPECT_THAT(reason_not_to_submit_job(check, std::nullopt),
+              HasSubstr("probability that it fits: 5.0%"));
 }
 
 TEST(Check, SaysWhyItDoesNotStart) {
@@ -73,15 +74,17 @@ TEST(Check, SaysWhyItDoesNotStart) {
   const JobCheckResult uneven = checked(30, "--pipeline-model-parallel-size 4");
   EXPECT_EQ(uneven.starts(), JobStartVerdict::kNo);
   EXPECT_THAT(reason_not_to_submit_job(uneven, std::nullopt),
-              HasSubstr("30 layers are no multiple of 4 stages"));
+              HasSubstr("30 layers are not a multiple of 4 stages"));
 }
 
 TEST(Check, AnArgumentThatTheParserRejectsDoesNotStart) {
   const JobCheckResult bogus = checked(8, "--bogus-flag 3");
   EXPECT_EQ(bogus.starts(), JobStartVerdict::kNo);
-  EXPECT_THAT(reason_not_to_submit_job(bogus, std::nullopt),
-              AllOf(HasSubstr("does not start: train.sh:1: --bogus-flag is no setting of megatron"),
-                    Not(HasSubstr("more"))));
+  EXPECT_THAT(
+      reason_not_to_submit_job(bogus, std::nullopt),
+      AllOf(
+          HasSubstr("does not start: train.sh:1: --bogus-flag is not a known setting of megatron"),
+          Not(HasSubstr("more"))));
   EXPECT_TRUE(bogus.prediction);
   const JobCheckResult typed = checked(8, "--use-distrbuted-optimizer --bogus-flag 3");
   EXPECT_THAT(typed.reason_job_may_not_start(),
@@ -93,7 +96,7 @@ TEST(Check, AnArgumentBesideThoseOfAForkMayStart) {
   const JobCheckResult check = checked(8, "--use-fused-rmsnorm --bogus-flag 3");
   EXPECT_EQ(check.starts(), JobStartVerdict::kUnknown);
   EXPECT_THAT(check.reason_job_may_not_start(),
-              HasSubstr("train.sh:1: --bogus-flag is no setting of megatron"));
+              HasSubstr("train.sh:1: --bogus-flag is not a known setting of megatron"));
   EXPECT_THAT(reason_not_to_submit_job(check, std::nullopt),
               HasSubstr("may not start: train.sh:1: --bogus-flag"));
   EXPECT_EQ(checked(8, "--use-fused-rmsnorm").starts(), JobStartVerdict::kYes);
@@ -110,7 +113,7 @@ TEST(Check, ASettingThatNobodyHasHeardOfMayStart) {
       check_job(framework_files::import_plan_files("axolotl", {&file, 1}, given, true));
   EXPECT_EQ(check.starts(), JobStartVerdict::kUnknown);
   EXPECT_THAT(check.reason_job_may_not_start(),
-              HasSubstr("sample_paking is no setting of axolotl"));
+              HasSubstr("sample_paking is not a known setting of axolotl"));
 }
 
 TEST(Check, ChangesAreSaidInWordsOfTheFile) {
@@ -133,7 +136,7 @@ TEST(Check, TheChangesLeadToAPlanThatIsAsFastAsTheyGain) {
   const double best = check.better->changes.back().reached.step_time_s;
   EXPECT_NEAR(check.step_time_saving_share(), 1 - best / own, 1e-9);
   EXPECT_GT(check.step_time_saving_share(), 0.1);
-  EXPECT_THAT(reason_not_to_submit_job(check, 0.1), HasSubstr("on the table"));
+  EXPECT_THAT(reason_not_to_submit_job(check, 0.1), HasSubstr("wastes "));
   EXPECT_EQ(reason_not_to_submit_job(check, check.step_time_saving_share() + 0.01), "");
 }
 
@@ -144,7 +147,7 @@ TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
               "--empty-unused-memory-level 2",
               "dgx-a100-40g");
   EXPECT_THAT(reason_not_to_submit_job(check, std::nullopt),
-              HasSubstr("without what was not read ("));
+              HasSubstr("not counted are settings that were not read ("));
   const JobCheckResult plain = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
   EXPECT_THAT(reason_not_to_submit_job(plain, std::nullopt), Not(HasSubstr("not read")));
 }

@@ -62,7 +62,7 @@ TEST(Verify, NamesWhatIsDamaged) {
   for (const std::int64_t at : {std::int64_t{0}, std::int64_t{20}, size - 1}) {
     flip(path / "r1", at);
     EXPECT_THAT(checkpoint::find_checkpoint_defects(path),
-                ElementsAre(HasSubstr("r1: damaged: checksum")));
+                ElementsAre(HasSubstr("r1: damaged: its checksum is")));
     flip(path / "r1", at);
   }
   std::filesystem::resize_file(path / "r0", static_cast<std::uintmax_t>(size - 3));
@@ -92,7 +92,7 @@ TEST(Convert, WritesWholeTensors) {
   EXPECT_THAT(std::vector<double>(numbers, numbers + 8), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   EXPECT_THAT(
       refusal_of([&] { checkpoint::convert_checkpoint(folder.path() / "step-00000001", out); }),
-      HasSubstr("is there already"));
+      HasSubstr("exists already"));
 }
 
 }  // namespace

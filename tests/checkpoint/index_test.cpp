@@ -64,7 +64,7 @@ TEST(Index, EveryChangedByteIsSeen) {
                 (void)checkpoint::parse_checkpoint_index(replaced(text, "\"step\":3", "\"step\":4"),
                                                          "checkpoint.json");
               }),
-              HasSubstr("checkpoint.json: damaged: checksum"));
+              HasSubstr("checkpoint.json: damaged: its checksum is"));
 }
 
 TEST(Index, RefusesPiecesOutsideTheirTensor) {
@@ -78,7 +78,7 @@ TEST(Index, RefusesPiecesOutsideTheirTensor) {
 TEST(Index, RefusesNamesThatLeadElsewhere) {
   checkpoint::CheckpointIndex index = example();
   index.files[0].name = "../rank-00000.safetensors";
-  EXPECT_THAT(refusal(index), HasSubstr("no plain name"));
+  EXPECT_THAT(refusal(index), HasSubstr("not a plain name"));
   index = example();
   index.tensors[0].slices[0].file = 2;
   EXPECT_THAT(refusal(index), HasSubstr("file 2 of 2"));
@@ -89,7 +89,7 @@ TEST(Index, RefusesNamesThatEndEarlyOrChangeATerminal) {
        {std::string("a\0b", 3), std::string("a\x1b[2J"), std::string("..")}) {
     checkpoint::CheckpointIndex index = example();
     index.files[0].name = bad;
-    EXPECT_THAT(refusal(index), HasSubstr("no plain name")) << bad;
+    EXPECT_THAT(refusal(index), HasSubstr("not a plain name")) << bad;
   }
   checkpoint::CheckpointIndex index = example();
   index.tensors[0].name = std::string("t\0", 2);

@@ -49,7 +49,8 @@ TEST(Safetensors, ReadsWhatItWrote) {
 }
 
 TEST(Safetensors, RefusesWhatIsTruncated) {
-  EXPECT_THAT(refusal("abc"), HasSubstr("w.safetensors: 3 bytes are no safetensors file"));
+  EXPECT_THAT(refusal("abc"),
+              HasSubstr("w.safetensors: a file of 3 bytes is not a safetensors file"));
   EXPECT_THAT(refusal(file_of("{}", 0).substr(0, 9)), HasSubstr("the header should have 2 bytes"));
   EXPECT_THAT(refusal(file_of(two("[0,8]", "[8,16]"), 15)), HasSubstr("truncated"));
 }
@@ -62,21 +63,21 @@ TEST(Safetensors, RefusesPlacesThatOverlapOrLeaveHoles) {
 }
 
 TEST(Safetensors, RefusesHeadersThatContradictThemselves) {
-  EXPECT_THAT(refusal(file_of("[1]", 0)), HasSubstr("no JSON mapping"));
-  EXPECT_THAT(refusal(file_of("{\"a\":", 0)), HasSubstr("no JSON mapping"));
+  EXPECT_THAT(refusal(file_of("[1]", 0)), HasSubstr("not a JSON mapping"));
+  EXPECT_THAT(refusal(file_of("{\"a\":", 0)), HasSubstr("not a JSON mapping"));
   EXPECT_THAT(refusal(file_of(two("[0,7]", "[7,15]"), 15)), HasSubstr("tensor 'a': 7 bytes"));
   EXPECT_THAT(refusal(file_of(R"({"a":{"dtype":"F9","shape":[],"data_offsets":[0,4]}})", 4)),
               HasSubstr("dtype 'F9' is not known"));
   EXPECT_THAT(refusal(file_of(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4)),
-              HasSubstr("shape is no list of sizes"));
+              HasSubstr("shape is not a list of sizes"));
   EXPECT_THAT(
       refusal(file_of(
           R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0)),
       HasSubstr("more than a file can hold"));
   EXPECT_THAT(refusal(file_of(two("[-8,0]", "[0,8]"), 8)),
-              HasSubstr("tensor 'a': data_offsets are not a begin and an end"));
+              HasSubstr("tensor 'a': data_offsets must be a begin and an end"));
   EXPECT_THAT(refusal(file_of(two("[0,18446744073709551615]", "[0,8]"), 8)),
-              HasSubstr("tensor 'a': data_offsets are not a begin and an end"));
+              HasSubstr("tensor 'a': data_offsets must be a begin and an end"));
   EXPECT_THAT(
       refusal(file_of(R"({"a\u0000b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4)),
       HasSubstr("w.safetensors: tensor 'a\\x00b': its name has control characters"));

@@ -110,7 +110,7 @@ TEST(Contract, SetTakesAnotherClusterOrSaysThatNothingChanged) {
   EXPECT_LT(other.at("step_time_s"), other.at("baseline").at("step_time_s"));
   const Json same = answer_of(predict + "model.rotary_base=5e5");
   EXPECT_EQ(same.at("step_time_s"), same.at("baseline").at("step_time_s"));
-  EXPECT_EQ(same.at("notes").front(), "What --set changes changes no figure of this prediction.");
+  EXPECT_EQ(same.at("notes").front(), "The changes by --set change no figure of this prediction.");
 }
 
 TEST(Contract, TrafficTotalsSumItsMessages) {
@@ -342,7 +342,7 @@ TEST(Contract, TextHasTheFiveNotesThatChangeMost) {
   EXPECT_THAT(notes[0], testing::StartsWith("cluster.device.memory_bandwidth is 4000 bytes/s"));
   EXPECT_THAT(notes[1], testing::StartsWith("cluster.nic is 400 bytes/s"));
   const std::string text = place.run(predict).out;
-  EXPECT_THAT(text, testing::HasSubstr("\n1 more with `--verbose`\n"));
+  EXPECT_THAT(text, testing::HasSubstr("\nFurther notes with `--verbose`: 1\n"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr(notes.back())));
   const std::string whole = place.run(predict + " --verbose").out;
   EXPECT_THAT(whole, testing::HasSubstr(notes.back()));
@@ -369,13 +369,13 @@ TEST(Contract, NotesOfTheTextAreThoseOfTheDocument) {
     notes.resize(std::min<std::size_t>(notes.size(), 5));  // the text has the first
     EXPECT_EQ(notes_of_text(place.run(arguments).out), notes) << arguments;
     const bool learned = std::ranges::any_of(
-        notes, [](const std::string& note) { return note.starts_with("Routing is learned"); });
+        notes, [](const std::string& note) { return note.starts_with("A router sends tokens"); });
     EXPECT_TRUE(learned) << arguments;
   }
   const Json tuned = Json::parse(place.run("tune job.yaml --json").out);
   EXPECT_THAT(tuned.at("notes").dump(),
               testing::AllOf(testing::HasSubstr("hpz is read as IGG"),
-                             testing::HasSubstr("outside of what was measured")));
+                             testing::HasSubstr("no measurement covers their sizes")));
 }
 
 TEST(Contract, TuneIsSilentWhereNobodyWatches) {

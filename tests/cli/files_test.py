@@ -132,7 +132,7 @@ class Reading(Case):
     def test_a_pipe_without_a_writer_is_refused(self):
         os.mkfifo(self.folder / "pipe.yaml")
         said = self.refused("predict", "pipe.yaml")
-        self.assertIn("pipe.yaml: is a pipe into which no program writes", said)
+        self.assertIn("pipe.yaml: is a pipe into which no program wrote", said)
 
 
 class Writing(Case):

@@ -65,7 +65,7 @@ TEST(FitCollectives, RefusesWhatItCannotFit) {
     EXPECT_EQ(outcome.code, 2) << arguments;
     return outcome.err;
   };
-  EXPECT_THAT(refusal("rows.csv"), HasSubstr("names no machine; say --profile NAME"));
+  EXPECT_THAT(refusal("rows.csv"), HasSubstr("states no machine; give --profile NAME"));
   EXPECT_THAT(refusal("rows.csv --profile vista"), HasSubstr("no sampled machine 'vista'"));
   EXPECT_THAT(refusal("empty.csv --profile gh200_120g_vista"),
               HasSubstr("no row below the header"));

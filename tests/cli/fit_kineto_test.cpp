@@ -55,7 +55,7 @@ TEST(FitKineto, WritesAProfileOfTheTracedDevice) {
   place.write("trace.json", products());
   const Outcome outcome = place.run("fit trace.json -o mine.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("trace.json: kernels that are no samples"));
+  EXPECT_THAT(outcome.out, HasSubstr("trace.json: kernels that cannot be used as samples"));
   EXPECT_THAT(outcome.out, HasSubstr("aten::copy_"));
   const auto profile = nlohmann::json::parse(place.read("mine.json"));
   EXPECT_EQ(profile["device"]["name"], "a100-sxm-80g");

@@ -184,7 +184,7 @@ class Calls(unittest.TestCase):
     def test_wrong_arguments_are_named(self):
         for arguments, words in (
             ({"plam": PLAN}, "plam: predict has no such argument; did you mean 'plan'?"),
-            ({"plan": [PLAN, PLAN]}, "plan: takes one value, no list"),
+            ({"plan": [PLAN, PLAN]}, "plan: must be one value, not a list"),
             ({"plan": PLAN, "set": {"micro_batch": 2}}, "set: must be a text or a number"),
             ({"plan": "a\0b"}, "plan: holds a NUL"),
             ({"plan": PLAN, "json": True}, "json: predict has no such argument"),

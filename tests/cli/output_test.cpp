@@ -78,7 +78,7 @@ TEST(Output, NoPlanIsWrittenWhereNoneFits) {
   for (const char* form : {"", " --json"}) {
     const Outcome outcome = place.run(std::string("tune job.yaml -o plan.yaml") + form);
     EXPECT_EQ(outcome.code, 1);
-    EXPECT_THAT(outcome.err, HasSubstr("job.yaml: no plan of the space fits in memory: "));
+    EXPECT_THAT(outcome.err, HasSubstr("job.yaml: no plan of the search space fits in memory: "));
     EXPECT_EQ(files(place), (std::set<std::string>{".err", ".out", "examples", "job.yaml"}));
     EXPECT_THAT(outcome.out, HasSubstr(*form == 0 ? "NO PLAN FITS" : "\"fits\": false"));
     EXPECT_THAT(outcome.out, HasSubstr(*form == 0 ? "It fits with " : "\"remedies\""));
@@ -101,16 +101,17 @@ TEST(Output, AFileOfAPlanThatDoesNotFitIsWrittenOnDemandAlone) {
               "  batch: {sequences: 128, length: 8192}\nparallel: {data: 8}\nsharding: NNN\n");
   const Outcome misfit = place.run(accelerate);
   EXPECT_EQ(misfit.code, 1) << misfit.err;
-  EXPECT_THAT(misfit.err, HasSubstr("error: plan.yaml: What the file starts DOES NOT FIT: "));
+  EXPECT_THAT(misfit.err,
+              HasSubstr("error: plan.yaml: The job that the file starts DOES NOT FIT: "));
   EXPECT_THAT(misfit.err, HasSubstr("--nearest writes the nearest plan that fits"));
   EXPECT_EQ(files(place).count("train.yaml"), 0);
   const Outcome nearest = place.run(accelerate + "--nearest");
   EXPECT_EQ(nearest.code, 0) << nearest.err;
-  EXPECT_THAT(nearest.err, HasSubstr("Written is the nearest plan that fits; it has "));
+  EXPECT_THAT(nearest.err, HasSubstr("The nearest plan that fits was written; it has "));
   EXPECT_THAT(nearest.err, Not(HasSubstr("DOES NOT FIT")));
   const Outcome demanded = place.run(accelerate + "--even-if-it-does-not-fit");
   EXPECT_EQ(demanded.code, 0) << demanded.err;
-  EXPECT_THAT(demanded.err, HasSubstr("warning: What the file starts DOES NOT FIT: "));
+  EXPECT_THAT(demanded.err, HasSubstr("warning: The job that the file starts DOES NOT FIT: "));
 }
 
 TEST(Output, DoesNotReplaceTheInput) {

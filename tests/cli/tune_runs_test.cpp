@@ -64,7 +64,7 @@ TEST(MeasuredRunsOptions, SearchesAndWritesThePlanWithoutCandidates) {
   const LoopPlace place("a,8,1,1,ok,iteration_time_s,9\nb,2,1,8,oom,,\n");
   const Outcome outcome = place.run("tune job.yaml --runs runs.csv --next 2 -o plan.yaml");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("Measure next"));
+  EXPECT_THAT(outcome.out, HasSubstr("Plans to measure next"));
   EXPECT_EQ(place.run("predict plan.yaml").code, 0);
 }
 

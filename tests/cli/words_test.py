@@ -171,7 +171,7 @@ class Typed(unittest.TestCase):
         for target, name in (("megatron", "c.sh"), ("slurm", "c.sbatch"), ("torchtitan", "c.py")):
             self.assertNotIn("does not.", self.done(*words, target, "-o", name).stderr)
         said = self.done(*words, "torchtitan", "-o", "c.toml").stderr
-        self.assertIn("Written for release 0.2.2, as the ending of c.toml asks.", said)
+        self.assertIn("The file is for release 0.2.2, which the ending of c.toml requires.", said)
         self.assertIn("[parallelism]", (self.folder / "c.toml").read_text())
 
     def test_a_file_in_which_nothing_says_whose_it_is(self):
@@ -180,7 +180,7 @@ class Typed(unittest.TestCase):
         for name in ("a.py", "nemo2.py"):
             words = ["import", name, "--from", "nemo", "--cluster", "dgx-h100"]
             said = self.done(*words, code=2).stderr
-            self.assertIn(f"nothing in {name} says that it is of nemo", said)
+            self.assertIn(f"nothing in {name} shows that it is a file of nemo", said)
         self.assertIn("a configuration of NeMo 2", said)
 
 

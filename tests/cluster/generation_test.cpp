@@ -129,7 +129,7 @@ TEST(Generations, WhatAFileLacksIsNamed) {
   EXPECT_THAT(refused_generation("{flash2: 0.5}", "{flash9: 0.5}"), HasSubstr("flash9"));
   EXPECT_THAT(refused_generation("[flash2]", "[unfused]"), HasSubstr("exists everywhere"));
   EXPECT_THAT(refused_generation("to: 2e12", "to: 5e11"), HasSubstr("peak.to"));
-  EXPECT_THAT(refused_generation("\"a datasheet\"", "\"\""), HasSubstr("names no source of peak"));
+  EXPECT_THAT(refused_generation("\"a datasheet\"", "\"\""), HasSubstr("states no source of peak"));
   EXPECT_THAT(refused_generation("\"a datasheet\"", "{peak: a datasheet}"), HasSubstr("source"));
 }
 

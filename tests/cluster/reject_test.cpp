@@ -42,7 +42,7 @@ TEST(RejectCluster, NamesTheNearestProfileAndDevice) {
 
 TEST(RejectCluster, SaysWhichKeyAnotherWordStandsFor) {
   EXPECT_THAT(refusal("profile: dgx-h100\ngpus: 16"),
-              HasSubstr("unknown key 'gpus': say 'devices' for all of them, or 'nodes'"));
+              HasSubstr("unknown key 'gpus': use 'devices' (all devices), or 'nodes'"));
   EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 2\ngpus_per_node: 4"),
               HasSubstr("say 'devices_per_node'"));
 }
@@ -141,7 +141,7 @@ TEST(RejectCluster, RefusesNicsThatDoNotExist) {
 
 TEST(RejectCluster, RefusesDevicesThatDoNotFillNodes) {
   EXPECT_THAT(refusal("profile: dgx-h100\ndevices: 20"), HasSubstr("16 or 24 would"));
-  EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 2\ndevices: 16"), HasSubstr("say one of them"));
+  EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 2\ndevices: 16"), HasSubstr("give only one"));
   EXPECT_THAT(refusal("profile: dgx-h100"), HasSubstr("'nodes' is missing"));
   EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 1e9"), HasSubstr("from 1 to 1048576"));
 }

@@ -206,8 +206,8 @@ TEST(Msccl, RefusesWhatItsLoadersHaveNoRoomFor) {
   EXPECT_EQ(refusal({collective::CollectiveAlgorithm::kRing,
                      collective::CollectiveOperation::kAllReduce,
                      {34}}),
-            "rank 0 needs 66 steps in a thread block, MSCCL has room for 64: take fewer chunks or "
-            "ranks");
+            "rank 0 needs 66 steps in a thread block, but MSCCL allows at most 64: use fewer "
+            "chunks or ranks");
   EXPECT_THAT(refusal({collective::CollectiveAlgorithm::kDirect,
                        collective::CollectiveOperation::kAllToAll,
                        {64}}),

@@ -66,9 +66,9 @@ TEST(Csv, RowsMayBeNeeded) {
 INSTANTIATE_TEST_SUITE_P(
     Tables, CsvRefuses,
     ::testing::Values(BadTable{"", "runs.csv: empty"}, BadTable{"a,,b\n", "runs.csv:1: a column"},
-                      BadTable{"a;b\n1;2\n", "runs.csv:1: cells are apart by semicolons"},
-                      BadTable{"a\tb\n", "runs.csv:1: cells are apart by tabs"},
-                      BadTable{"a,a\n", "runs.csv:1: the column 'a' stands there twice"},
+                      BadTable{"a;b\n1;2\n", "runs.csv:1: cells are separated by semicolons"},
+                      BadTable{"a\tb\n", "runs.csv:1: cells are separated by tabs"},
+                      BadTable{"a,a\n", "runs.csv:1: the column 'a' occurs twice"},
                       BadTable{"a,b\n1\n", "runs.csv:2: 1 cell; the header names 2 columns"},
                       BadTable{"a\n\"x", "runs.csv:2: a quote is opened here"},
                       BadTable{std::string_view("a\nb\n\0\n", 6), "runs.csv:3:1: a NUL byte"},
@@ -85,8 +85,8 @@ TEST(Csv, AColumnThatIsNearlyAMissingOneIsRefused) {
     parse_csv(header, "t.csv").refuse_misspelt_column_titles(kKnown);
   };
   EXPECT_EQ(refusal([&] { check("model,layer,tp"); }),
-            "t.csv:1: unknown column 'layer'; did you mean 'layers'? (a column of your own needs a "
-            "name that is not nearly a known one)");
+            "t.csv:1: unknown column 'layer'; did you mean 'layers'? (give columns of your own a "
+            "name that differs more from known ones)");
   EXPECT_NO_THROW(check("model,layer,layers,tp"));  // both are there
   EXPECT_NO_THROW(check("model,layers,dp,my_notes"));
   EXPECT_NO_THROW(check("label,layers,tp"));  // another word than model

@@ -54,10 +54,9 @@ TEST(FileKind, WhatHoldsNoTextIsCalledWhatItIs) {
   EXPECT_EQ(non_text_file_kind("%PDF-1.7", "a"), "is a PDF, not text");
   EXPECT_EQ(non_text_file_kind("\x89PNG\r\n", "a"), "is a picture, not text");
   for (const std::string_view start : {"\x80\x04\x95"sv, "(dp0\nV"sv, "}q\0(X"sv}) {
-    EXPECT_EQ(
-        non_text_file_kind(start, "a"),
-        "is a pickle of Python: opening it runs code, so that it is not read here: write what "
-        "it holds as YAML or JSON");
+    EXPECT_EQ(non_text_file_kind(start, "a"),
+              "is a pickle of Python: opening it runs code, so it is not read: write its content "
+              "as YAML or JSON");
   }
   EXPECT_EQ(non_text_file_kind("\x58\x02\0\0\0\0\0\0{\"a\""sv, "a"),
             "is a safetensors file, not text");

@@ -138,9 +138,7 @@ TEST(InputFileReader, APipeThatNobodyWritesIsRefused) {
     InputFileReader(pipe, InputFileReader::FileKindToOpen::kAny, milliseconds(50))
         .read_rest_of_file(kMost);
   };
-  EXPECT_EQ(refusal(read), pipe.string() +
-                               ": is a pipe into which no program writes; 0.05 s were waited for "
-                               "one");
+  EXPECT_EQ(refusal(read), pipe.string() + ": is a pipe into which no program wrote within 0.05 s");
   EXPECT_EQ(refusal([&] { const MappedFile file(pipe); }), pipe.string() + ": is no plain file");
   EXPECT_FALSE(read_regular_file(pipe, kMost));
 }

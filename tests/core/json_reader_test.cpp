@@ -102,25 +102,25 @@ TEST(JsonReader, SaysWhatIsWrongAndWhatIsAllowed) {
       {"{\"a\": 1 \"b\": 2}",
        "1:9: malformed JSON: a comma or } must follow a value of a mapping; "
        "here stands \"b\": 2}"},
-      {"[1, 2,]", "1:7: malformed JSON: a comma stands before ]; take it out"},
-      {"{\"a\": 1,}", "1:9: malformed JSON: a comma stands before }; take it out"},
+      {"[1, 2,]", "1:7: malformed JSON: there is a comma before ]; remove it"},
+      {"{\"a\": 1,}", "1:9: malformed JSON: there is a comma before }; remove it"},
       {"{a: 1}", "1:2: malformed JSON: a key in double quotes must stand here; here stands a: 1}"},
       {"{\"a\" 1}", "1:6: malformed JSON: a colon must follow a key; here stands 1}"},
       {"{\"a\": }",
        "1:7: malformed JSON: a value must stand here; here stands }; a value is {...}, "
        "[...], \"text\", a number, true, false or null"},
-      {"[True]", "1:2: malformed JSON: True is no value of JSON; write true"},
+      {"[True]", "1:2: malformed JSON: True is not a value of JSON; write true"},
       {"[NaN]",
-       "1:2: malformed JSON: NaN is no value of JSON; JSON has finite numbers alone; write "
-       "null where there is none"},
+       "1:2: malformed JSON: NaN is not a value of JSON; JSON has only finite numbers; write null "
+       "for a missing one"},
       {"[yes]",
-       "1:2: malformed JSON: yes is no value; a value is {...}, [...], \"text\", a number, "
+       "1:2: malformed JSON: yes is not a value; a value is {...}, [...], \"text\", a number, "
        "true, false or null"},
-      {"['a']", "1:2: malformed JSON: text stands in double quotes in JSON, not in single ones"},
+      {"['a']", "1:2: malformed JSON: JSON text needs double quotes, not single ones"},
       {"[1 // b\n]",
        "1:4: malformed JSON: a comma or ] must follow a value of a list; here stands // "
        "b (JSON has no comments)"},
-      {"[01]", "1:2: malformed JSON: 01 is no number of JSON, as 8, -0.5 or 4e6 are"},
+      {"[01]", "1:2: malformed JSON: 01 is not a number of JSON; write numbers as 8, -0.5 or 4e6"},
       {"[1e999]", "1:2: malformed JSON: 1e999 is too large a number"},
       {"[\"a\nb\"]",
        "1:2: malformed JSON: a quote opens text that no quote closes in this line; "
@@ -132,8 +132,8 @@ TEST(JsonReader, SaysWhatIsWrongAndWhatIsAllowed) {
        "\\f \\n \\r \\t and \\u with four digits"},
       {"[\"\\u12g4\"]", "1:3: malformed JSON: four digits of hexadecimal must follow \\u"},
       {"[\"\\ud800\"]",
-       "1:3: malformed JSON: half of a pair of escapes (\\ud800 to \\udfff), which "
-       "is no character"},
+       "1:3: malformed JSON: half of a pair of escapes (\\ud800 to \\udfff), which is not a "
+       "character"},
       {"[1] [2]",
        "1:5: malformed JSON: text after the end of the document, which is one value; here "
        "stands [2]"}};

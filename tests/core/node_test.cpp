@@ -55,13 +55,13 @@ TEST(DocumentNode, RejectsIntegersOutOfRange) {
 
 TEST(DocumentNode, RejectsWhatIsNoInteger) {
   EXPECT_THAT(Field("2.5").refused_integer(1, 8), HasSubstr("from 1 to 8; it is 2.5"));
-  EXPECT_THAT(Field("0x10").refused_integer(), HasSubstr("it is '0x10', which is no number"));
-  EXPECT_THAT(Field("1_000").refused_integer(), HasSubstr("it is '1_000', which is no number"));
-  EXPECT_THAT(Field("four").refused_integer(), HasSubstr("it is 'four', which is no number"));
+  EXPECT_THAT(Field("0x10").refused_integer(), HasSubstr("it is '0x10', which is not a number"));
+  EXPECT_THAT(Field("1_000").refused_integer(), HasSubstr("it is '1_000', which is not a number"));
+  EXPECT_THAT(Field("four").refused_integer(), HasSubstr("it is 'four', which is not a number"));
   EXPECT_THAT(Field("[1]").refused_integer(), HasSubstr("it is a list"));
   EXPECT_THAT(Field("{a: 1}").refused_integer(), HasSubstr("it is a mapping"));
   EXPECT_THAT(Field("").refused_integer(), HasSubstr("it is empty"));
-  EXPECT_THAT(Field("true").refused_integer(), HasSubstr("it is true, which is no number"));
+  EXPECT_THAT(Field("true").refused_integer(), HasSubstr("it is true, which is not a number"));
 }
 
 TEST(DocumentNode, RejectsNumbersInQuotes) {

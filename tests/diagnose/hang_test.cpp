@@ -147,7 +147,7 @@ TEST(Hang, AMessageThatNobodySends) {
 TEST(Hang, ADumpWithoutARankInItsNameIsNamed) {
   const Diagnosis found =
       diagnosed({{"flight_rank_0", dump({{.ended = false}})}, {"dump.json", dump({})}});
-  EXPECT_THAT(found.notes, Contains(HasSubstr("does not say its rank")));
+  EXPECT_THAT(found.notes, Contains(HasSubstr("does not contain its rank")));
 }
 
 TEST(Hang, ADamagedSnapshotOfMemoryIsNamed) {

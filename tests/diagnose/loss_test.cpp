@@ -64,7 +64,7 @@ TEST(Loss, ALeapAboveTheLossesBefore) {
   const std::vector<FaultFinding> findings = loss_anomaly_findings(losses, "train.log");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings.front().where.line, 41);
-  EXPECT_THAT(findings.front().what, HasSubstr("leaps to 5.5 at step 40"));
+  EXPECT_THAT(findings.front().what, HasSubstr("jumps to 5.5 at step 40"));
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ TEST(Messages, LinesOfDeepSpeedCountTheirShortestCall) {
   const std::vector<FaultFinding> findings =
       slow_message_findings({"log", messages}, two_nodes(), {});
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_THAT(findings[0].evidence, Contains(HasSubstr("does not say where groups lie")));
+  EXPECT_THAT(findings[0].evidence, Contains(HasSubstr("does not state the ranks of groups")));
   EXPECT_THAT(findings[0].causes, Contains(HasSubstr("wait for the slowest rank")));
 }
 

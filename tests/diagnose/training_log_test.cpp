@@ -119,7 +119,7 @@ TEST(TrainingLog, NormsOfPublicLogsThatAreNoNumbers) {
     const Diagnosis found = diagnose_files(files);
     ASSERT_EQ(found.findings.size(), 1u) << log;
     EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kLoss);
-    EXPECT_THAT(found.findings.front().what, HasSubstr("norm of the gradients is no number"));
+    EXPECT_THAT(found.findings.front().what, HasSubstr("norm of the gradients is not a number"));
   }
 }
 

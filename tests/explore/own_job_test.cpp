@@ -222,7 +222,7 @@ TEST(OwnJob, APlanThatAFrameworkDoesNotRunComesWithOneThatItRuns) {
   EXPECT_FALSE(asked("predict", offer.at("plan")).contains("not_run"));
   const Json written = asked("export", plan, {{"to", "megatron"}});
   EXPECT_THAT(written.at("refused").get<std::string>(), HasSubstr("zb-h1"));
-  EXPECT_FALSE(written.at("refused").get<std::string>().ends_with("--nearest writes that one"));
+  EXPECT_FALSE(written.at("refused").get<std::string>().ends_with("--nearest writes this plan"));
   EXPECT_FALSE(written.at("nearest").at("changes").get<std::string>().empty());
   EXPECT_TRUE(asked("export", plan, {{"to", "megatron"}, {"nearest", true}}).contains("file"));
   bool offers = false;

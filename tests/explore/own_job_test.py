@@ -201,7 +201,7 @@ class OwnJob(unittest.TestCase):
         self.give(self.file("notes.yaml", "shopping: [milk, bread]\n"))
         failed = "document.querySelector('.own-job > [role=alert]')"
         self.wait_for(f"!({failed}).hidden")
-        self.assertIn("nothing in it says", self.tab.evaluate(f"({failed}).innerText"))
+        self.assertIn("its content does not show", self.tab.evaluate(f"({failed}).innerText"))
 
     def test_a_plan_that_does_not_fit_has_ways_on(self):
         plan = {

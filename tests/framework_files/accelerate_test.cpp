@@ -63,7 +63,7 @@ TEST(Accelerate, DegreesThatAreNotItsProcessesAreRefused) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    EXPECT_THAT(error.what(), testing::HasSubstr("1 (replicate) x 4 (share) are not the 8 data"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("1 (replicate) x 4 (share) must be 8, the data"));
   }
 }
 

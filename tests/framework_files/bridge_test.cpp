@@ -404,11 +404,10 @@ TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {
       "from megatron.bridge.training.config import ConfigContainer\n\n"
       "def tuned_config() -> ConfigContainer:\n    cfg = llama3_8b_pretrain_config()\n"
       "    cfg.model.tensor_model_parallel_size = 4\n    return cfg\n";
-  EXPECT_THAT(
-      [&] { import_text("", "tuned.py", text); },
-      testing::ThrowsMessage<Error>(testing::HasSubstr(
-          "comes from llama3_8b_pretrain_config(), which is in none of the files: give that "
-          "of megatron.bridge.recipes.llama.llama3")));
+  EXPECT_THAT([&] { import_text("", "tuned.py", text); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "comes from llama3_8b_pretrain_config(), which is in none of the files: also "
+                  "give the file of megatron.bridge.recipes.llama.llama3")));
   const launch_scripts::SourceFile through[] = {
       {"tuned.py", text},
       {"llama3.py",

@@ -158,7 +158,7 @@ TEST(TrainerScript, ContradictionsWithTheLauncherAreNamed) {
       "#!/bin/bash\naccelerate launch --config_file stages.yaml "
       "--gradient_accumulation_steps 2 sft.py --config conf/sft.yaml\n"};
   EXPECT_THAT(refusal_with({script, kSftStages, kSftSettings}),
-              HasSubstr("gradient_accumulation_steps is 2, the trainer's "
+              HasSubstr("gradient_accumulation_steps is 2, but the trainer's "
                         "gradient_accumulation_steps says 8"));
 }
 
@@ -279,11 +279,11 @@ TEST(Script, ProgramsThatNobodyReadsAreNamed) {
 }
 
 TEST(Script, ScriptsThatAreMissingAreNamedWhereTheModelIs) {
-  EXPECT_THAT(refusal_with({{"run.sh",
-                             "#!/bin/bash\nsource models/sizes.sh\ntorchrun train.py ${SIZES[@]} "
-                             "--micro-batch-size 1 --global-batch-size 8 --seq-length 128\n"}}),
-              HasSubstr("run.sh:2 goes on with models/sizes.sh, which is not among the files: give "
-                        "it, too"));
+  EXPECT_THAT(
+      refusal_with({{"run.sh",
+                     "#!/bin/bash\nsource models/sizes.sh\ntorchrun train.py ${SIZES[@]} "
+                     "--micro-batch-size 1 --global-batch-size 8 --seq-length 128\n"}}),
+      HasSubstr("run.sh:2 runs models/sizes.sh, which is not among the given files: give it, too"));
 }
 
 // The form of volcengine/verl examples: a word of Hydra that ends like a program.
@@ -313,7 +313,7 @@ TEST(HubScripts, AValueThatIsLeftOpenIsNamedWithWhatSaysIt) {
   EXPECT_THAT(refusal_with({{"train.sh",
                              "M=$2\ntorchrun --nproc_per_node 8 train.py --model_name_or_path $M "
                              "--per_device_train_batch_size 2 --output_dir o\n"}}),
-              HasSubstr("the script leaves it open: --set M=VALUE"));
+              HasSubstr("the script does not set it: --set M=VALUE"));
 }
 
 TEST(HubScripts, NodesInFrontOfLlamaFactoryCount) {
@@ -603,7 +603,7 @@ TEST(HubScripts, AConfigurationThatSedMakesIsReadAsItsSource) {
 TEST(HubScripts, AConfigurationThatIsAnArgumentIsAskedFor) {
   EXPECT_THAT(
       [] { import_text("", "run.sh", "CONFIG=$1\nllamafactory-cli train $CONFIG\n"); },
-      testing::ThrowsMessage<Error>(testing::HasSubstr("the script leaves it open: --set ")));
+      testing::ThrowsMessage<Error>(testing::HasSubstr("the script does not set it: --set ")));
 }
 
 TEST(HubScripts, TheModuleOfAccelerateIsItsLauncher) {

@@ -77,7 +77,7 @@ TEST(HuggingFaceArguments, TakesTheFileThatFsdpConfigNames) {
     read({arguments, kModel});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("fsdp_config: names a file: give it, too"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("fsdp_config: names a file: also give this file"));
   }
 }
 
@@ -149,8 +149,9 @@ TEST(HuggingFaceArguments, DeepSpeedInsideThemIsReadToo) {
 TEST(HuggingFaceArguments, WhatDoesNotStartIsRefused) {
   const launch_scripts::SourceFile other{"ds.json", R"({"train_micro_batch_size_per_gpu": 4,
     "zero_optimization": {"stage": 2}})"};
-  EXPECT_THAT(refusal({arguments_with("deepspeed: ds.json\n"), other, kModel}),
-              testing::HasSubstr("ds.json:1: train_micro_batch_size_per_gpu is 4, the trainer's"));
+  EXPECT_THAT(
+      refusal({arguments_with("deepspeed: ds.json\n"), other, kModel}),
+      testing::HasSubstr("ds.json:1: train_micro_batch_size_per_gpu is 4, but the trainer's"));
   EXPECT_THAT(refusal({arguments_with("deepspeed: args.yaml\n"), kModel}),
               testing::HasSubstr("names this file itself"));
   EXPECT_THAT(refusal({arguments_with("deepspeed: ds.json\n"), kModel}),

@@ -98,7 +98,7 @@ TEST(MaxText, AScriptMayWriteTheFileThatItNames) {
   EXPECT_EQ(read.planned.job.length, 1024);
   EXPECT_THAT([&] { import_text("", "train.sh", script); },
               testing::ThrowsMessage<Error>(testing::HasSubstr(
-                  "give this file, too; the script leaves it open: --set CONFIG=VALUE")));
+                  "give this file, too; the script does not set it: --set CONFIG=VALUE")));
 }
 
 TEST(MaxText, ReadsWhatItLogs) {

@@ -245,7 +245,7 @@ TEST(MegatronHybrid, MayBeCutIntoStages) {
       read_script(changed_in(cut, "--bf16", "--bf16 --pipeline-model-parallel-size 2")).plan;
   EXPECT_EQ(plan.layers, (std::vector<std::int64_t>{4, 5}));
   EXPECT_THAT(hybrid_refusal(changed_in(cut, "--bf16", "--bf16 --pipeline-model-parallel-size 4")),
-              HasSubstr("2 parts are no multiple of pipeline size 4"));
+              HasSubstr("2 parts are not a multiple of pipeline size 4"));
 }
 
 TEST(MegatronHybrid, SharesOfLayersStandForAPattern) {

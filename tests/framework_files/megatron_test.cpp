@@ -89,8 +89,9 @@ TEST(Megatron, ModulesThatAreRecomputed) {
             (plan::ActivationRecomputation{.kind = plan::RecomputeKind::kSelective}));
   const plan::PlannedJob other = with("layernorm moe_act gated_attn");
   EXPECT_EQ(other.plan.recompute.modules, (plan::RecomputeModuleSet{plan::RecomputeModule::kNorm}));
-  EXPECT_THAT(other.job.notes,
-              ::testing::Contains("Recomputation of moe_act was left out, as the model has none."));
+  EXPECT_THAT(
+      other.job.notes,
+      ::testing::Contains("Recomputation of moe_act was left out, because the model has none."));
 }
 
 std::string refusal(const std::string& text, const std::string& cluster = "dgx-h100") {
@@ -121,9 +122,9 @@ TEST(Megatron, ReadsAScriptAsPeopleWriteThem) {
 TEST(Megatron, LayersThatStagesDoNotShareEvenlyDoNotStart) {
   std::string script = kScript;
   script.replace(script.find("--num-layers 80"), 15, "--num-layers 81");
-  EXPECT_THAT(
-      refusal(script),
-      testing::HasSubstr("81 layers are no multiple of 4 stages, with which Megatron-Core does"));
+  EXPECT_THAT(refusal(script),
+              testing::HasSubstr(
+                  "81 layers are not a multiple of 4 stages, with which Megatron-Core does"));
   script.replace(script.find("--sequence-parallel"), 19,
                  "--sequence-parallel --decoder-last-pipeline-num-layers 18");
   EXPECT_EQ(read(script).plan.layers, (std::vector<std::int64_t>{21, 21, 21, 18}));
@@ -137,9 +138,9 @@ TEST(Megatron, NamesWhatContradictsItself) {
       testing::HasSubstr("tensor_model_parallel_size: must be an integer"));
   EXPECT_THAT(
       refusal(with(kScript, "tensor-model-parallel-size 8", "tensor-model-parallel-size 3")),
-      testing::HasSubstr("no multiple"));
+      testing::HasSubstr("not a multiple"));
   EXPECT_THAT(refusal(with(kScript, "NUM_NODES:-4", "NUM_NODES:-3")),
-              testing::HasSubstr("24 devices are no multiple"));
+              testing::HasSubstr("24 devices are not a multiple"));
   EXPECT_THAT(refusal(kScript, "dgx-h100:8"), testing::HasSubstr("runs on 32 ranks"));
   EXPECT_THAT(refusal(kScript, ""), testing::HasSubstr("--cluster is required"));
   EXPECT_THAT(refusal("echo hello\n"), testing::HasSubstr("no command has arguments"));

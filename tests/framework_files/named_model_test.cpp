@@ -48,7 +48,7 @@ TEST(NamedModel, ReadersAskForAModelByItsName) {
   EXPECT_THAT([&] { import_text("", "run.sh", text, {.cluster = "dgx-h100"}); },
               testing::ThrowsMessage<Error>(testing::HasSubstr(
                   "--model is required: run.sh names the model mine/Odd-7B, which is not built in: "
-                  "--model CONFIG.JSON says its sizes")));
+                  "give its sizes with --model CONFIG.JSON")));
 }
 
 TEST(NamedModel, APathMayHoldTheOwnerOrTheHubsCache) {

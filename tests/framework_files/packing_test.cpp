@@ -133,7 +133,8 @@ TEST(PackingOfFiles, OfDocumentsThatAreJoinedAndCutIsThatOfFullSequences) {
   pretraining.replace(pretraining.find("sft"), 3, "pt");
   const ImportedPlan read = import_text("llama-factory", "train.yaml", pretraining, with_lengths());
   EXPECT_FALSE(read.planned.job.documents);
-  EXPECT_THAT(read.planned.job.notes, ::testing::Contains(::testing::HasSubstr("joined and cut")));
+  EXPECT_THAT(read.planned.job.notes,
+              ::testing::Contains(::testing::HasSubstr("joins documents and cuts them")));
 }
 
 TEST(PackingOfFiles, IsNotReadWithoutLengths) {

@@ -86,7 +86,7 @@ TEST(Started, AnOpenConditionIsListedWithWhatHangsOnIt) {
   EXPECT_THAT(plan.report.not_read,
               not_read("[ \"$FSDP\" = 1 ]", SettingImpact::kMaybe,
                        "--tensor-model-parallel-size 1 instead of 2, no --use-distributed-"
-                       "optimizer, --use-megatron-fsdp; --set FSDP=VALUE decides it"));
+                       "optimizer, --use-megatron-fsdp; --set FSDP=VALUE states it"));
   EXPECT_THAT(plan.report.not_read,
               not_read("[ -n \"$WANDB\" ]", SettingImpact::kNo, "--wandb-project x"));
   EXPECT_THAT(plan.report.not_read, not_read("$EXTRA_ARGS", SettingImpact::kMaybe, "arguments"));
@@ -103,7 +103,7 @@ fi
 TP=${TP:-2}
 )" + std::string(kOpenScript).substr(std::string(kOpenScript).find("srun"));
   EXPECT_THAT(import_refusal({{"train.sh", "D=${D:-}\n[ -z \"$D\" ] && exit 1\nbash ./run.sh\n"}}),
-              HasSubstr("goes on with ./run.sh"));
+              HasSubstr("runs ./run.sh"));
   EXPECT_EQ(degrees(text).tensor, 2);
 }
 
@@ -115,7 +115,7 @@ TEST(Started, SettingsDecideAndStandInThePlaceOfAssignments) {
             8);
   EXPECT_EQ(read_started(kOpenScript, {.nodes = 2}).planned.job.cluster.nodes, 2);
   EXPECT_THAT(import_refusal({{"train.sh", kOpenScript}}, {.settings = {"TQ=8"}}),
-              HasSubstr("--set: 'TQ=8' is no NAME=VALUE of a variable that train.sh has"));
+              HasSubstr("--set: 'TQ=8' must be NAME=VALUE of a variable that train.sh has"));
 }
 
 TEST(Started, SeveralCommandsAreNamed) {
@@ -155,9 +155,9 @@ TEST(Started, GoesOnWithFilesThatAreGiven) {
   EXPECT_EQ(plan.planned.job.cluster.nodes, 2);
   EXPECT_EQ(plan.report.read.front().file, "x/inner.sh");
   EXPECT_THAT(import_refusal({{"run.sh", outer}}),
-              HasSubstr("line 2 goes on with ./inner.sh, which is not among the files"));
+              HasSubstr("line 2 runs ./inner.sh, which is not among the given files"));
   EXPECT_THAT(imported_scripts({{"run.sh", outer}, {"inner.sh", inner}}).report.not_read,
-              not_read("conf.sh", SettingImpact::kMaybe, "not among the files"));
+              not_read("conf.sh", SettingImpact::kMaybe, "not among the given files"));
 }
 
 TEST(Started, SaysHowToSettleWhatIsOpen) {
@@ -168,7 +168,7 @@ TEST(Started, SaysHowToSettleWhatIsOpen) {
       import_refusal({{"train.sh", text}}, {.settings = {"TP=1"}}),
       AllOf(HasSubstr("it is '$L'"), HasSubstr("--set L=VALUE, or decide ["),
             HasSubstr("[ $SIZE = 8B ] in line 2: "), HasSubstr("--num-layers 80 instead of $L"),
-            HasSubstr("--set SIZE=VALUE decides it")));
+            HasSubstr("--set SIZE=VALUE states it")));
   EXPECT_THAT(import_refusal({{"train.sh", text}}, {.settings = {"SIZE=8B"}}),
               HasSubstr("it is '$TP'"));
   EXPECT_EQ(read_started(text, {.settings = {"1=8B", "TP=2"}}).planned.job.model.layers, 32);
@@ -191,7 +191,7 @@ TEST(Started, TakesTheOneConditionWithoutWhichNothingStarts) {
   EXPECT_THAT(import_refusal({{"train.sh",
                                "case $M in\n  a) torchrun pretrain_gpt.py MODEL_WORDS ;;\n  b) "
                                "torchrun pretrain_gpt.py MODEL_WORDS --swiglu ;;\nesac\n"}}),
-              HasSubstr("line 1 is open: case $M, --set M=VALUE decides it"));
+              HasSubstr("line 1 is undecided: case $M, --set M=VALUE states it"));
 }
 
 TEST(Started, TheLauncherSaysHowManyRanksThereAre) {
@@ -218,7 +218,7 @@ TEST(Started, DevicesThatAreTooFewAreForTheUserToSay) {
   const std::string text =
       "torchrun --nproc_per_node 8 --nnodes ${NODES:-1} pretrain_gpt.py "
       "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 8 MODEL_WORDS\n";
-  EXPECT_THAT(import_refusal({{"train.sh", text}}), HasSubstr("--nodes or --gpus says"));
+  EXPECT_THAT(import_refusal({{"train.sh", text}}), HasSubstr("--nodes or --gpus"));
   EXPECT_EQ(degrees(text, {.nodes = 8}).data, 2);
 }
 

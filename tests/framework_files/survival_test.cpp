@@ -160,7 +160,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
     const plan::Plan whole = plan::canonical_plan(planned.plan, planned.job);
     plan::Plan back = read_file(target(), planned, file.text).plan;
     for (const std::string& note : file.notes) {
-      const auto otherwise = after(note, "What runs there has ");
+      const auto otherwise = after(note, "The framework then runs a plan with ");
       if (!otherwise) continue;
       EXPECT_NE(back, whole);
       back.overlap = whole.overlap;
@@ -178,23 +178,23 @@ class Survival : public testing::TestWithParam<std::string_view> {
   void refused(const plan::PlannedJob& planned, const Error& error) {
     const std::string message = error.what();
     expect_its_place(error);
-    if (const auto other = after(message, "its files cannot say this plan; the nearest has ")) {
+    if (const auto other = after(message, "its files cannot express this plan; the nearest has ")) {
       say(names_in(*other));
       expect_the_nearest_survives(planned);
       return meet(Fate::kPlanUnsaid);
     }
     if (const auto other =
-            after(message, "its files can say neither this plan nor the nearest, which has ")) {
+            after(message, "its files can express neither this plan nor the nearest, which has ")) {
       say(names_in(*other));
       EXPECT_THROW(export_plan(target(), planned, "", true), Error);
       return meet(Fate::kNearestUnsaid);
     }
-    if (const auto lost = after(message, "its files cannot say: ")) {
+    if (const auto lost = after(message, "its files cannot express: ")) {
       say(names_in(*lost));
       EXPECT_THROW(export_plan(target(), planned, "", true), Error);
       return meet(Fate::kJobUnsaid);
     }
-    const auto unread = after(message, "its files cannot say this plan: ");
+    const auto unread = after(message, "its files cannot express this plan: ");
     ASSERT_TRUE(unread) << message;  // Nothing that the framework runs is refused as not run.
     say({first_word(*unread)});
     meet(Fate::kNotReadBack);

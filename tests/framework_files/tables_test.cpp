@@ -72,7 +72,7 @@ TEST(KnownSettingTable, RefusesARowWithoutASourceOrAName) {
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{field: micro_batch}]}\n"),
               HasSubstr("key"));
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, keys: [b]}]}\n"),
-              HasSubstr("one of them is enough"));
+              HasSubstr("give only one"));
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, fild: b}]}\n"), HasSubstr("fild"));
 }
 

@@ -147,7 +147,7 @@ TEST(Torchtune, DegreesAreThoseOfItsMesh) {
   EXPECT_EQ(copied.sharding.group, 4);
   EXPECT_THAT(
       tune_refusal(tune_recipe("llama3_1.llama3_1_8b", plain + "data_parallel_shard_dim: 4\n")),
-      HasSubstr("1 (replicate) x 4 (share) are not the 8 data-parallel ranks"));
+      HasSubstr("1 (replicate) x 4 (share) must be 8, the data-parallel ranks"));
 }
 
 TEST(Torchtune, LayersAreRecomputedByEitherSwitch) {
@@ -183,9 +183,9 @@ TEST(Torchtune, ModelsThatAreNotBuiltInHaveTheSizesOfTheirBuilders) {
 TEST(Torchtune, WhatItsRecipesRefuseIsRefused) {
   const std::string model = "llama3.llama3_8b";
   EXPECT_THAT(tune_refusal(tune_recipe(model, kTuneAdam + "tensor_parallel_dim: 2\n")),
-              HasSubstr("tensor_parallel_dim: is above 1 beside a fused optimizer"));
+              HasSubstr("tensor_parallel_dim: is above 1 together with a fused optimizer"));
   EXPECT_THAT(tune_refusal(tune_recipe(model, kTuneAdam + "optimizer_in_bwd: True\n")),
-              HasSubstr("gradient_accumulation_steps: is above 1 beside optimizer_in_bwd"));
+              HasSubstr("gradient_accumulation_steps: is above 1 together with optimizer_in_bwd"));
   EXPECT_THAT(tune_refusal(tune_recipe(model, kTuneAdam + "enable_activation_offloading: True\n")),
               HasSubstr("asks for enable_activation_checkpointing"));
   EXPECT_THAT(tune_refusal(tune_recipe(model)), HasSubstr("nothing is trained"));

@@ -204,7 +204,7 @@ TEST(TorchtitanOfOld, DegreesStandAmongTrainingAndExperiments) {
   odd.text += "pipeline_parallel_microbatches = 3\n";
   EXPECT_THAT([&] { import_plan_files("", {&odd, 1}, {.cluster = "dgx-h100"}); },
               testing::ThrowsMessage<Error>(
-                  HasSubstr("batch_size 8 is no multiple of pipeline_parallel_microbatches 3")));
+                  HasSubstr("batch_size 8 is not a multiple of pipeline_parallel_microbatches 3")));
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(WrittenPrograms, WhatIsFrozenIsSaidOrRefused) {
   for (const std::string_view target : {"megatron", "fsdp", "llama-factory"}) {
     EXPECT_THAT([&] { export_plan(target, planned, "", true); },
                 testing::ThrowsMessage<Error>(
-                    HasSubstr("its files cannot say: frozen parts (they are trained there)")));
+                    HasSubstr("its files cannot express: frozen parts (they are trained there)")));
   }
   planned.job.model.frozen = {};
   planned.job.model.adapters = model::LoraAdapters{.rank = 8, .alpha = 16};
@@ -102,7 +102,7 @@ TEST(WrittenPrograms, WhatIsFrozenIsSaidOrRefused) {
   }
   EXPECT_THAT([&] { export_plan("fsdp", planned, "", true); },
               testing::ThrowsMessage<Error>(
-                  HasSubstr("its files cannot say: adapters (all weights are trained there)")));
+                  HasSubstr("its files cannot express: adapters (all weights are trained there)")));
 }
 
 TEST(WrittenPrograms, AxolotlFreezesAnEncoder) {
@@ -193,8 +193,8 @@ TEST(WrittenPrograms, SayHowDocumentsArePacked) {
   EXPECT_THAT(text_of("ms-swift", own),
               AllOf(HasSubstr("--packing true"), HasSubstr("--truncation_strategy right")));
   EXPECT_THAT(notes_of("ms-swift", own),
-              HasSubstr("`batch.packing.pad_to` is none there and length in the plan"));
-  EXPECT_THAT(notes_of("deepspeed", own), HasSubstr("does not say how documents are packed"));
+              HasSubstr("`batch.packing.pad_to` is none in the framework and length in the plan"));
+  EXPECT_THAT(notes_of("deepspeed", own), HasSubstr("does not state how documents are packed"));
   EXPECT_THAT(text_of("axolotl", packed_job({.kind = packing::PackingKind::kGreedy})),
               HasSubstr("sample_packing_sequentially: true"));
 }
@@ -348,7 +348,8 @@ TEST(WrittenPrograms, TorchtitanHasNoAttentionOfVariableLengthBesideContext) {
   const LaunchFile file = export_plan("torchtitan", planned, "", true);
   EXPECT_THAT(file.text, AllOf(HasSubstr("attn_backend=\"flex\""), Not(HasSubstr("varlen")),
                                HasSubstr("context_parallel_degree=2")));
-  EXPECT_THAT(file.notes, testing::Contains(HasSubstr("Attention is flash2 there, not flash3")));
+  EXPECT_THAT(file.notes,
+              testing::Contains(HasSubstr("The file uses attention flash2, not flash3")));
   planned.plan.parallel = {.data = 16};
   EXPECT_THAT(text_of("torchtitan", planned), HasSubstr("attn_backend=\"varlen\""));
 }

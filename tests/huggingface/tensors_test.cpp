@@ -202,7 +202,7 @@ TEST(FamilyOf, NamesWhatTheNearestCannotSay) {
     huggingface::huggingface_family_of_model(
         model_of("{layers: 2, hidden: 8, heads: 4, ffn: 12, vocab: 20, head_bias: true}"));
   });
-  EXPECT_THAT(refusal, HasSubstr("nearest is llama"));
+  EXPECT_THAT(refusal, HasSubstr("the nearest is llama"));
   EXPECT_THAT(refusal, HasSubstr("head_bias: none, here true"));
 }
 

@@ -235,7 +235,7 @@ TEST(Refused, AnIndexThatLeavesItsDirectory) {
   EXPECT_THAT(refusal_of([&] {
                 const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig));
               }),
-              HasSubstr("'../other.safetensors' is no file beside the index"));
+              HasSubstr("'../other.safetensors' is not a file in the folder of the index"));
 }
 
 TEST(Refused, ADirectoryThatIsThere) {
@@ -246,7 +246,7 @@ TEST(Refused, ADirectoryThatIsThere) {
                     folder.path() / checkpoint::checkpoint_folder_name(1), folder.path() / "out",
                     {});
               }),
-              HasSubstr("is there already"));
+              HasSubstr("exists already"));
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ TEST_F(LabCommand, SaysWhatIsMissing) {
   const std::string text = lab.text();
   const int code = lab.code();
   if (code == 126) GTEST_SKIP() << "nobody may not run " << command_path() << " (chmod -R o+rX .)";
-  EXPECT_THAT(text, HasSubstr("a lab needs what this machine lacks: root"));
+  EXPECT_THAT(text, HasSubstr("this machine lacks what a lab needs: root"));
   EXPECT_EQ(code, 3);
 }
 

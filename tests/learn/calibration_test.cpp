@@ -196,7 +196,7 @@ TEST(CostModelCalibration, RefusesWhatCannotBeCalibrated) {
   EXPECT_THAT(calibration_refusal(table(row_text(1, kRuns[1], -1))),
               testing::AllOf(HasSubstr("no run can be predicted"), HasSubstr("t.csv:2:")));
   EXPECT_THAT(calibration_refusal(parse_csv("collective,size_bytes,time_us\n", "c.csv")),
-              HasSubstr("no table of training runs"));
+              HasSubstr("not a table of training runs"));
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ TEST(GroupSize, TellsPayloadsThatWereOneRanksPart) {
   assume_group_size(log, 2);
   EXPECT_THAT(sums_of(log), Contains(::testing::Pair(::testing::Pair("all_gather", 2),
                                                      ::testing::Pair(3, 3 * 2 * 8192))));
-  EXPECT_THAT(log.sources[0].notes, Contains(HasSubstr("taken to be of 2 ranks")));
+  EXPECT_THAT(log.sources[0].notes, Contains(HasSubstr("assumed to have 2 ranks")));
 }
 
 }  // namespace

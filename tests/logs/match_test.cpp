@@ -112,7 +112,7 @@ TEST(CompareLog, DoesNotAskForALossThatIsNotSummed) {
   });
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
   EXPECT_EQ(found.predicted_only, 0);
-  EXPECT_THAT(found.remarks, Contains(HasSubstr("does not sum its loss")));
+  EXPECT_THAT(found.remarks, Contains(HasSubstr("sums the loss over ranks, the run does not")));
 }
 
 TEST(CompareLog, ExplainsInputsThatAreGatheredAgain) {
@@ -251,7 +251,7 @@ TEST(CompareLog, KnowsDdpsBucketsThatAreToldOnce) {
   for (LogFileReadResult& source : log.sources) source.steps = 3;
   const LogPlanComparison found = compare_log_with_plan(run.program, run.grid, log);
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
-  EXPECT_THAT(found.remarks, Contains(HasSubstr("telling the order of its buckets")));
+  EXPECT_THAT(found.remarks, Contains(HasSubstr("broadcasts the order of its buckets")));
 }
 
 TEST(CompareLog, TakesANumberForEachTensorForANorm) {

@@ -80,11 +80,12 @@ TEST_F(DatasetLengthsTest, CountsTheTurnsOfConversations) {
   const DatasetDocumentLengths made = read(text, {.name = "m", .characters_per_token = 2});
   EXPECT_EQ(made.histogram, (LengthHistogram{{1, 1}, {4, 1}}));
   EXPECT_EQ(made.empty, 1);
-  EXPECT_THAT(refusal(text, {.name = "m"}), HasSubstr("'m' is text: --characters-per-token"));
+  EXPECT_THAT(refusal(text, {.name = "m"}),
+              HasSubstr("'m' is text: state the length of its tokens with --characters-per-token"));
   EXPECT_THAT(refusal("{\"m\": [{\"role\": \"user\"}]}\n", {.name = "m"}),
               HasSubstr("data.jsonl:1: a turn of 'm' has neither content nor value"));
   EXPECT_THAT(refusal("{\"m\": [1, {\"value\": \"a\"}]}\n", {.name = "m"}),
-              HasSubstr("no token id"));
+              HasSubstr("not a token id"));
 }
 
 TEST_F(DatasetLengthsTest, NamesTheLineThatIsWrong) {
@@ -100,7 +101,7 @@ TEST_F(DatasetLengthsTest, NamesTheLineThatIsWrong) {
   EXPECT_THAT(refusal("{\"n\": -1}\n", {.name = "n"}), HasSubstr("whole number of tokens"));
   EXPECT_THAT(refusal("{\"n\": -1}\n", {.name = "n"}), HasSubstr("it is -1"));
   EXPECT_THAT(refusal("{\"n\": 1.5}\n", {.name = "n"}), HasSubstr("whole number"));
-  EXPECT_THAT(refusal("{\"n\": [1, [2]]}\n", {.name = "n"}), HasSubstr("no token id"));
+  EXPECT_THAT(refusal("{\"n\": [1, [2]]}\n", {.name = "n"}), HasSubstr("not a token id"));
   EXPECT_THAT(refusal("{\"n\": null}\n", {.name = "n"}), HasSubstr("must be a list"));
   EXPECT_THROW(read_dataset_lengths(folder_ / "none.jsonl", {.name = "n"}), Error);
   EXPECT_THROW(read_dataset_lengths(folder_.path(), {.name = "n"}), Error);

@@ -16,9 +16,11 @@ std::vector<Break> grid_breaks() {
       {PlanLegalityRule::kPositive, false, [](Job&, Plan& plan) { plan.parallel.data = -2; },
        "parallel.data is -2, and sizes are at least 1; nearest legal: data 2"},
       {PlanLegalityRule::kWorldSize, false, [](Job&, Plan& plan) { plan.parallel.data = 3; },
-       "tensor 2 x context 2 x data 3 x pipeline 2 are not the 16 devices; nearest legal: data 2"},
+       "the product of tensor 2, context 2, data 3 and pipeline 2 must be 16, the number of "
+       "devices; nearest legal: data 2"},
       {PlanLegalityRule::kWorldSize, false, [](Job&, Plan& plan) { plan.parallel.pipeline = 3; },
-       "tensor 2 x context 2 x data 2 x pipeline 3 are not the 16 devices; nearest legal: "
+       "the product of tensor 2, context 2, data 2 and pipeline 3 must be 16, the number of "
+       "devices; nearest legal: "
        "pipeline 2, or pipeline 4 with data 1"},
       {PlanLegalityRule::kRankOrder, true,
        [](Job&, Plan& plan) {
@@ -58,7 +60,7 @@ std::vector<Break> tensor_breaks() {
              plan.parallel = {.data = 16};
              plan.sequence_parallel = true;
            },
-           "sequence_parallel cuts over the tensor ranks, and tensor is 1; nearest legal: "
+           "sequence_parallel splits tokens over the tensor ranks, but tensor is 1; nearest legal: "
            "sequence_parallel false"}};
 }
 
@@ -93,11 +95,12 @@ std::vector<Break> coverage_breaks() {
   return {
       {PlanLegalityRule::kUnfusedContext, false,
        [](Job& job, Plan&) { job.kernels.attention = cluster::AttentionKernel::kUnfused; },
-       "kernels.attention is unfused and context_kind ring: nothing covers scores of a part of the "
-       "keys yet; nearest legal: context_kind ulysses"},
+       "kernels.attention is unfused and context_kind ring: scores of a part of the keys are not "
+       "supported yet; nearest legal: context_kind ulysses"},
       {PlanLegalityRule::kFrozenStep, false,
        [](Job& job, Plan&) { job.model.frozen = {.embedding = true, .layers = 1}; },
-       "cuts layers that have no backward, and nothing covers that yet; nearest legal: pipeline 1"},
+       "splits layers that have no backward, which is not supported yet; nearest legal: pipeline "
+       "1"},
       {PlanLegalityRule::kMultiTokenStep, false,
        [](Job& job, Plan&) {
          job.model.multi_token_layers = 1;
@@ -105,8 +108,8 @@ std::vector<Break> coverage_breaks() {
          job.model.position = model::PositionEncoding::kNone;
          job.model.embedding_norm = true;
        },
-       "model.count_multi_token with position none and a norm of the embedding: nothing covers "
-       "multi-token layers that add more to embedded tokens yet; nearest legal: "
+       "model.count_multi_token with position none and a norm of the embedding: multi-token layers "
+       "that add more to embedded tokens are not supported yet; nearest legal: "
        "model.count_multi_token false"},
       {PlanLegalityRule::kDeferredHead, false,
        [](Job& job, Plan& plan) {
@@ -158,37 +161,39 @@ std::vector<Break> layer_breaks() {
        "no position without any part of the model; nearest legal: layers even"},
       {PlanLegalityRule::kChunksNeedInterleaving, false,
        [](Job&, Plan& plan) { plan.schedule.chunks = 2; },
-       "2 chunks need the interleaved schedule, and it is 1f1b; nearest legal: chunks 1, or "
+       "2 chunks need the interleaved schedule, but the schedule is 1f1b; nearest legal: chunks 1, "
+       "or "
        "schedule interleaved"},
       {PlanLegalityRule::kChunksNeedInterleaving, false,
        [](Job&, Plan& plan) { plan.schedule = {schedule::PipelineScheduleKind::kFolded, 3}; },
-       "the schedule folded has 2 chunks, and chunks is 3; nearest legal: chunks 2, or schedule "
+       "the schedule folded has 2 chunks, but chunks is 3; nearest legal: chunks 2, or schedule "
        "interleaved"},
       {PlanLegalityRule::kInterleavingNeedsChunks, false,
        [](Job&, Plan& plan) { interleave(plan, 1); },
-       "the schedule interleaved has at least 2 chunks, and chunks is 1; nearest legal: schedule "
+       "the schedule interleaved has at least 2 chunks, but chunks is 1; nearest legal: schedule "
        "1f1b, or chunks 2"},
       {PlanLegalityRule::kInterleavingNeedsChunks, false,
        [](Job&, Plan& plan) { plan.schedule = {schedule::PipelineScheduleKind::kZeroBubbleV, 1}; },
-       "the schedule zb-v has 2 chunks, and chunks is 1; nearest legal: schedule 1f1b, or chunks "
+       "the schedule zb-v has 2 chunks, but chunks is 1; nearest legal: schedule 1f1b, or chunks "
        "2"},
       {PlanLegalityRule::kScheduleNeedsPipeline, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.data = 16};
          interleave(plan, 2);
        },
-       "the schedule interleaved needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b "
+       "the schedule interleaved needs a pipeline, but pipeline is 1; nearest legal: schedule 1f1b "
        "with chunks 1"},
       {PlanLegalityRule::kStrandsNeedPairs, false,
        [](Job&, Plan& plan) { plan.schedule.strands = 2; },
-       "strands is 2, and the schedule 1f1b has no forward beside a backward (folded, dualpipev, "
-       "paired and stp have); nearest legal: strands 1, or schedule folded with chunks 2"},
+       "strands is 2, but the schedule 1f1b runs no forward at the same time as a backward (the "
+       "schedules folded, dualpipev, "
+       "paired and stp do); nearest legal: strands 1, or schedule folded with chunks 2"},
       {PlanLegalityRule::kScheduleNeedsPipeline, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.data = 16};
          plan.schedule = {schedule::PipelineScheduleKind::kZeroBubbleH1, 1};
        },
-       "the schedule zb-h1 needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b"}};
+       "the schedule zb-h1 needs a pipeline, but pipeline is 1; nearest legal: schedule 1f1b"}};
 }
 
 std::vector<Break> batch_breaks() {
@@ -242,14 +247,14 @@ std::vector<Break> batch_breaks() {
          job.kernels.gathered_logits = true;
          plan.schedule = {schedule::PipelineScheduleKind::kSpreadVocabulary, 1};
        },
-       "the schedule 1f1b-vocab with kernels.gathered_logits: nothing covers that yet; nearest "
+       "the schedule 1f1b-vocab with kernels.gathered_logits is not supported yet; nearest "
        "legal: schedule 1f1b"},
       {PlanLegalityRule::kVocabularyStep, false,
        [](Job& job, Plan& plan) {
          job.kernels.loss_chunks = 4;
          plan.schedule = {schedule::PipelineScheduleKind::kVocabularyOne, 1};
        },
-       "the schedule vocab-1 with kernels.loss_chunks: nothing covers that yet; nearest legal: "
+       "the schedule vocab-1 with kernels.loss_chunks is not supported yet; nearest legal: "
        "schedule 1f1b"},
       {PlanLegalityRule::kStrandsNeedMicroBatches, false,
        [](Job&, Plan& plan) {
@@ -257,14 +262,14 @@ std::vector<Break> batch_breaks() {
          plan.schedule = {
              .kind = schedule::PipelineScheduleKind::kFolded, .chunks = 2, .strands = 2};
        },
-       "two strands are two micro-batches, and a step has 1; nearest legal: micro_batch 8"},
+       "strands is 2 and needs 2 micro-batches, but a step has 1; nearest legal: micro_batch 8"},
       {PlanLegalityRule::kStepPasses, false,
        [](Job& job, Plan& plan) {
          job.sequences = std::int64_t{1} << 19;
          plan.micro_batch = 1;
        },
-       "micro-batches 262144 x pipeline 2 x chunks 1 are more than 262144 passes of a step, "
-       "which are played one by one; nearest legal: micro_batch 2"}};
+       "micro-batches 262144 x pipeline 2 x chunks 1 are more than 262144 passes of a step, which "
+       "are simulated one by one; nearest legal: micro_batch 2"}};
 }
 
 std::vector<Break> sharding_breaks() {
@@ -281,7 +286,7 @@ std::vector<Break> sharding_breaks() {
        "group 3 does not cut context 2 x data 2 into equal runs of ranks; nearest legal: "
        "sharding_group 2, or sharding_group 4"},
       {PlanLegalityRule::kShardingGroup, false, [](Job&, Plan& plan) { plan.sharding.group = 2; },
-       "group 2 has no use in NNN, which splits nothing inside groups; nearest legal: "
+       "group 2 has no effect in NNN, which splits nothing inside groups; nearest legal: "
        "sharding_group 1"},
       {PlanLegalityRule::kShardingGroup, false,
        [](Job& job, Plan& plan) {
@@ -300,7 +305,8 @@ std::vector<Break> collective_breaks() {
   return {
       {PlanLegalityRule::kTensorCollectives, false,
        [](Job&, Plan& plan) { plan.collectives.tensor = collective::CollectiveAlgorithm::kNvls; },
-       "nvls needs switches that add and at least 8 ranks on a node; tensor has 2 ranks on 1 node, "
+       "nvls needs switches that sum data and at least 8 ranks on a node; tensor has 2 ranks on 1 "
+       "node, "
        "and no switch of small adds; nearest legal: collectives.tensor library"},
       {PlanLegalityRule::kContextCollectives, false,
        [](Job&, Plan& plan) {
@@ -336,7 +342,7 @@ std::vector<Break> state_breaks() {
        "expert_group 2"},
       {PlanLegalityRule::kExpertShardingGroup, true,
        [](Job&, Plan& plan) { plan.sharding.expert_group = 2; },
-       "expert_group 2 has no use in NNN, which splits nothing inside groups; nearest legal: "
+       "expert_group 2 has no effect in NNN, which splits nothing inside groups; nearest legal: "
        "expert_group 1"},
       {PlanLegalityRule::kExpertShardingGroup, false,
        [](Job&, Plan& plan) {
@@ -359,7 +365,7 @@ std::vector<Break> state_breaks() {
          plan.recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull},
                                   {.position = plan.parallel.pipeline}};
        },
-       "recompute names stage 2, and the pipeline has stages 0 to 1; nearest legal: recompute "
+       "recompute names stage 2, but the pipeline has stages 0 to 1; nearest legal: recompute "
        "none, full "
        "on stage 0"},
       {PlanLegalityRule::kPrecision, false, [](Job& job, Plan&) { job.precision = DType::kFp8; },
@@ -423,7 +429,7 @@ std::vector<Break> offload_breaks() {
              job.cluster.name = "toys";
              plan.offload.activations = {OffloadModule::kQkv};
            },
-           "offload of toys, which says nothing of cluster.device.host_link; nearest legal: "
+           "offload on toys, which does not state cluster.device.host_link; nearest legal: "
            "offload.activations []"},
           {PlanLegalityRule::kHostMemory, false,
            [](Job& job, Plan& plan) {

@@ -110,14 +110,14 @@ TEST(PlanCode, IsExplainedInPartsWithOrWithoutTheirPlus) {
 
 TEST(PlanCode, RefusesUnknownWordsAndSaysWhatThereMayBe) {
   EXPECT_THAT(refusal(""), HasSubstr("is empty"));
-  EXPECT_THAT(refusal("tp8 fast"), HasSubstr("no \"fast\"; there may stand tpN, +sp, "));
-  EXPECT_THAT(refusal("tpx"), HasSubstr("no \"tpx\"; there may stand tpN"));
+  EXPECT_THAT(refusal("tp8 fast"), HasSubstr("unknown part \"fast\"; allowed here: tpN, +sp, "));
+  EXPECT_THAT(refusal("tpx"), HasSubstr("unknown part \"tpx\"; allowed here: tpN"));
   EXPECT_THAT(refusal("tp8 recompute:full 1.27 s"), HasSubstr("no \"recompute:full 1.27 s\""));
-  EXPECT_THAT(refusal("tp0x"), HasSubstr("tp0 is not followed by \"x\"; there may stand +sp"));
-  EXPECT_THAT(refusal("tp99999999999999999999"), HasSubstr("there may stand tpN"));
+  EXPECT_THAT(refusal("tp0x"), HasSubstr("tp0 stands the unknown part \"x\"; allowed here: +sp"));
+  EXPECT_THAT(refusal("tp99999999999999999999"), HasSubstr("allowed here: tpN"));
   EXPECT_THAT(refusal("cp2:rings"), HasSubstr(":KIND (ring, all-gather, ulysses)"));
   EXPECT_THAT(refusal("dp2x2"),
-              HasSubstr("dp2 is not followed by \"x2\"; there may stand nothing"));
+              HasSubstr("dp2 stands the unknown part \"x2\"; allowed here: nothing"));
   EXPECT_THAT(refusal("exposed:tp,fast"), HasSubstr("exposed:KINDS (grad, param, tp, "));
   EXPECT_THAT(refusal("recompute:norm + all"), HasSubstr("recompute:WHAT (selective, full, "));
   EXPECT_THAT(refusal("recompute:full on stages 0-1-2, full"), HasSubstr("recompute:WHAT"));

@@ -414,7 +414,7 @@ TEST(JobFile, NamesWhatIsMissing) {
 
 TEST(JobFile, TargetsBelongToTheSmallestCluster) {
   EXPECT_THAT(job_refused("objective: smallest_cluster\n"),
-              HasSubstr("smallest_cluster needs target_step_time"));
+              HasSubstr("smallest_cluster needs either target_step_time"));
   EXPECT_THAT(job_refused("objective: {kind: step_time, target_step_time: 3}\n"),
               HasSubstr("targets belong to smallest_cluster"));
   EXPECT_THAT(job_refused("objective: {memory_limit: 0}\n"), HasSubstr("must be above 0"));

@@ -118,7 +118,7 @@ TEST(Legality, SaysWhatTheRuleAloneWouldAllow) {
   EXPECT_THAT(rejected->message, HasSubstr("nearest legal: tensor 2 with pipeline 2"));
   job.model.layers = job.length = 1;
   EXPECT_THAT(find_plan_rejection(job, plan)->message,
-              HasSubstr("no plan near it is legal; this rule alone would allow tensor 2"));
+              HasSubstr("no similar plan is legal; this rule alone would allow tensor 2"));
 }
 
 TEST(Legality, RefusesNothingThatIsOnlyUnwise) {

@@ -142,7 +142,7 @@ TEST(PlanFile, TheFirstLayersOfAChunkMayBeRecomputedAlone) {
   EXPECT_EQ(recompute_setting_text(first), "first 3");
   EXPECT_EQ(recompute_setting_text(plan_with("recompute: {modules: [mlp], first: 2}\n").recompute),
             "mlp first 2");
-  EXPECT_THAT(plan_refused("recompute: {every: 2, first: 3}\n"), HasSubstr("beside every"));
+  EXPECT_THAT(plan_refused("recompute: {every: 2, first: 3}\n"), HasSubstr("together with every"));
   EXPECT_THAT(plan_refused("recompute: {first: 0}\n"), HasSubstr("recompute.first"));
 }
 

@@ -209,7 +209,7 @@ TEST(WithField, RefusesWhatWouldChangeNothing) {
                                  "job.stepwright=job/1",
                                  "run.restart=10min",
                                  "run={repair: 1d}"}) {
-    EXPECT_THAT(field_refused(assignment), HasSubstr("would change nothing")) << assignment;
+    EXPECT_THAT(field_refused(assignment), HasSubstr("has no effect")) << assignment;
   }
   EXPECT_THAT(field_refused("imbalance=2"), HasSubstr("llama-3-70b has no experts"));
 }

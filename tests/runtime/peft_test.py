@@ -193,7 +193,7 @@ class Peft(Tuned):
         data = ("--data", self.folder / "text", "--data-format", "text")
         done = self.call("train", self.folder / "plan.yaml", *data, *run)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("say --weights-from again", done.stderr)
+        self.assertIn("give --weights-from again", done.stderr)
 
     def test_merged_weights_load_there(self) -> None:
         self.trained_here()

@@ -82,7 +82,8 @@ TEST(ReadSnapshot, RefusesWhatIsCutShortWithItsByte) {
 TEST(ReadSnapshot, RefusesOtherPicklesAndFiles) {
   const std::string protocol = "\x80\x02";
   EXPECT_THAT(refusal(protocol + "ctorch\nload\n."), HasSubstr("byte 3: opcode 0x63 does more"));
-  EXPECT_THAT(refusal(protocol + "]."), HasSubstr("byte 3: is no snapshot of torch.cuda.memory"));
+  EXPECT_THAT(refusal(protocol + "]."),
+              HasSubstr("byte 3: is not a snapshot of torch.cuda.memory"));
   EXPECT_THAT(refusal(protocol + "}."), HasSubstr("'segments' and 'device_traces'"));
   EXPECT_THAT(refusal(protocol + std::string(500, '(')),
               HasSubstr("nested deeper than 100 levels"));

@@ -56,9 +56,9 @@ class Figures(unittest.TestCase):
 
     def test_choices(self):
         choices = LEFT_OUT["source"]["choices"]
-        self.assertEqual(said("Of # groups of plans for one job"), choices["groups"])
+        self.assertEqual(said("- # groups of published runs each measured several plans"), choices["groups"])
         regret = round(100 * choices["mean_regret"], 1)
-        self.assertEqual(said("without their source is # % slower"), regret)
+        self.assertEqual(said("the chosen plan is # % slower"), regret)
 
 
 if __name__ == "__main__":

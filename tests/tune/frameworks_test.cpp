@@ -221,7 +221,9 @@ TEST(FrameworkSearch, ABatchThatItsRanksDoNotShareIsAdvisedUpon) {
     ADD_FAILURE() << "nothing was refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    EXPECT_THAT(error.what(), HasSubstr("legal plans are left with batch.sequences 8 ("));
+    EXPECT_THAT(
+        error.what(),
+        HasSubstr("changes with which plans are legal (and how many): batch.sequences 8 ("));
   }
 }
 

@@ -236,16 +236,17 @@ TEST(Tune, SaysWhatEmptiesTheSpaceBesidesARuleOfTheJob) {
   job.model.position = model::PositionEncoding::kLearned;
   job.model.positions = 1024;
   job.space.tensor = {3};
-  EXPECT_THAT(failure(job), AllOf(HasSubstr("; length-within-positions: "),
-                                  HasSubstr("; and precision: "), HasSubstr("; and world-size: "),
-                                  HasSubstr("legal plans are left with tensor free (")));
+  EXPECT_THAT(failure(job),
+              AllOf(HasSubstr("; length-within-positions: "), HasSubstr("; and precision: "),
+                    HasSubstr("; and world-size: "),
+                    HasSubstr("changes with which plans are legal (and how many): tensor free (")));
 }
 
 TEST(Tune, NamesWhatOfTheHostEmptiesTheSpace) {
   plan::Job job = small_tune_job();
   job.cluster.device.host_link_bytes_per_s = 0;
   job.space.offload.activations = {plan::OffloadModuleSet{plan::OffloadModule::kCoreAttention}};
-  EXPECT_THAT(failure(job), AllOf(HasSubstr("says nothing of cluster.device.host_link"),
+  EXPECT_THAT(failure(job), AllOf(HasSubstr("does not state cluster.device.host_link"),
                                   HasSubstr("nearest legal: offload.activations []"),
                                   HasSubstr("offload.activations free (")));
   job.space.offload.activations = {plan::OffloadModuleSet{plan::OffloadModule::kMoeActivation}};
@@ -269,10 +270,12 @@ TEST(Tune, NamesTheNearestBatchThatRanksCanShare) {
   plan::Job job = small_tune_job();
   job.sequences = 4;
   job.space.data = {8};
-  EXPECT_THAT(failure(job), AllOf(HasSubstr("; batch-per-data: the batch of 4 sequences cannot be "
-                                            "shared by 8 data-parallel replicas"),
-                                  HasSubstr("legal plans are left with batch.sequences 8 ("),
-                                  HasSubstr("or with data free (")));
+  EXPECT_THAT(
+      failure(job),
+      AllOf(HasSubstr("; batch-per-data: the batch of 4 sequences cannot be "
+                      "shared by 8 data-parallel replicas"),
+            HasSubstr("changes with which plans are legal (and how many): batch.sequences 8 ("),
+            HasSubstr("or with data free (")));
   job.space = {};
   job.space.tensor = job.space.pipeline = job.space.context = {1};
   job.sequences = 13;

@@ -61,10 +61,10 @@ TEST(TrainingRunSettings, RefuseWhatNoRunHas) {
 }
 
 TEST(TrainingRunSettings, RefuseContradictions) {
-  EXPECT_NE(refusal("device_mttf: 1e6\nfailures_per_device_hour: 1e-5").find("give one of them"),
+  EXPECT_NE(refusal("device_mttf: 1e6\nfailures_per_device_hour: 1e-5").find("give only one"),
             std::string::npos);
   EXPECT_NE(refusal("evaluation: 0.1\nevaluation_tokens: 1e6\nevaluation_every: 10")
-                .find("give one of them"),
+                .find("give only one"),
             std::string::npos);
   EXPECT_NE(refusal("evaluation_tokens: 1e6").find("give both"), std::string::npos);
   EXPECT_NE(refusal("host_copy: 1e9").find("checkpoints: asynchronous"), std::string::npos);

@@ -24,8 +24,8 @@ def capture(
 
     Args:
         command: The script and its arguments: "bash", "job.sh".
-        nodes: Of the job, whatever the script says.
-        gpus_per_node: Whatever the script says.
+        nodes: Number of nodes of the job; overrides the script.
+        gpus_per_node: Number of GPUs of a node; overrides the script.
         only_launchers: Commands that write, fetch or delete do nothing.
         timeout: Seconds after which the script is ended; 300.
         output: Where to write the record.

@@ -85,7 +85,7 @@ class _Given:
         return [name for name, _, _ in files]
 
     def options(self, **values: Any) -> None:
-        """Options by their names; None and False are left out, True has no word."""
+        """Command-line options by name; None and False are left out, True takes no value."""
         for name, value in values.items():
             if value is None or value is False:
                 continue
@@ -216,9 +216,9 @@ def tune(
         top: Plans to return, best first; 10.
         exhaustive: Prices every legal plan instead of bounding: same answer, slower.
         against: A plan of your own; `Tuning.against` says what to change in it.
-        framework: Only plans that it runs, with its defaults, whatever the job names.
+        framework: Only plans that this framework runs, with its defaults; overrides the job.
         tokens: To train on; plans then also say `days` and `gpu_hours`.
-        price_per_gpu_hour: Of one GPU, in any currency; plans then also say `cost`.
+        price_per_gpu_hour: Price of one GPU, in any currency; plans then also have `cost`.
         memory_confidence: Probability with which plans fit in memory; 0.9.
         memory_reserve: Instead, share of the memory that plans leave free.
         output: Where to write the best plan.
@@ -263,13 +263,13 @@ def sweep(
     """The best plan for each value of a field of the job, in the order of the values.
 
     Args:
-        job: As of `tune`; its own value of the field is searched too.
+        job: As in `tune`; the job's own value of the field is searched, too.
         field: A dotted path: "cluster.nodes", "batch.sequences", "cluster.nic", "cluster.profile".
         values: Numbers, names, or factors as "2x".
         tokens: To train on; points then also say `days` and `gpu_hours`.
-        price_per_gpu_hour: Of one GPU; points then also say `cost`.
+        price_per_gpu_hour: Price of one GPU; points then also have `cost`.
         threads: One per processor.
-        progress: As of `tune`.
+        progress: As in `tune`.
     """
     call = _Given()
     call.file("job", Job, job)
@@ -298,12 +298,12 @@ def advise(
     """What your own runs of a job teach: the best plan now, and which to measure next.
 
     Args:
-        job: As of `tune`.
+        job: As in `tune`.
         runs: A table of your runs, successes and failures (docs/formats.md, "Own runs").
         candidates: A table of the plans to choose among; else those of a search.
         next: Plans to name; 3.
         threads: One per processor.
-        progress: As of `tune`.
+        progress: As in `tune`.
     """
     call = _Given()
     call.file("job", Job, job)
@@ -330,10 +330,10 @@ def predict(
 
     Args:
         plan: A `Plan`, a mapping with the same keys, or the path of a file.
-        set: What if: field -> value, as {"cluster.nic": "2x", "micro_batch": 2}. The answer is then
+        set: Changed fields, as {"cluster.nic": "2x", "micro_batch": 2}. The answer is then
             of the changed plan, and its `baseline` of the plan as it is.
         tokens: To train on; the answer then also says `days` and `gpu_hours`.
-        price_per_gpu_hour: Of one GPU, in any currency; the answer then also says `cost`.
+        price_per_gpu_hour: Price of one GPU, in any currency; the answer then also has `cost`.
         memory_confidence: Probability with which the plan is to fit in memory; 0.9.
         memory_reserve: Instead, share of the memory to leave free.
         trace: Where to write the timeline (Chrome trace, for ui.perfetto.dev).
@@ -383,9 +383,9 @@ def run(
     """How long the whole run takes, with failures, restarts, checkpoints and evaluation.
 
     Args:
-        plan: As of `predict`; or a job, whose plans are compared by their whole runs.
+        plan: As in `predict`; or a job, whose plans are compared by their whole runs.
         tokens: To train on, where the job does not say it.
-        price_per_gpu_hour: Of one GPU, in any currency; the answer then also says `cost`.
+        price_per_gpu_hour: Price of one GPU, in any currency; the answer then also has `cost`.
         device_mttf: Mean time to failure of a device: seconds, or "50000h".
         failures_per_device_hour: Instead; 0: none fails.
         restart: From a failure to the first step after it: seconds, or "10min".
@@ -393,18 +393,18 @@ def run(
         spare_nodes: That wait beside those in use.
         checkpoints: "exposed" or "asynchronous".
         storage: Rate at which all ranks together write a checkpoint: bytes/s, or "100GB/s".
-        host_copy: Of asynchronous checkpoints: rate of one device to its host.
+        host_copy: For asynchronous checkpoints: rate of copies from one device to its host.
         checkpoint_interval: From one checkpoint to the next; the best without it.
         evaluation: Share of the time of steps and evaluation.
         evaluation_tokens: Instead: of one evaluation.
         evaluation_every: Steps from one such evaluation to the next.
         straggler_spread: Standard deviation of the time of a step over devices, as a share of it.
         simulate: Runs to play event by event beside the closed form.
-        seed: Of their random numbers.
+        seed: Seed of the random numbers of the simulated runs.
         memory_confidence: Probability with which plans fit in memory; 0.9.
         memory_reserve: Instead, share of the memory that plans leave free.
-        threads: Of the search of a job; one per processor.
-        progress: As of `tune`, of a job.
+        threads: Threads of the search for a job; default one per processor.
+        progress: As in `tune`; only for a job.
     """
     call = _Given()
     call.file("plan", _kind_of(plan), plan)
@@ -444,11 +444,11 @@ def phases(
     """How long the phases of a step take: log-probabilities, updates, generation, weights' way.
 
     Args:
-        plan: As of `predict`; or a job, for which the best split of its devices is found.
-        memory_confidence: As of `tune`.
-        memory_reserve: As of `tune`.
-        threads: As of `tune`.
-        progress: As of `tune`.
+        plan: As in `predict`; or a job, for which the best split of its devices is found.
+        memory_confidence: As in `tune`.
+        memory_reserve: As in `tune`.
+        threads: As in `tune`.
+        progress: As in `tune`.
     """
     call = _Given()
     call.file("plan", _kind_of(plan), plan)
@@ -478,11 +478,11 @@ def traffic(
     """Every message of a step.
 
     Args:
-        plan: As of `predict`.
-        set: As of `predict`.
+        plan: As in `predict`.
+        set: As in `predict`.
         rank: Only the messages of this rank, from 0.
         links: Also the bytes that links and NICs carry.
-        matrix: Where to write who sends how much to whom (lines from,to,bytes).
+        matrix: Where to write the bytes that each rank sends to each other (lines from,to,bytes).
     """
     call = _Given()
     call.file("plan", Plan, plan)
@@ -502,7 +502,7 @@ def memory(
     """What fills the memory of each stage at its peak; arguments as of `predict`.
 
     Args:
-        snapshot: What `torch.cuda.memory._dump_snapshot` wrote on ranks that run the plan;
+        snapshot: Files of `torch.cuda.memory._dump_snapshot` from ranks that run the plan;
             `Memory.snapshot` then compares both.
         write_snapshot: Where to write the step of the plan in that format.
     """
@@ -534,9 +534,9 @@ def lengths(
     Args:
         files: JSON lines and Parquet (with pyarrow), one document a row, of any size; or files of
             lengths to join.
-        field: The key or column that holds token ids, a length, text, or turns of a conversation;
-            dots lead into mappings.
-        characters_per_token: Of text: how long its tokens are, by your tokenizer.
+        field: The key or column with token ids, a length, text, or turns of a conversation;
+            dots separate nested keys.
+        characters_per_token: For text: mean characters of a token of your tokenizer.
         output: Where to write the file for `batch.lengths` of a job.
     """
     paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
@@ -612,8 +612,8 @@ def fit(
         conditions: With runs or snapshots, where to start from; the built-in conditions.
         plan: That was running when the traces or snapshots were made: of traces gives a
             `MeasuredFit`.
-        device: Of operator samples that do not say it.
-        name: Of the profile; that of the file otherwise.
+        device: Device of operator samples that do not state it.
+        name: Name of the profile; default the name of the file.
         profile: Machine of collective samples that do not say it.
         snapshot: In place of samples, what `torch.cuda.memory._dump_snapshot` wrote on ranks that
             run the plan: gives a `MemoryFit`.
@@ -652,7 +652,7 @@ def compare(
     """Whether a run sent what the plan says, call by call.
 
     Args:
-        plan: As of `predict`.
+        plan: As in `predict`.
         logs: A ledger of `stepwright train --ledger`, or logs of any program of docs/logs.md, best
             of all ranks.
         report: Where to write the answer as a page of pictures.
@@ -680,7 +680,7 @@ def diagnose(
         files: What the job left: logs of any launcher, dumps of PyTorch's flight recorder,
             snapshots of memory (docs/diagnose.md). Beside them a `Plan`, its file, or the files
             that started the job.
-        cluster: What the job ran on, where no file says it: "dgx-h100", or a file.
+        cluster: Cluster of the job, if no file states it: "dgx-h100", or a file.
         row: A table for `advise`, to which the run is added.
         report: Where to write the answer as a page.
 
@@ -721,20 +721,20 @@ def check(
             returned, or objects of the program that trains (docs/python.md): `TrainingArguments`,
             a model's configuration, a `Trainer.Config`, a `ConfigContainer` and others.
         source: Whose configuration it is; else its content says.
-        model: What is trained, where they do not say it: a name, or the path of a config.json.
-        cluster: What it runs on: "dgx-h100", "dgx-h100:4", or a file.
-        batch: Of one step, where they do not say it: "512x8192".
-        nodes, gpus: Of the job, whatever they say; of objects without, as many ranks as the process
-            group of this program has.
-        set: In the place of what they say: variables of a script, dotted paths of a configuration.
-        function: Of a Python file: the one that makes the configuration.
-        command: Of a script that starts several: the number of the one to read.
+        model: Model, if the files do not state it: a name, or the path of a config.json.
+        cluster: Cluster of the job: "dgx-h100", "dgx-h100:4", or a file.
+        batch: Batch of one step, if the files do not state it: "512x8192".
+        nodes, gpus: Size of the job; overrides the files. For objects, the default is the number of
+            ranks of this program's process group.
+        set: Values that override the files: variables of a script, dotted paths of settings.
+        function: For a Python file: the function that makes the configuration.
+        command: Number of the command to read, if a script starts several.
         capture: The configurations are a launch script and its arguments, "bash", "job.sh": it runs
             with stand-ins for its launchers (docs/capture.md).
         gpus_per_node, only_launchers, timeout: With capture, as of `capture`.
         strict: Fails where something was not read that may change the prediction.
         gain: Share of a step that changes may save before that is a fault, as 0.05.
-        logs: Of a run of it, to compare with.
+        logs: Logs of a run of the job, to compare with.
         memory_confidence: Probability with which the plan is to fit in memory; 0.9.
         memory_reserve: Instead, share of the memory to leave free.
 
@@ -794,11 +794,11 @@ def export(
     """The file of another program that a plan, or one of its collectives, becomes.
 
     Args:
-        plan: As of `predict`; of frameworks and launchers what they shall run.
+        plan: As in `predict`; for frameworks and launchers the plan to run.
         to: "megatron", "deepspeed", "torchtitan" and others (docs/launch.md), "nccl-tuner",
             "mscclpp" or "msccl-xml".
-        release: Of the framework; that of the job, else the newest.
-        nearest: Where the framework does not run the plan, or it does not fit in memory, write the
+        release: Release of the framework; default that of the job, else the newest.
+        nearest: If the framework does not run the plan, or it does not fit in memory, write the
             nearest that runs and fits.
         even_if_it_does_not_fit: Write the file of a plan that does not fit in memory.
         cluster, nodes, channels: Of "nccl-tuner".
@@ -807,7 +807,7 @@ def export(
     Raises:
         UnsupportedError: The framework does not run the plan; the message names what it lacks and
             the nearest plan that it runs.
-        RunError: What the file would start does not fit in memory.
+        RunError: The job that the file would start does not fit in memory.
     """
     call = _CommandLine("export")
     call.arguments.remove("--json")

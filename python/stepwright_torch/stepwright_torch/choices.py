@@ -41,10 +41,12 @@ def read_choices(path: str, tiers: list[int], methods: list[str]) -> list[Choice
         most = number(path, line, row, "most_bytes")
         if row["operation"] not in OPERATIONS:
             allowed = ", ".join(OPERATIONS)
-            raise ValueError(f"{path}:{line}: operation: {row['operation']!r} is none of {allowed}")
+            raise ValueError(
+                f"{path}:{line}: operation: {row['operation']!r} must be one of {allowed}"
+            )
         if row["method"] not in [WRAPPED, *methods]:
             allowed = ", ".join([WRAPPED, *methods])
-            raise ValueError(f"{path}:{line}: method: {row['method']!r} is none of {allowed}")
+            raise ValueError(f"{path}:{line}: method: {row['method']!r} must be one of {allowed}")
         if shape == list(map(float, tiers)):
             choices.append((row["operation"], most, row["method"]))
     return sorted(choices, key=lambda choice: choice[1])

@@ -45,7 +45,7 @@ def _make(store: Store, rank: int, timeout: timedelta, global_ranks: list[int]):
     settings = Settings.from_environment()
     if settings.method not in _C.methods():
         allowed = ", ".join(_C.methods())
-        raise ValueError(f"STEPWRIGHT_TORCH_METHOD: {settings.method!r} is none of {allowed}")
+        raise ValueError(f"STEPWRIGHT_TORCH_METHOD: {settings.method!r} must be one of {allowed}")
     size = len(global_ranks)
     store = _C.bounded_store(store, timeout.total_seconds())
     own = node_name(global_ranks[rank], settings.node_size)

@@ -102,7 +102,7 @@ class ChoicesBySize(unittest.TestCase):
     def test_say_where_a_file_is_bad(self):
         header = "operation,nodes,ranks_of_node,most_bytes,method\n"
         for row, expected in (
-            ("all_gather,2,4,inf,nccl", "choices.csv:2: method: 'nccl' is none of gloo, ho-ring"),
+            ("all_gather,2,4,inf,nccl", "choices.csv:2: method: 'nccl' must be one of gloo"),
             ("gather,2,4,inf,gloo", "choices.csv:2: operation: 'gather'"),
             ("all_gather,2,4,0,gloo", "choices.csv:2: most_bytes: '0'"),
         ):

@@ -12,7 +12,7 @@ const CollectiveAlgorithmDefinition algorithms::kNvls = {
         [](const GroupNodeLayout& form) {
           return form.inside_adds && form.members >= cluster::kMinNvlsRanksPerNode;
         },
-    .group_requirement_text = "switches that add and at least 8 ranks on a node",
+    .group_requirement_text = "switches that sum data and at least 8 ranks on a node",
     .in_library = {CollectiveOperation::kAllReduce},
     .nccl = {"nvls", "nvls_tree", "allreduce:nvls;allgather:nvls;reducescatter:nvls"},
     .pattern = MessagePattern::kSwitches,

@@ -128,7 +128,7 @@ void ClassFit::drop_other_units() {
   for (OperatorFitRow& row : rows_) {
     const double factor = row.seconds / seconds_by_fitted_law(law, row, setting_);
     if (factor < kSuspectedUnitErrorFactor && factor > 1 / kSuspectedUnitErrorFactor) continue;
-    drop(row, "other units", fmt::format("{:.3g} times what other rows say", factor));
+    drop(row, "other units", fmt::format("{:.3g} times the value of other rows", factor));
   }
   sweep();
 }
@@ -147,7 +147,7 @@ bool ClassFit::drop_outliers(const HeldOutPredictions& held_out) {
     if (logs[i] <= limit) continue;
     any = true;
     drop(rows_[i], "outlier",
-         fmt::format("{:.3g} times what other sizes say",
+         fmt::format("{:.3g} times the value of other sizes",
                      rows_[i].seconds / held_out.law_times_trees[i]));
   }
   sweep();
@@ -186,7 +186,7 @@ void ClassFit::refuse_other_units() {
     if (!cost::uses(what_, constant) || !cost::is_peak_share(constant)) continue;
     const double share = out_.entry.law.*constant.value;
     if (share >= cost::kMinDevicePeakShare) continue;
-    out_.refused = fmt::format("{} {:.3g} is below {:g}: the times are in another unit",
+    out_.refused = fmt::format("{} {:.3g} is below {:g}: the times are probably in another unit",
                                constant.name, share, cost::kMinDevicePeakShare);
   }
 }

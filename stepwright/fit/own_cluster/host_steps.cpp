@@ -106,8 +106,8 @@ class HostReader {
       if (mark.name.starts_with("gloo:")) messages_.add(mark.start_us, mark.end_us);
     }
     if (steps_.empty()) {
-      fail_input(fmt::format("{}: marks no step; call step() of torch.profiler.profile after each",
-                             trace_.file));
+      fail_input(fmt::format(
+          "{}: marks no step; call step() of torch.profiler.profile after each step", trace_.file));
     }
     std::ranges::sort(steps_, {}, &logs::KinetoUserAnnotation::start_us);
     updates_.sort();

@@ -21,8 +21,8 @@ constexpr double kOtherModel = 0.05;
 void check_ranks(const step::StepProgram& program, const logs::CommunicationLog& log) {
   for (const logs::LogFileReadResult& source : log.sources) {
     if (source.world == 0 || source.world == program.ranks) continue;
-    fail_input(fmt::format("{}: is of a job of {} ranks, the plan of {}", source.file, source.world,
-                           program.ranks));
+    fail_input(fmt::format("{}: is from a job of {} ranks, but the plan has {}", source.file,
+                           source.world, program.ranks));
   }
   std::set<std::int64_t> ranks;
   for (const logs::EqualLoggedCalls& calls : log.records.distinct_calls()) {
@@ -30,8 +30,8 @@ void check_ranks(const step::StepProgram& program, const logs::CommunicationLog&
   }
   if (ranks.empty() || std::ssize(ranks) == program.ranks) return;
   fail_input(
-      fmt::format("fit --plan: the traces are of {} of {} ranks; give those of all, or the "
-                  "wait for the others counts as their messages",
+      fmt::format("fit --plan: the traces are from {} of {} ranks; give traces of all ranks, or "
+                  "waiting for the other ranks counts as messages",
                   ranks.size(), program.ranks));
 }
 

@@ -73,7 +73,7 @@ bool read_operation(std::string_view word, Reading& out) {
   const auto found =
       std::ranges::find(kTableWords, word, &Named<collective::CollectiveOperation>::name);
   if (found == std::end(kTableWords)) {
-    out.refusal = fmt::format("'{}' is no operation of the model", word);
+    out.refusal = fmt::format("'{}' is not an operation of the model", word);
     return false;
   }
   out.sample.operation = found->value;
@@ -138,7 +138,7 @@ std::string fault(CollectiveSample& sample, SampledClusterCache& clusters) {
   if (!(sample.seconds > 0)) return "the time is missing or not a positive number";
   if (!(sample.payload_bytes > 0)) return "the size is missing or not a positive number";
   if (sample.nodes < 1 || sample.ranks_per_node < 1 || sample.ranks() < 2) {
-    return "the layout is no group of two or more";
+    return "the layout is not a group of two or more";
   }
   const cluster::Cluster& cluster = clusters.of(sample);
   if (!sample.machine->trays && sample.ranks_per_node > cluster.devices_per_node) {
@@ -261,7 +261,7 @@ CollectiveSampleTable read_collective_samples(const CsvTable& table, const Sampl
   }
   const bool many = table.column("collective").has_value();
   if (named == nullptr && !(many && table.column("gpu"))) {
-    fail_input(fmt::format("{}: names no machine; say --profile NAME", table.name));
+    fail_input(fmt::format("{}: states no machine; give --profile NAME", table.name));
   }
   table.require_table_rows();
   CollectiveSampleTable result{.file = table.name, .samples = {}, .dropped = {}};
@@ -273,7 +273,7 @@ CollectiveSampleTable read_collective_samples(const CsvTable& table, const Sampl
     Reading reading = many ? read_clusters(cells, named) : read_one_machine(cells, *named);
     if (reading.refusal.empty()) reading.refusal = fault(reading.sample, clusters);
     if (reading.refusal.empty() && !seen.insert(key_of(reading.sample, cells)).second) {
-      reading.refusal = "the same row stands there before";
+      reading.refusal = "an earlier row is the same";
     }
     if (!reading.refusal.empty()) {
       result.dropped.push_back({row.line, std::move(reading.refusal)});

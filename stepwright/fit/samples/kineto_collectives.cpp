@@ -73,7 +73,7 @@ class MessageReader {
     const logs::TraceCommunicationCall& message =
         trace_.messages[static_cast<std::size_t>(kernel.message)];
     const auto call = logs::operation_of_torch_call(message.name);
-    if (message.name.empty()) return refuse("says nothing of its message (PyTorch 2.2 does)");
+    if (message.name.empty()) return refuse("does not describe its message (PyTorch 2.2 does)");
     if (!is_sampled(call, message.name)) return refuse("no operation of the model");
     if (message.element_bytes < 1) return refuse("unknown type " + message.type);
     if (!message.even) return refuse("split unevenly");

@@ -233,7 +233,7 @@ class Mapping {
     const bool four = query.size() == 4 && key.size() == 4 && values.size() == 4;
     if (!four || query[3] != key[3] || query[0] != key[0]) return refuse_sizes();
     const std::string causal = value(known_.causal);
-    if (causal != "True" && causal != "False") return refuse("does not say whether it is causal");
+    if (causal != "True" && causal != "False") return refuse("does not state whether it is causal");
     if (causal == "True" && query[2] != key[2]) return refuse("causal over another length");
     out_.op.shape = {.batch = query[0],
                      .heads = query[1],

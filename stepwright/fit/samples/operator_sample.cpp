@@ -231,7 +231,7 @@ OperatorSampleTable read_operator_samples(const CsvTable& table) {
   table.refuse_misspelt_column_titles(kOperatorColumns);
   if (!table_has_operator_timings(table)) {
     fail_input(
-        fmt::format("{}: is no table of operator samples; allowed headers: {}; or columns {}",
+        fmt::format("{}: is not a table of operator samples; allowed headers: {}; or columns {}",
                     table.name, fmt::join(kShapeHeader, ","), fmt::join(kKernelHeader, ", ")));
   }
   table.require_table_rows();

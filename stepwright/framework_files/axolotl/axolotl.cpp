@@ -340,7 +340,7 @@ PlanDraft read_axolotl(Sources files, const UserFacts& given, PlanDraft draft,
   if (script != files.end())
     return read_axolotl_script(files, *script, given, std::move(draft), report);
   const TransformersProgramFiles sorted = sort_transformers_files(files);
-  if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
+  if (sorted.program == nullptr) fail_input(sorted.name + ": is not a configuration of axolotl");
   return read_axolotl_program(sorted, program_settings_document(sorted, given), given,
                               std::move(draft), report);
 }

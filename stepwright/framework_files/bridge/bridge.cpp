@@ -50,8 +50,8 @@ void check_base(const launch_scripts::PythonConfig& config, const std::string& f
     const std::string function = full.substr(dot + 1);
     if (function.find("_config") == std::string::npos) continue;
     fail_input(fmt::format(
-        "{}: its configuration comes from {}(), which is in none of the files: "
-        "give that of {}, too",
+        "{}: its configuration comes from {}(), which is in none of the files: also give the file "
+        "of {}",
         file, one_line_printable_text(function), one_line_printable_text(full.substr(0, dot))));
   }
 }
@@ -345,11 +345,11 @@ void bring_forward(const ImportedRecipe& recipe, std::vector<SourceFile>& files)
     return file_contains_text(file, fmt::format("def {}(", recipe.function));
   });
   if (own == files.end()) {
-    fail_input(fmt::format(
-        "{}: its configuration comes from {}(), which is in none of the files: give that of {}, "
-        "too, or the ConfigContainer.yaml that training writes",
-        recipe.program, one_line_printable_text(recipe.function),
-        one_line_printable_text(recipe.module)));
+    fail_input(
+        fmt::format("{}: its configuration comes from {}(), which is in none of the files: also "
+                    "give the file of {}, or the ConfigContainer.yaml that training writes",
+                    recipe.program, one_line_printable_text(recipe.function),
+                    one_line_printable_text(recipe.module)));
   }
   std::rotate(files.begin(), own, own + 1);
 }

@@ -26,8 +26,8 @@ namespace {
 void settle_value(std::optional<std::int64_t>& value, const std::optional<std::int64_t>& given,
                   const std::string& file, const char* option, const char* what) {
   if (given && value && *given != *value) {
-    fail_input(fmt::format("{}: says {} {}, {} says {}: make them equal", file, *value, what,
-                           option, *given));
+    fail_input(fmt::format("{}: states {} {}, but {} states {}: make them equal", file, *value,
+                           what, option, *given));
   }
   if (given) value = given;
 }
@@ -73,9 +73,10 @@ std::string unknown_device_count_message(const JobRankCounts& extent) {
     open += (open.empty() ? "" : ", ") + one_line_printable_text(name);
     set += fmt::format("--set {}=VALUE, ", one_line_printable_text(name));
   }
-  if (open.empty()) return "nothing says how many devices train: --nodes or --gpus says it";
+  if (open.empty()) return "the number of devices is unknown: state it with --nodes or --gpus";
   return fmt::format(
-      "{} is open, so how many devices train is not known: {}--nodes or --gpus says it", open, set);
+      "{} is not set, so the number of devices is unknown: state it with {}--nodes or --gpus", open,
+      set);
 }
 
 namespace {
@@ -87,16 +88,16 @@ std::string extent_text(const JobRankCounts& extent, ImportReport& report,
   // If the user states no nodes and files at most one, the cluster has as many devices as ranks.
   const bool stated = nodes || count > 1;
   if (const auto part = stated ? part_of_nodes(extent, profile, *count) : std::nullopt) {
-    report.notes.push_back(
-        fmt::format("{} devices of each node are used; the nodes are cut down to them.", *part));
+    report.notes.push_back(fmt::format(
+        "The job uses {} devices of each node; the others are left out of the cluster.", *part));
     return fmt::format("nodes: {}, devices_per_node: {}", *count, *part);
   }
   if (nodes) return fmt::format("nodes: {}", *nodes);
   if (const auto ranks = ranks_said(extent)) return fmt::format("devices: {}", *ranks);
   if (extent.nodes) return fmt::format("nodes: {}", *extent.nodes);
   report.notes.push_back(
-      fmt::format("The cluster is taken to be one node of {}, as nothing says how many there are; "
-                  "--nodes says it.",
+      fmt::format("The cluster is assumed to be one node of {}, as the files state no number of "
+                  "nodes; state it with --nodes.",
                   profile));
   const auto part = part_of_nodes(extent, profile, 1);
   return part ? fmt::format("nodes: 1, devices_per_node: {}", *part) : "nodes: 1";
@@ -118,7 +119,9 @@ cluster::Cluster cluster_of(JobRankCounts& extent, ImportReport& report, const U
     mapping = fmt::format("{{profile: {}, {}}}", nlohmann::json(mapping).dump(),
                           extent_text(extent, report, mapping, nodes));
   } else if (given.nodes) {
-    fail_input("--nodes is only for the name of a profile: --cluster states its own");
+    fail_input(
+        "--nodes is only allowed with the name of a profile: the mapping in --cluster states its "
+        "own nodes");
   }
   const YamlJsonDocument document = parse_option_document("cluster", mapping);
   return cluster::read_job_cluster(document.root().get("cluster"), std::filesystem::current_path());
@@ -129,7 +132,7 @@ cluster::Cluster cluster_of(JobRankCounts& extent, ImportReport& report, const U
 std::string open_name(const StatedModel& model_words, const ImportReport& report) {
   for (const auto& [value, how] : report.open_values) {
     if (value == model_words.unknown_model)
-      return fmt::format("; the script leaves it open: {}", how);
+      return fmt::format("; the script does not set it: {}", how);
   }
   return "";
 }
@@ -138,8 +141,8 @@ std::string open_name(const StatedModel& model_words, const ImportReport& report
 std::string missing_scripts(const ImportReport& report) {
   std::string text;
   for (const auto& [path, place] : report.missing) {
-    text += fmt::format("; {} goes on with {}, which is not among the files: give it, too", place,
-                        path);
+    text +=
+        fmt::format("; {} runs {}, which is not among the given files: give it, too", place, path);
   }
   return text;
 }
@@ -151,14 +154,14 @@ model::ModelArchitecture settled_model(const StatedModel& model_words, ImportRep
   if (!given.known_model) {
     if (model_words.model) return *model_words.model;
     if (!model_words.unknown_model.empty()) {
-      fail_input(fmt::format(
-          "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
-          "says its sizes{}{}",
-          file, model_words.unknown_model, missing_scripts(report),
-          open_name(model_words, report)));
+      fail_input(
+          fmt::format("--model is required: {} names the model {}, which is not built in: give its "
+                      "sizes with --model CONFIG.JSON{}{}",
+                      file, model_words.unknown_model, missing_scripts(report),
+                      open_name(model_words, report)));
     }
     const std::string lacks = model_words.lacks.empty() ? "all sizes" : model_words.lacks;
-    fail_input(fmt::format("--model is required: {} does not say {} of the model{}", file, lacks,
+    fail_input(fmt::format("--model is required: {} does not state {} of the model{}", file, lacks,
                            missing_scripts(report)));
   }
   const model::ModelArchitecture& model = *given.known_model;
@@ -166,7 +169,7 @@ model::ModelArchitecture settled_model(const StatedModel& model_words, ImportRep
   const std::vector<std::string> apart =
       huggingface::differences_between_models(*model_words.model, model);
   if (!apart.empty()) {
-    fail_input(fmt::format("{}: is of another model than --model {}: {}", file, given.model,
+    fail_input(fmt::format("{}: describes a different model than --model {}: {}", file, given.model,
                            fmt::join(apart, "; ")));
   }
   return model::copy_job_settings_to_model(model, *model_words.model);
@@ -179,7 +182,7 @@ void name_model(model::ModelArchitecture& model, std::vector<std::string>& notes
     const model::ModelArchitecture known = model::built_in_model(name).value();
     if (!huggingface::differences_between_models(model, known).empty()) continue;
     model = model::copy_job_settings_to_model(known, model);
-    notes.push_back(fmt::format("The model is taken to be {}, which has the same sizes.", name));
+    notes.push_back(fmt::format("The model is assumed to be {}, which has the same sizes.", name));
     return;
   }
 }
@@ -197,7 +200,7 @@ void settle_batch(plan::Plan& plan, StatedStepBatch& job_batch, ImportReport& re
   const UserBatch batch = read_batch_option(given.batch);
   const bool sequences_given = batch.sequences && !job_batch.sequences;
   const bool length_given = batch.length && !job_batch.length;
-  settle_value(job_batch.sequences, batch.sequences, file, "--batch", "sequences of a step");
+  settle_value(job_batch.sequences, batch.sequences, file, "--batch", "sequences per step");
   settle_value(job_batch.length, batch.length, file, "--batch", "tokens of a sequence");
   if (sequences_given) report.add_assumption("job.batch.sequences", "given by --batch");
   if (length_given) report.add_assumption("job.batch.length", "given by --batch");
@@ -213,7 +216,7 @@ void settle_batch(plan::Plan& plan, StatedStepBatch& job_batch, ImportReport& re
     const std::int64_t product = pass * *job_batch.micro_batches;
     if (job_batch.sequences && *job_batch.sequences != product) {
       fail_input(fmt::format(
-          "{}: {} sequences of a step are not {} (micro-batch) x {} (data) x {} (micro-batches)",
+          "{}: {} sequences per step must be {} (micro-batch) x {} (data) x {} (micro-batches)",
           file, *job_batch.sequences, plan.micro_batch, plan.parallel.data,
           *job_batch.micro_batches));
     }
@@ -227,8 +230,8 @@ void settle_batch(plan::Plan& plan, StatedStepBatch& job_batch, ImportReport& re
   }
   if (!job_batch.sequences || !job_batch.length) {
     fail_input(fmt::format(
-        "--batch is required: {} does not say {} (write --batch 512x8192)", file,
-        job_batch.sequences ? "the length of a sequence" : "how many sequences a step has"));
+        "--batch is required: {} does not state {} (write --batch 512x8192)", file,
+        job_batch.sequences ? "the length of a sequence" : "the number of sequences per step"));
   }
 }
 
@@ -238,7 +241,7 @@ void double_preference_pair_batch(plan::Plan& plan, StatedStepBatch& job_batch,
                                   ImportReport& report) {
   if (job_batch.sequences) *job_batch.sequences *= 2;
   plan.micro_batch *= 2;
-  report.notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
+  report.notes.emplace_back("Batch and micro-batch count both sequences of each pair.");
 }
 
 UserFacts with_named_model_loaded(UserFacts given) {
@@ -253,7 +256,7 @@ YamlJsonDocument with_user_settings(YamlJsonDocument document, const UserFacts& 
   for (const std::string& setting : given.settings) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) {
-      fail_input(fmt::format("--set: '{}' is no NAME=VALUE", one_line_printable_text(setting)));
+      fail_input(fmt::format("--set: '{}' must be NAME=VALUE", one_line_printable_text(setting)));
     }
     std::string name = setting.substr(0, equals);
     if (is_size_argument(name)) std::ranges::replace(name, '-', '_');
@@ -266,10 +269,8 @@ YamlJsonDocument with_user_settings(YamlJsonDocument document, const UserFacts& 
 void resolve_cluster_and_data_degree(plan::Plan& plan, JobRankCounts& extent, ImportReport& report,
                                      const UserFacts& given, const std::string& file) {
   if (given.cluster.empty() && !given.known_cluster) {
-    fail_input(
-        fmt::format("--cluster is required: {} does not say on what it runs (stepwright list "
-                    "profiles)",
-                    file));
+    fail_input(fmt::format(
+        "--cluster is required: {} does not state the cluster (stepwright list profiles)", file));
   }
   take_given_extent(extent, given);
   extent.cluster = given.known_cluster ? *given.known_cluster : cluster_of(extent, report, given);
@@ -281,26 +282,26 @@ void resolve_cluster_and_data_degree(plan::Plan& plan, JobRankCounts& extent, Im
                                            : "given by --cluster");
   const auto ranks = ranks_said(extent);
   if (ranks && *ranks != extent.cluster.devices()) {
-    fail_input(fmt::format("{}: runs on {} ranks, --cluster has {} devices", file, *ranks,
+    fail_input(fmt::format("{}: runs on {} ranks, but --cluster has {} devices", file, *ranks,
                            extent.cluster.devices()));
   }
   plan::ParallelismDegrees& degrees = plan.parallel;
   const std::int64_t inner = degrees.tensor * degrees.context * degrees.pipeline;
   if (extent.cluster.devices() % inner != 0) {
     if (!extent.given_extent && (!ranks || !extent.open_extents.empty())) {
-      fail_input(fmt::format("{}: {} (tensor {} x context {} x pipeline {} takes a multiple of {})",
+      fail_input(fmt::format("{}: {} (tensor {} x context {} x pipeline {} needs a multiple of {})",
                              file, unknown_device_count_message(extent), degrees.tensor,
                              degrees.context, degrees.pipeline, inner));
     }
     fail_input(fmt::format(
-        "{}: {} devices are no multiple of tensor {} x context {} x pipeline {}: --nodes or --gpus "
-        "says how many train",
+        "{}: {} devices are not a multiple of tensor {} x context {} x pipeline {}: state the "
+        "number of devices with --nodes or --gpus",
         file, extent.cluster.devices(), degrees.tensor, degrees.context, degrees.pipeline));
   }
   degrees.data = extent.cluster.devices() / inner;
-  report.add_assumption("parallel.data",
-                        fmt::format("what tensor, context and pipeline leave of {} devices",
-                                    extent.cluster.devices()));
+  report.add_assumption(
+      "parallel.data",
+      fmt::format("{} devices divided by tensor, context and pipeline", extent.cluster.devices()));
 }
 
 namespace {
@@ -314,7 +315,8 @@ void keep_held_modules(plan::Plan& plan, ImportReport& report,
   there = plan::modules_existing_in_model(model, listed);
   for (const std::string_view name :
        plan::offloaded_activation_kind_names(listed.activation_kinds_not_in(there))) {
-    report.notes.push_back(fmt::format("Offload of {} was left out, as the model has none.", name));
+    report.notes.push_back(
+        fmt::format("Offload of {} was left out, because the model has none.", name));
   }
   plan::ActivationRecomputation& recompute = plan.recompute;
   if (recompute.kind != plan::RecomputeKind::kModules) return;
@@ -322,7 +324,7 @@ void keep_held_modules(plan::Plan& plan, ImportReport& report,
   for (const std::string_view name :
        plan::recompute_module_names(recompute.modules.modules_not_in(held))) {
     report.notes.push_back(
-        fmt::format("Recomputation of {} was left out, as the model has none.", name));
+        fmt::format("Recomputation of {} was left out, because the model has none.", name));
   }
   recompute.modules = held;
   if (held.empty()) recompute = {};

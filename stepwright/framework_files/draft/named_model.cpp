@@ -85,7 +85,7 @@ bool set_built_in_model(std::string_view id, const UserFacts& given, StatedModel
   model_words.model = model::built_in_model(*known);
   model_words.stored_in_4_bits = id.ends_with(kFourBits);
   report.notes.push_back(
-      fmt::format("{} is taken to be the model {}.", one_line_printable_text(id), *known));
+      fmt::format("{} is assumed to be the model {}.", one_line_printable_text(id), *known));
   // Gemma 3 models, except the smallest one, have an encoder of images.
   if (known->starts_with("gemma-3-") && *known != "gemma-3-1b") {
     report.notes.push_back("Its encoder of images is not in the plan.");

@@ -60,18 +60,19 @@ void report_unread_python_values(const launch_scripts::PythonConfig& config,
     if (field != nullptr && !field->field.empty()) {
       if (shapes_plan(field->field) && there) {
         fail_input(
-            fmt::format("{}:{}: {} is '{}', and nothing is executed: --set {}=VALUE says it{}",
+            fmt::format("{}:{}: {} is '{}', and Stepwright executes no code: state the value with "
+                        "--set {}=VALUE{}",
                         document.document_name(), one.line, unread.name, unread.value, unread.name,
                         launch_scripts::computed_configuration_advice(one.expression, one.line)));
       }
       unread.matters = SettingImpact::kYes;
-      unread.why = "its value is no literal";
+      unread.why = "its value is not a literal";
       report.not_read.push_back(std::move(unread));
       continue;
     }
     if (sets_something(known, one.name)) {
       unread.matters = SettingImpact::kYes;
-      unread.why = "its value is no literal";
+      unread.why = "its value is not a literal";
     } else if (setting != nullptr) {
       unread.matters = setting->matters;
       unread.why = setting->leaves_out;

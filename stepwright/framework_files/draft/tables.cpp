@@ -26,7 +26,7 @@ std::vector<std::string> single_text_or_text_list(DocumentNode row, std::string_
                                                   std::string_view several) {
   const auto list = row.find(several);
   if (!list) return {row.get(one).text()};
-  if (row.find(one)) row.fail(fmt::format("has {} and {}: one of them is enough", one, several));
+  if (row.find(one)) row.fail(fmt::format("has both {} and {}: give only one", one, several));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < list->size(); ++i) texts.push_back(list->at(i).text());
   return texts;

@@ -17,10 +17,8 @@ namespace stepwright::framework_files {
 namespace {
 
 [[noreturn]] void fail_batch(const std::string& text) {
-  fail_input(
-      fmt::format("--batch: '{}' is no batch: write SEQUENCES or SEQUENCESxLENGTH, as 512 or "
-                  "512x8192",
-                  one_line_printable_text(text)));
+  fail_input(fmt::format("--batch: '{}' must be SEQUENCES or SEQUENCESxLENGTH, as 512 or 512x8192",
+                         one_line_printable_text(text)));
 }
 
 UserBatch read_batch_mapping(const std::string& text) {
@@ -130,9 +128,8 @@ void apply_user_document_lengths(const UserBatch& batch, plan::Job& job, const p
   const bool own_packing = batch.documents->root().get("batch").find("packing").has_value();
   if (job_batch.packing && job_batch.packing->joined && !own_packing) {
     report.notes.emplace_back(
-        "Documents are joined and cut there: every sequence is full, and its tokens see each "
-        "other, "
-        "however long documents are.");
+        "The framework joins documents and cuts them: every sequence is full, and attention "
+        "ignores the ends of documents.");
     return;
   }
   const packing::Packing unsaid =

@@ -38,10 +38,10 @@ class LaidLayers {
 
   DocumentTree laid(const SourceFile& file) {
     if (std::ranges::find(path_, &file) != path_.end()) {
-      fail_input(fmt::format("{}: goes over itself, by the files that it names", file.name));
+      fail_input(fmt::format("{}: extends itself, through the files that it names", file.name));
     }
     if (++count_ > kMostLaid) {
-      fail_input(fmt::format("{}: goes over more than {} files", file.name, kMostLaid));
+      fail_input(fmt::format("{}: extends more than {} files", file.name, kMostLaid));
     }
     path_.push_back(&file);
     if (std::ranges::find(together, &file) == together.end()) together.push_back(&file);

@@ -109,8 +109,9 @@ class Resolver {
   DocumentTree variable(std::string_view name, std::string_view usual) {
     const auto set = environment_.find(std::string(name));
     if (set != environment_.end()) return text_as_yaml_scalar(set->second);
-    notes_.push_back(fmt::format("{} of the environment is taken to be {}, the file's default.",
-                                 one_line_printable_text(name), one_line_printable_text(usual)));
+    notes_.push_back(
+        fmt::format("The environment variable {} is assumed to be {}, the default in the file.",
+                    one_line_printable_text(name), one_line_printable_text(usual)));
     return text_as_yaml_scalar(usual);
   }
 

@@ -72,7 +72,7 @@ PlanDraft read_fsdp(Sources files, const UserFacts& given, PlanDraft draft, Impo
   const std::size_t begin = text.find(kBeforePlan);
   const std::size_t end = text.find(kBehindPlan, begin);
   if (begin == std::string::npos || end == std::string::npos) {
-    fail_input(fmt::format("{}: is no program that export --to fsdp has written", name));
+    fail_input(fmt::format("{}: is not a program that export --to fsdp has written", name));
   }
   const std::size_t first = begin + kBeforePlan.size();
   const YamlJsonDocument document = YamlJsonDocument::parse(text.substr(first, end - first), name);

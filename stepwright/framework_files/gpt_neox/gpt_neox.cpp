@@ -297,7 +297,7 @@ PlanDraft read_gpt_neox(Sources files, const UserFacts& given, PlanDraft draft,
     plan.recompute.kind = plan::RecomputeKind::kFull;
     if (const std::int64_t each = fields.integer("checkpoint_num_layers", 1); each > 1) {
       report.notes.push_back(fmt::format(
-          "Recomputation is taken to keep the input of each layer; the file keeps one of {}.",
+          "Recomputation is assumed to keep the input of each layer; the file keeps one of {}.",
           each));
     }
   }

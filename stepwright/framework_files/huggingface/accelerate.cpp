@@ -116,7 +116,7 @@ void read_accelerate_parallelism(const FrameworkSettingsReader& section,
   }
   const auto ulysses = size("sp_size");
   if (ulysses && *ulysses > 1) {
-    if (degrees.context > 1) find("sp_size")->fail("cannot be given beside a context size");
+    if (degrees.context > 1) find("sp_size")->fail("cannot be given together with a context size");
     degrees.context = *ulysses;
     plan.context_kind = plan::ContextKind::kUlysses;
   }
@@ -173,7 +173,7 @@ void read_launch(const FrameworkSettingsReader& root, TrainerDistribution& train
   }
   if (std::ranges::find(kTypes, type) == kTypes.end()) {
     root.find("distributed_type")
-        ->fail_unsupported("is read where it is FSDP, DEEPSPEED, MEGATRON_LM, MULTI_GPU or NO");
+        ->fail_unsupported("is only supported as FSDP, DEEPSPEED, MEGATRON_LM, MULTI_GPU or NO");
   }
   read_accelerate_parallelism(root.nested_settings("parallelism_config"), trainer, plan);
   if (type != "FSDP") return;
@@ -265,7 +265,8 @@ void read_accelerate_configuration(const TransformersProgramFiles& files,
   const FrameworkSettingsReader root(document.root());
   read_launch(root, trainer, settled.plan, extent, report);
   if (root.has("megatron_lm_config")) {
-    root.find("megatron_lm_config")->fail_unsupported("is not read beside transformers' Trainer");
+    root.find("megatron_lm_config")
+        ->fail_unsupported("is not read together with transformers' Trainer");
   }
   const DType precision = precision_of(root);
   if (settled.precision == DType::kFp32) settled.precision = precision;
@@ -285,7 +286,7 @@ PlanDraft read_accelerate(Sources files, const UserFacts& given, PlanDraft draft
                           ImportReport& report) {
   const TransformersProgramFiles sorted = sort_transformers_files(files);
   if (sorted.accelerate == nullptr || sorted.program != nullptr) {
-    fail_input(fmt::format("{}: is no configuration of Accelerate (distributed_type: ...){}",
+    fail_input(fmt::format("{}: is not a configuration of Accelerate (distributed_type: ...){}",
                            sorted.program != nullptr ? sorted.program->name : sorted.name,
                            sorted.accelerate != nullptr ? ": --from hf reads both" : ""));
   }

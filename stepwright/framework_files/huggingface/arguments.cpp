@@ -512,10 +512,10 @@ PlanDraft read_huggingface(Sources files, const UserFacts& given, PlanDraft draf
   const YamlJsonDocument document = program_settings_document(sorted, given);
   const FrameworkSettingsReader arguments(document.root());
   if (!has_mark(arguments)) {
-    fail_input(
-        fmt::format("{}: is neither a config.json (model_type), nor TrainingArguments "
-                    "(per_device_train_batch_size), nor of DeepSpeed (zero_optimization)",
-                    name));
+    fail_input(fmt::format(
+        "{}: is neither a config.json (it has no model_type), nor TrainingArguments (no "
+        "per_device_train_batch_size), nor a configuration of DeepSpeed (no zero_optimization)",
+        name));
   }
   return read_method_arguments("", arguments, sorted, given, std::move(draft), report);
 }

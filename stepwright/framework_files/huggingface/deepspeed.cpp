@@ -214,12 +214,13 @@ void read_zero(const FrameworkSettingsReader& fields, PartialPlan& settled, Impo
   const auto mics = group_of(zero, "mics_shard_size");
   const auto hpz = group_of(zero, "zero_hpz_partition_size");
   if (mics && hpz) {
-    zero.find("mics_shard_size")->fail("cannot be given beside zero_hpz_partition_size");
+    zero.find("mics_shard_size")->fail("cannot be given together with zero_hpz_partition_size");
   }
   if (mics && settled.framework.version.empty()) {
     settled.framework.version = kLastWithMics;
     report.notes.push_back(fmt::format(
-        "DeepSpeed is taken to be {}, as later ones have no mics_shard_size.", kLastWithMics));
+        "DeepSpeed is assumed to be {}, because later releases have no mics_shard_size.",
+        kLastWithMics));
   }
   const std::string_view key = mics ? "mics_shard_size" : hpz ? "zero_hpz_partition_size" : "";
   if (!key.empty() && stage != 3) zero.find(key)->fail("needs stage 3");
@@ -254,13 +255,13 @@ PlanDraft read_code(const FrameworkSettingsReader& fields, PlanDraft draft, Impo
   if (!code.has("recompute") && checkpointing) {
     draft.plan.recompute.kind = plan::RecomputeKind::kFull;
     report.notes.push_back(
-        "Recomputation is taken to be full, as activation_checkpointing is configured.");
+        "Recomputation is assumed to be full, because activation_checkpointing is configured.");
     if (fields.nested_settings("activation_checkpointing").flag("cpu_checkpointing", false)) {
       draft.plan.offload.move_inputs();
     }
   } else if (!code.has("recompute") && !fields.has("stepwright")) {
     report.notes.push_back(
-        "No recomputation is assumed, as DeepSpeed leaves it to the training code.");
+        "No recomputation is assumed, because DeepSpeed leaves it to the training code.");
   }
   return draft;
 }
@@ -427,7 +428,7 @@ class Filler {
     if (said == nullptr || said->kind == DocumentTree::TreeValueKind::kNull) {
       section.set(key, value);
     } else if (said->text != value.text) {
-      fail_input(fmt::format("{}:{}: {} is {}, the trainer's {} says {}", file_, said->line, path,
+      fail_input(fmt::format("{}:{}: {} is {}, but the trainer's {} is {}", file_, said->line, path,
                              one_line_printable_text(said->text), argument, value.text));
     }
   }

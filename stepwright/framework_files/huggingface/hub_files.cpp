@@ -85,7 +85,7 @@ YamlJsonDocument with_fsdp_file_contents(YamlJsonDocument said,
                                          const TransformersProgramFiles& files) {
   const auto path = said.root().is_mapping() ? said.root().find("fsdp_config") : std::nullopt;
   if (!path || !path->is_scalar()) return said;
-  if (files.fsdp == nullptr) path->fail("names a file: give it, too");
+  if (files.fsdp == nullptr) path->fail("names a file: also give this file");
   const YamlJsonDocument content = parse_like_python_yaml(files.fsdp->text, files.fsdp->name);
   if (!content.root().is_mapping()) content.root().fail("must be a mapping (key: value)");
   DocumentTree tree = said.root().copy_tree_with_file_positions();

@@ -83,7 +83,7 @@ void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& c
     if (std::ranges::none_of(kOfLaunchers, [&](auto known) { return name.starts_with(known); })) {
       report.not_read.push_back({words[i].text, one_line_printable_text(value.text), command.file,
                                  value.line, SettingImpact::kMaybe,
-                                 fmt::format("the script does not say it: --set {}=VALUE does",
+                                 fmt::format("the script does not state it: give --set {}=VALUE",
                                              one_line_printable_text(value.open.front()))});
     } else if (name.starts_with("config_file")) {
       ++i;

@@ -129,10 +129,10 @@ std::int64_t data_parallel_replica_count(const TrainerDistribution& trainer, con
                                   : std::max<std::int64_t>(1, data / trainer.share.value_or(data));
   const std::int64_t share = trainer.share.value_or(data / copies);
   if (copies * share == data) return copies;
-  fail_input(fmt::format(
-      "{}: {} (replicate) x {} (share) are not the {} data-parallel ranks that the other degrees "
-      "leave of {} devices",
-      name, copies, share, data, extent.cluster.devices()));
+  fail_input(
+      fmt::format("{}: {} (replicate) x {} (share) must be {}, the data-parallel ranks that the "
+                  "other degrees leave of {} devices",
+                  name, copies, share, data, extent.cluster.devices()));
 }
 
 PlanDraft complete_trainer_draft(const TrainerDistribution& trainer, const UserFacts& given,

@@ -74,11 +74,11 @@ void fail_for_missing_file(const ShellWord& path, const StartedCommand& command)
     // The text of a word that is an argument of the script is `$1`.
     const bool argument =
         path.text.size() == 2 && path.text[0] == '$' && path.text[1] > '0' && path.text[1] <= '9';
-    open += fmt::format("; the script leaves it open: --set {}=VALUE",
+    open += fmt::format("; the script does not set it: --set {}=VALUE",
                         one_line_printable_text(argument ? path.text.substr(1) : name));
   }
-  fail_input(fmt::format("{}:{}: names {}: give this file, too{}", command.file, path.line,
-                         one_line_printable_text(path.text), open));
+  fail_input(fmt::format("{}:{}: the command reads {}: give this file, too{}", command.file,
+                         path.line, one_line_printable_text(path.text), open));
 }
 
 SplitScriptFiles split_script_files(Sources files) {

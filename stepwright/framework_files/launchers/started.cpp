@@ -64,7 +64,7 @@ std::map<std::string, std::string> variables_given(Sources files, const UserFact
       arguments.push_back(setting);
     } else {
       fail_input(
-          fmt::format("--set: '{}' is no NAME=VALUE of a variable that {} has, nor of an "
+          fmt::format("--set: '{}' must be NAME=VALUE of a variable that {} has, nor of an "
                       "argument of {}",
                       one_line_printable_text(setting), files.front().name, program.framework));
     }
@@ -232,7 +232,7 @@ std::string variable_of(const std::string& place, const ShellScriptResult& scrip
 std::string remedy(const std::vector<std::string>& open, const ShellScriptResult& script) {
   for (const std::string& place : open) {
     const std::string name = variable_of(place, script);
-    if (!name.empty()) return fmt::format("--set {}=VALUE decides it", name);
+    if (!name.empty()) return fmt::format("--set {}=VALUE states it", name);
   }
   return "";
 }
@@ -253,7 +253,7 @@ std::string open_programs(const ShellScriptResult& script) {
              !word.text.starts_with('-');
     });
     if (open == words.end() || text.size() > 500) continue;
-    text += fmt::format("; line {} starts {}, whose name is open: {}", command.line,
+    text += fmt::format("; line {} starts {}, whose name is unknown: {}", command.line,
                         one_line_printable_text(open->text), remedy(open->open, script));
   }
   return text;
@@ -272,7 +272,7 @@ std::string open_programs(const ShellScriptResult& script) {
   for (const launch_scripts::MissingScript& one : script.missing) {
     if (!missing.insert(one.path).second) continue;
     advise(one.path, one.line);
-    why += fmt::format("; line {} goes on with {}, which is not among the files: give it, too",
+    why += fmt::format("; line {} runs {}, which is not among the given files: give it, too",
                        one.line, one_line_printable_text(one.path));
   }
   if (script.ended > 0) {
@@ -285,7 +285,7 @@ std::string open_programs(const ShellScriptResult& script) {
   for (const auto& [place, choice] : script.choices) {
     const std::string how = remedy(choice.open, script);
     advise(choice.condition, choice.line);
-    why += fmt::format("; line {} is open: {}{}{}", choice.line,
+    why += fmt::format("; line {} is undecided: {}{}{}", choice.line,
                        one_line_printable_text(choice.condition), how.empty() ? "" : ", ", how);
     if (why.size() > 1000) break;
   }
@@ -353,11 +353,11 @@ const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs,
   const auto count = static_cast<std::int64_t>(jobs.size());
   if (count == 1 && given.command.value_or(1) == 1) return *jobs.front();
   if (!given.command && alike(jobs, program)) {
-    report.notes.push_back(fmt::format(
-        "{} commands that start {} were read as one: they differ in {}, which changes no "
-        "figure.",
-        count, named(script, *jobs.front()),
-        changed_names(command_differences(*jobs.front(), *jobs.back()))));
+    report.notes.push_back(
+        fmt::format("{} commands that start {} were read as one command: they differ in {}, which "
+                    "changes no figure.",
+                    count, named(script, *jobs.front()),
+                    changed_names(command_differences(*jobs.front(), *jobs.back()))));
     return *jobs.front();
   }
   std::vector<std::string> lines;
@@ -414,7 +414,7 @@ class OpenConditions {
     report_.not_read.push_back(
         {one_line_printable_text(choice.condition), choice.ways[choice.taken],
          script.files[choice.file], choice.line, matters_,
-         fmt::format("the script does not say{}{}; {}{}{}", open.empty() ? " it" : " ", open,
+         fmt::format("the script does not decide{}{}; {}{}{}", open.empty() ? " it" : " ", open,
                      fmt::join(others, "; "), how.empty() ? "" : "; ", how),
          arguments_});
   }
@@ -457,14 +457,15 @@ void leave_out(const ShellWord& word, const StartedCommand& made, const ShellScr
   if (!word.text.starts_with("$(")) {
     report.not_read.push_back(
         {one_line_printable_text(word.text), "", file, word.line, SettingImpact::kMaybe,
-         fmt::format("the script does not set it; what arguments it holds is not known; {}", how)});
+         fmt::format("the script does not set this variable, so its arguments are unknown; {}",
+                     how)});
     return;
   }
   const std::string whose =
       made.words.empty() ? "the program" : one_line_printable_text(made.words.front().text);
   fail_input(fmt::format(
-      "{}:{}: what {} prints are arguments of {}; nothing is run to learn them{}{}{}", file,
-      word.line, one_line_printable_text(word.text), whose, how.empty() ? "" : ": ", how,
+      "{}:{}: {} prints arguments of {}, and Stepwright does not run it{}{}{}", file, word.line,
+      one_line_printable_text(word.text), whose, how.empty() ? "" : ": ", how,
       launch_scripts::script_capture_advice(word.text, word.line, script.files.front())));
 }
 
@@ -519,8 +520,7 @@ void note_array(const StartedCommand& command, Sources files, const UserFacts& g
   const auto says = [&](const std::string& setting) { return setting.starts_with(variable + "="); };
   if (std::ranges::none_of(files, asks) || std::ranges::any_of(given.settings, says)) return;
   report.notes.push_back(fmt::format(
-      "The job is an array ({}), of which the first task was read: --set {}=INDEX reads "
-      "another.",
+      "The job is an array ({}); its first task was read; --set {}=INDEX reads another.",
       one_line_printable_text(command.job->array), variable));
 }
 
@@ -607,7 +607,7 @@ StartedCommand find_started_command(Sources files, const UserFacts& given,
   if (script.commands.size() > 1 && taken.words.front().text.starts_with("--")) {
     fail_input(fmt::format(
         "{}:{}: a command begins with {}, as the line above it ends before its "
-        "backslash: that must be the last character of the line",
+        "backslash: the backslash must be the last character of the line",
         script.files[taken.file], taken.line, one_line_printable_text(taken.words.front().text)));
   }
   const auto number = static_cast<std::size_t>(std::ranges::find(jobs, &taken) - jobs.begin());
@@ -623,7 +623,7 @@ StartedCommand find_started_command(Sources files, const UserFacts& given,
     if (!listed.insert(one_line_printable_text(one.path)).second) continue;
     report.not_read.push_back({one_line_printable_text(one.path), "", script.files[one.file],
                                one.line, SettingImpact::kMaybe,
-                               "it is not among the files: give it, too"});
+                               "it is not among the given files: give it, too"});
   }
   for (const auto& [made, copy] : script.copies) {
     const bool data = made.ends_with(".json") || made.ends_with(".yaml") || made.ends_with(".yml");
@@ -705,7 +705,8 @@ void rethrow_naming_option_for_value(const Error& error, const StartedCommand& c
     const std::string advice =
         launch_scripts::script_capture_advice(word.text, word.line, command.script);
     throw UnsetValueError(
-        error.kind(), fmt::format("{}; the script leaves it open: {}{}", error.what(), how, advice),
+        error.kind(),
+        fmt::format("{}; the script does not set it: {}{}", error.what(), how, advice),
         error.place());
   }
   throw error;  // The error continues unchanged.

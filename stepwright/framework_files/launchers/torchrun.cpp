@@ -338,9 +338,9 @@ void check_visible_devices(const StartedCommand& command, const JobRankCounts& e
         "job does not start with fewer devices than processes",
         command.file, *processes, *visible));
   }
-  report.notes.push_back(
-      fmt::format("{} of the {} devices of CUDA_VISIBLE_DEVICES are used, one for each process.",
-                  *processes, *visible));
+  report.notes.push_back(fmt::format(
+      "The job uses {} of the {} devices of CUDA_VISIBLE_DEVICES, one for each process.",
+      *processes, *visible));
 }
 
 }  // namespace

@@ -319,7 +319,8 @@ PlanDraft read_llamafactory(Sources files, const UserFacts& given, PlanDraft dra
   if (script != files.end())
     return read_factory_script(files, *script, given, std::move(draft), report);
   const TransformersProgramFiles sorted = sort_transformers_files(files);
-  if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
+  if (sorted.program == nullptr)
+    fail_input(sorted.name + ": is not a configuration of LLaMA-Factory");
   if (file_matches_target_rules(kFactory, *sorted.program, "v1"))
     return read_llama_factory_v1(sorted, given, std::move(draft), report);
   return read_factory_program(sorted, program_settings_document(sorted, given), nullptr, given,

@@ -82,7 +82,8 @@ void read_maxtext_model(const FrameworkSettingsReader& fields, const UserFacts& 
     const bool said = std::ranges::any_of(kSizes, [&](auto key) { return fields.has(key); });
     if (model_words.model || (given.known_model && !said)) return;
     model_words.model = read_model_sizes(fields);
-    if (!said) report.notes.emplace_back("No size of the model is said: it is that of base.yml.");
+    if (!said)
+      report.notes.emplace_back("The files state no size of the model: it is that of base.yml.");
     return;
   }
   if (given.known_model) return;
@@ -92,7 +93,7 @@ void read_maxtext_model(const FrameworkSettingsReader& fields, const UserFacts& 
   }
   model_words.model = model::built_in_model(known);
   report.notes.push_back(
-      fmt::format("{} is taken to be the model {}.", one_line_printable_text(name), known));
+      fmt::format("{} is assumed to be the model {}.", one_line_printable_text(name), known));
 }
 
 /// The degrees of one level of the mesh, within nodes or across nodes.

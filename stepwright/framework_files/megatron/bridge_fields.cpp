@@ -30,7 +30,7 @@ void set_megatron_bridge_activation(const FrameworkSettingsReader& model, Docume
     fields.set("activation", fused && model.flag("add_bias_linear", true) ? "bias_gelu" : "gelu");
   } else {
     function->fail_unsupported(
-        "is read where it is gated silu, gated quick_gelu, gelu or squared_relu");
+        "is only supported as gated silu, gated quick_gelu, gelu or squared_relu");
   }
 }
 

@@ -284,7 +284,7 @@ void read_batch_fields(const FrameworkSettingsReader& fields, const UserFacts& g
   if (const auto schedule = fields.find("step_batch_size_schedule")) {
     const std::int64_t last = last_of_schedule(*schedule);
     if (job_batch.sequences && *job_batch.sequences != last) {
-      schedule->fail("cannot be given beside another global batch");
+      schedule->fail("cannot be given together with another global batch");
     }
     job_batch.sequences = last;
     report.notes.push_back(

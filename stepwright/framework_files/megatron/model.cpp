@@ -199,7 +199,7 @@ void read_attention(const FrameworkSettingsReader& fields, model::ModelArchitect
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.kv_heads = model.heads;
   model.latent = latent;
-  if (!norms) report.notes.push_back("The model is taken to norm its latent projections.");
+  if (!norms) report.notes.push_back("The model is assumed to norm its latent projections.");
   model.qk_norm = model::QkNorm::kNone;
 }
 
@@ -405,7 +405,7 @@ PlanDraft read_megatron_model_fields(const FrameworkSettingsReader& fields, cons
   model.dropout = fields.number("hidden_dropout", kUsualDropout);
   if (fields.number("attention_dropout", kUsualDropout) != model.dropout) {
     report.notes.push_back(fmt::format(
-        "Dropout is taken to be {} everywhere, as that of hidden states.", model.dropout));
+        "Dropout is assumed to be {} everywhere, like that of hidden states.", model.dropout));
   }
   model::check_model_sizes(model, fields.node().file_position_text());
   draft.model = model;

@@ -21,8 +21,8 @@ std::int64_t counted_chunks(const FrameworkSettingsReader& fields, std::int64_t 
   const std::int64_t share = pipeline * each->integer(1, model::kMaxModelLayers);
   const std::int64_t whole = layer_count_to_split(fields, fields.integer("num_layers", 0));
   if (whole == 0 || whole % share != 0) {
-    each->fail(
-        fmt::format("{} layers are no multiple of {} x {} stages", whole, each->text(), pipeline));
+    each->fail(fmt::format("{} layers are not a multiple of {} x {} stages", whole, each->text(),
+                           pipeline));
   }
   return whole / share;
 }
@@ -38,7 +38,7 @@ std::optional<plan::PlanRejection> uneven_refusal(const FrameworkSettingsReader&
     return std::nullopt;
   }
   const std::string message = fmt::format(
-      "{} layers are no multiple of {} stages, with which Megatron-Core does not start: "
+      "{} layers are not a multiple of {} stages, with which Megatron-Core does not start: "
       "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers or "
       "--pipeline-model-parallel-layout say another split",
       layers, pipeline);
@@ -70,7 +70,8 @@ std::int64_t split_by_cuts(DocumentNode stated, std::vector<std::int64_t> layers
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t count = std::ssize(layers);
   if (count % pipeline != 0) {
-    stated.fail(fmt::format("{} {} are no multiple of pipeline size {}", count, parts, pipeline));
+    stated.fail(
+        fmt::format("{} {} are not a multiple of pipeline size {}", count, parts, pipeline));
   }
   plan.layers = std::move(layers);
   return count / pipeline;

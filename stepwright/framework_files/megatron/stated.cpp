@@ -208,7 +208,7 @@ void check_filled(const std::string& flag, const std::string& text, DocumentNode
   const std::string given = flag.substr(2) + "=";
   if (std::ranges::any_of(settings, [&](const auto& one) { return one.starts_with(given); }))
     return;
-  value.fail(fmt::format("the file leaves it open: --set {}=VALUE",
+  value.fail(fmt::format("the file does not state it: --set {}=VALUE",
                          one_line_printable_text(text.substr(2, text.size() - 3))));
 }
 

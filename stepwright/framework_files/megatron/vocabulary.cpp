@@ -125,7 +125,7 @@ std::optional<std::int64_t> read_vocabulary_size(const FrameworkSettingsReader& 
   const auto padded = fields.size("padded_vocab_size");
   if (!padded) return tokenizer_tokens(fields, start, report);
   report.notes.push_back(
-      fmt::format("The vocabulary is taken to be the padded one, {} tokens.", *padded));
+      fmt::format("The vocabulary is assumed to be the padded one, {} tokens.", *padded));
   return padded;
 }
 
@@ -158,9 +158,9 @@ void note_vocabulary_padding(const FrameworkSettingsReader& fields, const plan::
     model_words.model->vocabulary = padded;
     return;
   }
-  report.notes.push_back(
-      fmt::format("The vocabulary is taken as {} tokens; Megatron pads it to a multiple of {}.",
-                  model::padded_vocabulary(model_words.model->vocabulary, tensor), multiple));
+  report.notes.push_back(fmt::format(
+      "The vocabulary is assumed to have {} tokens; Megatron pads it to a multiple of {}.",
+      model::padded_vocabulary(model_words.model->vocabulary, tensor), multiple));
 }
 
 }  // namespace stepwright::framework_files

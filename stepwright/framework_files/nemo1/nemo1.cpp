@@ -65,7 +65,7 @@ void read_nemo1_optimizer(const FrameworkSettingsReader& model, DocumentTree& de
   const bool shares = name == "distributed_fused_adam" || name == "mcore_distributed_optim";
   if (!shares && name != "fused_adam" && name != "adam" && name != "adamw") {
     optimizer.find("name")->fail_unsupported(
-        "is read where it is distributed_fused_adam, mcore_distributed_optim, fused_adam, adam or "
+        "is only supported as distributed_fused_adam, mcore_distributed_optim, fused_adam, adam or "
         "adamw");
   }
   derived.set("use_distributed_optimizer", shares);
@@ -95,7 +95,7 @@ void read_nemo1_layers(const FrameworkSettingsReader& model, DocumentTree& deriv
   if (known == words.end()) {
     model.find("activation")
         ->fail_unsupported(
-            "is read where it is gelu, swiglu, fast-swiglu, squared-relu or openai-gelu");
+            "is only supported as gelu, swiglu, fast-swiglu, squared-relu or openai-gelu");
   }
   if (!known->second.empty()) derived.set("activation", known->second);
   if (!model.flag("bias_activation_fusion", true)) derived.set("bias_gelu_fusion", false);

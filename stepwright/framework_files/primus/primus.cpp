@@ -143,7 +143,7 @@ void name_primus_model(const FrameworkSettingsReader& trainer, const UserFacts& 
   }
   model_words.model = model::built_in_model(known);
   report.notes.push_back(
-      fmt::format("{} is taken to be the model {}.", one_line_printable_text(whole), known));
+      fmt::format("{} is assumed to be the model {}.", one_line_printable_text(whole), known));
 }
 
 /// Keys by which files name the files that they override: AMD-AGI/Primus
@@ -242,11 +242,11 @@ PlanDraft read_experiment(const SourceFile& file, Sources others, const UserFact
   }
   const std::string framework = trainer.word("framework", "megatron");
   if (behind && framework != "megatron") {
-    trainer.find("framework")->fail_unsupported("of a post_trainer is read where it is megatron");
+    trainer.find("framework")->fail_unsupported("of a post_trainer is only supported as megatron");
   }
   if (framework != "megatron" && framework != "torchtitan" && framework != "maxtext") {
     trainer.find("framework")
-        ->fail_unsupported("is read where it is megatron, torchtitan or maxtext");
+        ->fail_unsupported("is only supported as megatron, torchtitan or maxtext");
   }
   name_primus_model(trainer, given, draft, report);
   if (framework == "maxtext") {

@@ -86,8 +86,9 @@ void set_verl_update_batch(std::int64_t sequences, std::int64_t micro_batch, pla
   micro = share % above == 0 ? above : below;
   if (micro == micro_batch) return;
   report.notes.push_back(
-      fmt::format("Micro-batches have {} sequences, as {} of a rank are no multiple of {}.", micro,
-                  share, micro_batch));
+      fmt::format("Micro-batches have {} sequences, because the {} sequences of a rank are not a "
+                  "multiple of {}.",
+                  micro, share, micro_batch));
 }
 
 DocumentTree verl_megatron_defaults(const DocumentTree& said) {

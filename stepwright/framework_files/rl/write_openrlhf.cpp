@@ -80,7 +80,7 @@ void add_openrlhf_pools(const plan::Job& job, Arguments& arguments) {
   const auto place = [&](std::string_view name, const plan::SecondModel& model) {
     const bool own = model.place == plan::SecondModelPlace::kOther;
     if (own && model.devices % each != 0) {
-      fail_unsupported(fmt::format("objective.{}: {} devices are no whole nodes of {}", name,
+      fail_unsupported(fmt::format("objective.{}: {} devices do not fill whole nodes of {}", name,
                                    model.devices, each));
     }
     arguments.set(fmt::format("{}.num_nodes", name),

@@ -72,10 +72,10 @@ const model::ModelArchitecture& swift_model(const FrameworkSettingsReader& own,
   }
   if (!model_words.model) {
     if (named.empty()) fail_input(fmt::format("--model is required: {} names no model", file));
-    fail_input(fmt::format(
-        "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
-        "says its sizes",
-        file, one_line_printable_text(named)));
+    fail_input(
+        fmt::format("--model is required: {} names the model {}, which is not built in: give its "
+                    "sizes with --model CONFIG.JSON",
+                    file, one_line_printable_text(named)));
   }
   return *model_words.model;
 }

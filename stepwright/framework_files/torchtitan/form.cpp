@@ -125,8 +125,9 @@ void check_sections(const launch_scripts::PythonConfig& config, const std::strin
     const std::string what = one_line_printable_text(one.expression);
     if (one.name == "training" || one.name == "parallelism") {
       fail_input(fmt::format(
-          "{}:{}: {} is {}, and nothing is executed: write out what it returns{}", name, one.line,
-          one.name, what, launch_scripts::computed_configuration_advice(one.expression, one.line)));
+          "{}:{}: the value of {} is {}, and Stepwright executes no code: write the value out{}",
+          name, one.line, one.name, what,
+          launch_scripts::computed_configuration_advice(one.expression, one.line)));
     }
     const bool given_by_call = one.expression.find('(') != std::string::npos &&
                                !one.expression.starts_with(one.name + "(");

@@ -118,7 +118,7 @@ void read_model_name(const FrameworkSettingsReader& root, const TorchtitanConfig
   model_words.model->count_multi_token = ahead > 0;
   report.notes.push_back(
       sizes ? fmt::format("The flavor {} has the sizes {}.", flavor, model)
-            : fmt::format("The flavor {} is taken to be the model {}.", flavor, model));
+            : fmt::format("The flavor {} is assumed to be the model {}.", flavor, model));
 }
 
 /// Reads a batch counted in tokens, as torchtitan has it since 2026.
@@ -133,7 +133,7 @@ void read_batch_of_tokens(const FrameworkSettingsReader& fields,
   const auto given = fields.find("num_tokens_per_train_step");
   const std::int64_t step = given ? given->integer(-1, kMaxIntegerSetting) : -1;
   if ((step > 0 && step % *batch.length != 0) || *pass % *batch.length != 0) {
-    fields.node().fail(fmt::format("tokens are no whole sequences of {}", *batch.length));
+    fields.node().fail(fmt::format("tokens are not whole sequences of {}", *batch.length));
   }
   plan.micro_batch = *pass / *batch.length;
   if (plan.parallel.pipeline > 1) batch.micro_batches = parallelism.size("num_pp_microbatches");
@@ -168,7 +168,7 @@ void read_titan_batch(const FrameworkSettingsReader& fields,
   if (const auto parts = parallelism.size("num_pp_microbatches")) {
     if (local % *parts != 0) {
       fields.node().fail(
-          fmt::format("batch_size {} is no multiple of pipeline_parallel_microbatches "
+          fmt::format("batch_size {} is not a multiple of pipeline_parallel_microbatches "
                       "{}",
                       local, *parts));
     }
@@ -176,7 +176,7 @@ void read_titan_batch(const FrameworkSettingsReader& fields,
   }
   if (local % plan.micro_batch != 0) {
     fields.node().fail(
-        fmt::format("local_batch_size {} is no multiple of "
+        fmt::format("local_batch_size {} is not a multiple of "
                     "pipeline_parallel_microbatch_size {}",
                     local, plan.micro_batch));
   }

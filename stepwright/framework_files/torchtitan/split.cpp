@@ -29,7 +29,7 @@ void read_parts(DocumentNode parts, plan::Plan& plan) {
   const std::int64_t count = std::ssize(plan.layers);
   if (count % plan.parallel.pipeline != 0) {
     parts.fail(
-        fmt::format("{} parts are no multiple of pipeline {}", count, plan.parallel.pipeline));
+        fmt::format("{} parts are not a multiple of pipeline {}", count, plan.parallel.pipeline));
   }
   plan.schedule.chunks = count / plan.parallel.pipeline;
 }

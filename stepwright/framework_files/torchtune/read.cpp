@@ -74,10 +74,10 @@ void take_commented_run(const SourceFile& file, const UserFacts& given, JobRankC
       if (!extent.devices_of_node)
         extent.devices_of_node = launch_scripts::launcher_option_number(words, "--nproc-per-node");
     }
-    report.notes.push_back(fmt::format(
-        "How many processes there are is that of the command in {}, a comment: --nodes and --gpus "
-        "stand in its place.",
-        place));
+    report.notes.push_back(
+        fmt::format("The number of processes is that of the command in a comment of {}; --nodes "
+                    "and --gpus override it.",
+                    place));
     return;
   }
 }
@@ -93,11 +93,11 @@ void check_recipe(const FrameworkSettingsReader& root) {
   if (is_on(node, "optimizer_in_bwd")) {
     if (root.integer("gradient_accumulation_steps", 1) > 1) {
       node.get("gradient_accumulation_steps")
-          .fail("is above 1 beside optimizer_in_bwd, which torchtune refuses");
+          .fail("is above 1 together with optimizer_in_bwd, which torchtune refuses");
     }
     const auto clip = node.find("clip_grad_norm");
     if (clip && !clip->is_null()) {
-      clip->fail("stands beside optimizer_in_bwd, which torchtune refuses");
+      clip->fail("is set together with optimizer_in_bwd, which torchtune refuses");
     }
   }
   if (is_on(node, "enable_activation_offloading") &&
@@ -108,7 +108,7 @@ void check_recipe(const FrameworkSettingsReader& root) {
   const auto split = node.find("tensor_parallel_dim");
   if (split && !split->is_null() && split->integer(1, kMaxIntegerSetting) > 1 &&
       is_on(root.nested_settings("optimizer").node(), "fused")) {
-    split->fail("is above 1 beside a fused optimizer, which torchtune refuses");
+    split->fail("is above 1 together with a fused optimizer, which torchtune refuses");
   }
 }
 
@@ -269,10 +269,10 @@ void read_tune_batch(const FrameworkSettingsReader& root, const std::string& fil
     flag->fail("asks for tokenizer.max_seq_len, without which torchtune refuses it");
   }
   if (!batch.length && given.batch.empty()) {
-    fail_input(fmt::format(
-        "{}: says no tokenizer.max_seq_len, so that sequences are as long as their documents: "
-        "--set tokenizer.max_seq_len=N is the length to count",
-        file));
+    fail_input(
+        fmt::format("{}: states no tokenizer.max_seq_len, so sequences are as long as their "
+                    "documents: state the length to count with --set tokenizer.max_seq_len=N",
+                    file));
   }
   StatedDocumentPacking words;
   words.packing.too_long = packing::LongDocumentPolicy::kTruncate;

@@ -16,9 +16,10 @@ namespace {
 
 void check_read(const DocumentTree& tree, const std::string& name) {
   if (is_unread(tree)) {
-    fail_input(fmt::format("{}:{}: '{}' is no literal, and nothing is executed: write the value{}",
-                           name, tree.line, one_line_printable_text(tree.text),
-                           computed_configuration_advice(tree.text, tree.line)));
+    fail_input(fmt::format(
+        "{}:{}: '{}' is not a literal, and Stepwright executes no code: write the value{}", name,
+        tree.line, one_line_printable_text(tree.text),
+        computed_configuration_advice(tree.text, tree.line)));
   }
   for (const DocumentTree& item : tree.items) check_read(item, name);
 }

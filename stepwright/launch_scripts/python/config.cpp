@@ -180,7 +180,7 @@ PythonConfig read_python_config(std::span<const PythonFileText> texts,
   }
   if (is_unread(config.tree)) {
     const std::uint32_t at = std::max(config.tree.line, line);
-    fail_input(fmt::format("{}:{}: what {} returns is not followed: {}{}", name, at,
+    fail_input(fmt::format("{}:{}: the result of {} cannot be determined: {}{}", name, at,
                            one_line_printable_text(config.function),
                            one_line_printable_text(config.tree.text),
                            computed_configuration_advice(config.tree.text, at)));

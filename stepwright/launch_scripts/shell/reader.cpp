@@ -36,7 +36,7 @@ void check_source(const ShellSource& source) {
   const auto bad = std::ranges::find_if(source.text, strange);
   if (bad == source.text.end()) return;
   const auto line = 1 + std::count(source.text.begin(), bad, '\n');
-  fail_input(fmt::format("{}:{}: holds a control character ({}), so it is no shell script",
+  fail_input(fmt::format("{}:{}: contains a control character ({}), so it is not a shell script",
                          source.name, line, static_cast<int>(*bad)));
 }
 

@@ -300,7 +300,7 @@ bool ShellInterpreter::go_on_with(NestedShellScript next) {
     return false;
   }
   if (++files_deep_ > kFilesDeep) {
-    budget_.fail(place(line), fmt::format("'{}' goes on with itself again and again", name));
+    budget_.fail(place(line), fmt::format("'{}' runs itself without end", name));
   }
   ShellArguments before = variables_.arguments;
   if (!next.same_shell || !next.arguments.empty()) {

@@ -99,7 +99,7 @@ void ShellWordSplitter::fail_unexpected_character() const {
   if (word.empty()) word = text_.substr(std::min(at_, text_.size()), 1);
   if (at_end()) fail(line_, "the file ends in the middle of a command");
   if (word == "\n") fail(line_, "the line ends in the middle of a command");
-  fail(line_, fmt::format("'{}' stands where no shell takes it", one_line_printable_text(word)));
+  fail(line_, fmt::format("'{}' is not allowed here by a shell", one_line_printable_text(word)));
 }
 
 std::string ShellWordSplitter::script_text_from_position(std::size_t begin) const {

@@ -148,8 +148,9 @@ std::size_t FileByteReader::unpack(std::span<char> into) {
   unpacker.bytes_out += got;
   if (unpacker.bytes_out > kExpandsFreely &&
       unpacker.bytes_out / kMostExpansion > unpacker.bytes_in) {
-    fail_input(fmt::format("{}: unpacks to more than {} times its size at byte {}; no log does",
-                           name_, kMostExpansion, unpacker.bytes_in));
+    fail_input(
+        fmt::format("{}: unpacks to more than {} times its size at byte {}, which no log does",
+                    name_, kMostExpansion, unpacker.bytes_in));
   }
   return got;
 }

@@ -44,7 +44,7 @@ class JsonScanner {
       ++at_;
       members();
     } else {
-      fail("is no JSON document: it begins with neither { nor [");
+      fail("is not a JSON document: it begins with neither { nor [");
     }
     keep_from_here();
     if (skip_spaces()) fail("text after the end");

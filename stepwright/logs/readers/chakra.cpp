@@ -108,9 +108,8 @@ class ChakraReader {
   void read() {
     LogFileReadResult& source = writer_.source();
     rank_ = rank_in_file_name(source.file);
-    source.note(rank_ == kUnknown
-                    ? "The name of the file has no rank, and the trace does not say it."
-                    : "The rank is taken from the name of the file.");
+    source.note(rank_ == kUnknown ? "Neither the name of the file nor the trace states the rank."
+                                  : "The rank is taken from the name of the file.");
     source.note("Sizes of groups are not in this log.");
     bool first = true;
     for (std::string_view message; next(message); first = false) {

@@ -66,7 +66,7 @@ class DeepSpeedRawReader {
     if (root["summary"].get(operations) == simdjson::SUCCESS) read_metadata(root);
     dom::object mapping;
     if (operations.get(mapping) != simdjson::SUCCESS) {
-      fail_input(fmt::format("{}: is no mapping of operations", name_));
+      fail_input(fmt::format("{}: is not a mapping of operations", name_));
     }
     for (const auto [name, sizes] : mapping) operation(name, sizes);
     writer_.source().note("Groups are not logged.");

@@ -192,9 +192,8 @@ class ExecutionTraceReader {
   void finish() {
     LogFileReadResult& source = writer_.source();
     rank_ = rank_in_file_name(source.file);
-    source.note(rank_ == kUnknown
-                    ? "The name of the file has no rank, and the trace does not say it."
-                    : "The rank is taken from the name of the file.");
+    source.note(rank_ == kUnknown ? "Neither the name of the file nor the trace states the rank."
+                                  : "The rank is taken from the name of the file.");
     for (const auto& [name, group] : groups_) {
       source.world = std::max(source.world, group.size);
       for (const std::int64_t rank : group.ranks) source.world = std::max(source.world, rank + 1);

@@ -166,7 +166,7 @@ class FlightRecorderReader {
     LogFileReadResult& source = writer_.source();
     const std::int64_t rank = rank_in_file_name(source.file);
     if (rank == kUnknown) {
-      source.note("The name of the file has no rank, and a dump does not say it.");
+      source.note("Neither the name of the file nor the dump states the rank.");
     }
     if (open_ > 0) {
       source.note(

@@ -85,12 +85,12 @@ LogFormat recognise_log_format(FileByteReader& bytes) {
   if (!found) found = text_format(text);
   if (!found && is_chakra(text)) found = LogFormat::kChakra;
   if (found) return *found;
-  fail_input(fmt::format(
-      "{}: is no log that is known; known are what NCCL prints with NCCL_DEBUG=INFO, "
-      "traces and execution traces of PyTorch, its flight recorder, Chakra, DeepSpeed's "
-      "communication logger, NCCL's profiler plugin and inspector, nccl-tests, and "
-      "ledgers of `stepwright train` (docs/logs.md)",
-      bytes.name()));
+  fail_input(
+      fmt::format("{}: is not a log in a known format; known formats: output of NCCL with "
+                  "NCCL_DEBUG=INFO, traces and execution traces of PyTorch, its flight recorder, "
+                  "Chakra, DeepSpeed's communication logger, NCCL's profiler plugin and inspector, "
+                  "nccl-tests, and ledgers of `stepwright train` (docs/logs.md)",
+                  bytes.name()));
 }
 
 }  // namespace stepwright::logs

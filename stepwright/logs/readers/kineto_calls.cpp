@@ -81,7 +81,7 @@ class KinetoCalls : public KinetoTraceConsumer {
 
   void cannot_parse(std::size_t offset) {
     writer_.source().count_unexplained_line(
-        events_, fmt::format("the event at byte {} is no JSON", offset + 1));
+        events_, fmt::format("the event at byte {} is not JSON", offset + 1));
   }
 
   void kernel(const KinetoEvent& event) {

@@ -90,7 +90,7 @@ class KinetoOperators : public KinetoTraceConsumer {
     if (!launch && !mark && !kernel && from.category != "cpu_op") return;
     if (from.parsed_event_json() == nullptr) {
       fail_input(
-          fmt::format("{}: byte {}: is no JSON; a trace is what export_chrome_trace of "
+          fmt::format("{}: byte {}: is not JSON; a trace is what export_chrome_trace of "
                       "torch.profiler writes",
                       trace_.file, from.offset + 1));
     }

@@ -136,7 +136,7 @@ void assume_group_size(CommunicationLog& log, std::int64_t ranks) {
     if (part) record.payload_bytes = buffer_bytes(record.logged_bytes, log.group_size(record));
     if (unnamed || part) {
       log.sources[static_cast<std::size_t>(record.source)].note(
-          fmt::format("Groups of unknown size are taken to be of {} ranks.", ranks));
+          fmt::format("Groups of unknown size are assumed to have {} ranks.", ranks));
     }
   });
 }

@@ -405,7 +405,8 @@ class CodeReader {
     const Row* end = std::find_if(row + 1, last, [](const Row& r) { return r.begins; });
     for (const Row* next = row + 1; next != end; ++next) take(*next, next->mark);
     if (!left_.empty() && left_.front() != ' ') {
-      fail_at({row + 1, end}, fmt::format("{} is not followed by", marks_.back().code), word());
+      fail_at({row + 1, end}, fmt::format("after {} stands the unknown part", marks_.back().code),
+              word());
     }
   }
 
@@ -419,7 +420,7 @@ class CodeReader {
     if (!words) return false;
     const auto at = static_cast<std::size_t>(&row - rows().data());
     if (seen_.test(at)) {
-      fail_input(fmt::format("the code \"{}\" says {} twice: give one code",
+      fail_input(fmt::format("the plan code \"{}\" states {} twice: state it once",
                              one_line_printable_text(code_), row.field));
     }
     seen_.set(at);
@@ -451,11 +452,11 @@ class CodeReader {
     const Row* meant = find_row([&](const Row& row) {
       return row.begins && !row.mark.empty() && left_.starts_with(row.mark);
     });
-    if (meant == nullptr) fail_at(rows(), "a plan's code has no", word());
+    if (meant == nullptr) fail_at(rows(), "unknown part", word());
     const std::size_t mark = meant->mark.size();
     const std::string_view whole =
         left_.substr(0, mark + length(meant->follows, left_.substr(mark)));
-    fail_at({meant, 1}, "a plan's code has no",
+    fail_at({meant, 1}, "unknown part",
             std::max(word(), whole, [](auto a, auto b) { return a.size() < b.size(); }));
   }
 
@@ -463,7 +464,7 @@ class CodeReader {
 
   [[noreturn]] void fail_at(std::span<const Row> rows, const std::string& what,
                             std::string_view found) const {
-    fail_input(fmt::format("the code \"{}\": {} \"{}\"; there may stand {}",
+    fail_input(fmt::format("the plan code \"{}\": {} \"{}\"; allowed here: {}",
                            one_line_printable_text(code_), what, one_line_printable_text(found),
                            rows.empty() ? "nothing" : labels(rows)));
   }
@@ -507,7 +508,7 @@ std::string legend_of_plan_codes(const std::vector<Plan>& plans) {
     const Row& row = rows()[i];
     if (marks.test(i)) entries.push_back(fmt::format("{} {}", row.label, row.legend));
   }
-  return wrapped(fmt::format("Codes: {}. `stepwright explain CODE` says one in words.",
+  return wrapped(fmt::format("Codes: {}. `stepwright explain CODE` explains a code.",
                              fmt::join(entries, "; ")));
 }
 

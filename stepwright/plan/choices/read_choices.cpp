@@ -21,7 +21,7 @@ constexpr std::int64_t kMostNanoseconds = 3'600'000'000'000;
 template <class Words, class Name = std::identity>
 void refuse_future(DocumentNode node, const Words& future, Name name = {}) {
   if (!node.is_scalar() || std::ranges::find(future, node.text(), name) == std::end(future)) return;
-  node.fail_unsupported(fmt::format("{} is known but nothing covers it yet", node.text()));
+  node.fail_unsupported(fmt::format("{} is known but not supported yet", node.text()));
 }
 
 /// True if a scalar is one of the words for "not used".
@@ -72,8 +72,8 @@ schedule::PipelineScheduleKind read_schedule_kind(DocumentNode node) {
   const schedule::PipelineScheduleKind kind = node.choice(schedule::kScheduleKindNames);
   if (!schedule::traits_of(kind).runs) {
     node.fail_unsupported(
-        "every chunk would lie on two positions, which no plan covers yet; dualpipev is the same "
-        "on half the positions");
+        "dualpipe places every chunk on two positions, which is not supported; use dualpipev, the "
+        "same order on half the positions");
   }
   return kind;
 }
@@ -94,7 +94,7 @@ Sharding read_state_sharding(DocumentNode node, const PlanFileReading& reading) 
     for (const ShardingAlias& alias : kShardingAliases) known.push_back(alias.name);
     if (sharding) {
       node.fail(
-          fmt::format("{} is no strategy: optimizer states are split at least as finely as "
+          fmt::format("{} is not a strategy: optimizer states are split at least as finely as "
                       "parameters and gradients (one of {})",
                       word, join_with_commas(known)));
     }
@@ -148,7 +148,8 @@ ActivationRecomputation read_recompute_mapping(DocumentNode node) {
   if (!every && !first && !modules && !stages) {
     node.fail("must name every, first, modules, stages or several");
   }
-  if (every && first) first->fail("cannot stand beside every: each says which layers are meant");
+  if (every && first)
+    first->fail("cannot be given together with every: both state which layers are recomputed");
   ActivationRecomputation recompute;
   if (every) recompute = {.kind = RecomputeKind::kEvery, .every = read_positive_number(*every)};
   if (first) recompute = {.kind = RecomputeKind::kEvery, .first = read_positive_number(*first)};
@@ -265,7 +266,7 @@ OffloadModuleSet read_offload_modules(DocumentNode node) {
 void check_offload_value(DocumentNode node, std::span<const std::string_view> parts) {
   if (says_no(node)) return;
   if (!node.is_mapping()) {
-    node.fail("must say what of it lies on the host, as in {optimizer: 0.5}");
+    node.fail("must state what lies in host memory, as in {optimizer: 0.5}");
   }
   node.allow_only_keys(parts);
 }

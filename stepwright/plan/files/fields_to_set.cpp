@@ -32,14 +32,15 @@ struct Idle {
 };
 constexpr Idle kIdle[] = {
     {"job.stepwright", "the job is read in the words of its plan"},
-    {"job.search", "it says what tune may choose, and a plan has chosen: set its own fields"},
+    {"job.search",
+     "search limits what tune may choose, and a plan contains the choices: set fields of the plan"},
     {"job.run", "no step depends on it: `stepwright run` has an option for each of its keys"},
-    {"job.cluster.source", "it says where numbers come from and changes none"},
-    {"job.cluster.fit", "it says where constants come from and changes none"},
-    {"job.cluster.device.source", "it says where numbers come from and changes none"},
+    {"job.cluster.source", "it states where numbers come from and changes none"},
+    {"job.cluster.fit", "it states where constants come from and changes none"},
+    {"job.cluster.device.source", "it states where numbers come from and changes none"},
     {"job.model.base",
-     "the model is written out in full, so nothing of the base would be left: model=NAME takes "
-     "another model"}};
+     "the model is written out in full, so its base has no effect: set model=NAME to use another "
+     "model"}};
 
 /// True if a path is the source of a network level inside or outside the node:
 /// `job.cluster.levels.0.source`.
@@ -53,18 +54,18 @@ std::string reason_idle(std::string_view path, const Job& job) {
   const auto* idle = std::ranges::find_if(
       kIdle, [&](const Idle& each) { return is_at_or_below(path, each.path); });
   if (idle != std::end(kIdle)) return std::string(idle->reason);
-  if (is_source_of_level(path)) return "it says where numbers come from and changes none";
+  if (is_source_of_level(path)) return "it states where numbers come from and changes none";
   const bool of_memory = path == "job.objective.memory_limit" ||
                          path == "job.objective.memory_reserve" ||
                          path == "job.objective.memory_confidence";
   if (is_at_or_below(path, "job.objective") && !of_memory) {
-    return "it says what tune looks for; of an objective only memory_limit, memory_reserve "
-           "and memory_confidence matter to a plan";
+    return "it states what tune searches for; only memory_limit, memory_reserve and "
+           "memory_confidence of an objective matter to a plan";
   }
   const std::string_view inner = path.starts_with("job.") ? path.substr(4) : "";
   const std::string_view key = inner.substr(0, inner.find('.'));
   if (is_among(key, kAllPlanFileKeys)) {
-    return fmt::format("it fixes what tune may choose; the plan's own is {}",
+    return fmt::format("it fixes what tune may choose; the field of the plan is {}",
                        one_line_printable_text(inner));
   }
   static constexpr std::string_view kOfExperts[] = {"routing", "dispatcher", "imbalance",
@@ -153,7 +154,7 @@ std::string full_path_of_settable_field(std::string_view field, const Job& job,
                                         const std::string& name) {
   std::string path = full_path(field, job, name);
   const std::string reason = reason_idle(path, job);
-  if (!reason.empty()) fail_input(fmt::format("{}: would change nothing: {}", name, reason));
+  if (!reason.empty()) fail_input(fmt::format("{}: has no effect: {}", name, reason));
   return path;
 }
 

@@ -48,12 +48,12 @@ std::string cluster_comment(const cluster::Cluster& cluster) {
 std::string batch_comment(const NewJobValues& job) {
   if (job.trained != NewJobTrainingKind::kPretrain) {
     return fmt::format(
-        "# Of one step, over all GPUs: {}, each filled up to {} tokens. `lengths` and\n"
+        "# Sequences of one step, over all GPUs: {}, each filled up to {} tokens. `lengths` and\n"
         "# `packing` (docs/formats.md, \"Batch\") say how long they really are, and how they are "
         "packed.\n",
         count_with_noun(job.sequences, "example"), format_count(job.length));
   }
-  return fmt::format("# Of one step, over all GPUs: {} tokens.\n",
+  return fmt::format("# Sequences of one step, over all GPUs: {} tokens.\n",
                      format_count(job.sequences * job.length));
 }
 
@@ -74,13 +74,12 @@ std::string other_keys(const NewJobValues& job) {
   std::string text;
   if (job.framework.empty()) {
     text +=
-        "# Plan only what this one runs (`stepwright list frameworks`); without it `tune` takes "
-        "the one\n"
-        "# whose files start the fastest plan.\n"
+        "# Plan only what this framework runs (`stepwright list frameworks`); by default `tune` "
+        "chooses the\n# framework whose files start the fastest plan.\n"
         "# framework: megatron-core\n\n";
   }
   return text + fmt::format(
-                    "# What matrix products take in: {}.\n"
+                    "# Type of the inputs of matrix products: {}.\n"
                     "# precision: bf16\n\n"
                     "# One of {}.\n"
                     "# optimizer: adam\n\n"
@@ -119,8 +118,8 @@ std::string new_job_file_text(const NewJobValues& job, const std::string& name) 
   text += "\n" + cluster_comment(job.described) + said("cluster");
   text += "\n" + batch_comment(job) + said("batch");
   if (mapping.find("objective") != nullptr) {
-    text += "\n# Examples with answers are learnt, from a model that is trained already.\n" +
-            said("objective");
+    text +=
+        "\n# Finetuning: a trained model learns from examples with answers.\n" + said("objective");
   }
   if (mapping.find("adapters") != nullptr) {
     text +=
@@ -129,11 +128,10 @@ std::string new_job_file_text(const NewJobValues& job, const std::string& name) 
         said("adapters");
   }
   if (!job.framework.empty()) {
-    text += "\n# Only what this framework runs is planned (`stepwright list frameworks`).\n" +
+    text += "\n# Only plans that this framework runs (`stepwright list frameworks`).\n" +
             said("framework");
   }
-  return text +
-         "\n# What follows has defaults; without its leading `# ` a key says otherwise.\n\n" +
+  return text + "\n# The keys below have defaults; remove the leading `# ` to change one.\n\n" +
          other_keys(job);
 }
 

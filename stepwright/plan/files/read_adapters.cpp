@@ -77,7 +77,7 @@ void check_joined(DocumentNode node, const model::LoraAdapters& adapters,
     const model::AdapterTargets here = adapters.targets & word.targets;
     if (here.none() || here == (word.targets & possible)) continue;
     node.fail(fmt::format(
-        "a joined adapter is of all of {}: name it, or set adapters.joined: false", word.name));
+        "a joined adapter needs all of {}: name it, or set adapters.joined: false", word.name));
   }
 }
 
@@ -116,7 +116,8 @@ DType read_base(DocumentNode node, const Job& job) {
 model::LoraAdapters read_adapters(DocumentNode node, const Job& job) {
   node.allow_only_keys({"rank", "alpha", "targets", "dropout", "base", "joined"});
   const model::AdapterTargets possible = model::possible_adapter_targets(job.model);
-  if (possible.none()) node.fail("the model has no product that an adapter could stand beside");
+  if (possible.none())
+    node.fail("the model has no matrix product to which an adapter could be added");
   model::LoraAdapters adapters;
   adapters.joined = framework_defaults(job.framework).joined_adapters;
   if (const auto joined = node.find("joined")) adapters.joined = joined->boolean();

@@ -36,7 +36,7 @@ void read_packed(DocumentNode parent) {
   const auto packed = parent.find("packed");
   if (packed && packed->boolean()) {
     packed->fail_unsupported(
-        "says too little: state batch.lengths (how long documents are) and batch.packing (how they "
+        "is not enough: state batch.lengths (how long documents are) and batch.packing (how they "
         "are packed) instead");
   }
 }
@@ -74,8 +74,9 @@ void read_images(DocumentNode node, Job& job) {
   const auto count = mapping ? node.find("count") : node;
   if (count) encoder->images = count->number(0, model::kMaxImagesPerSequence);
   if (encoder->images > 0 && encoder->parameters == 0) {
-    node.fail(fmt::format("nobody counted the model's encoder ({}): its images can be left out (0)",
-                          one_line_printable_text(encoder->name)));
+    node.fail(fmt::format(
+        "the parameter count of the encoder ({}) is unknown: set batch.images to 0 to leave it out",
+        one_line_printable_text(encoder->name)));
   }
   const auto patches = mapping ? node.find("patches") : std::nullopt;
   if (patches)
@@ -90,7 +91,7 @@ void read_batch(DocumentNode node, const std::filesystem::path& directory, Job& 
   node.allow_only_keys({"sequences", "tokens", "length", "lengths", "packing", "packed", "images"});
   const auto tokens = node.find("tokens");
   if (tokens && node.find("sequences")) {
-    tokens->fail("beside sequences: one of the two says how large the batch is");
+    tokens->fail("cannot be given together with sequences: both state the size of the batch");
   }
   require_mapping_keys(node, {tokens ? "tokens" : "sequences", "length"});
   if (!tokens) job.sequences = read_batch_count(node, "sequences", job);
@@ -156,7 +157,8 @@ constexpr std::string_view kOldCrossEntropy = "fused_cross_entropy";
 CrossEntropyKernel read_cross_entropy(DocumentNode node, CrossEntropyKernel usual) {
   const auto word = node.find("cross_entropy");
   const auto old = node.find(kOldCrossEntropy);
-  if (word && old) old->fail("beside cross_entropy: one of the two says how the loss is taken");
+  if (word && old)
+    old->fail("cannot be given together with cross_entropy: both state how the loss is computed");
   if (word) return word->choice(kCrossEntropyNames);
   if (!old) return usual;
   return old->boolean() ? CrossEntropyKernel::kCompiled : CrossEntropyKernel::kUnfused;
@@ -196,9 +198,7 @@ void check_targets(DocumentNode node, const Objective& objective) {
       (objective.target_step_time_s > 0 ? 1 : 0) + (objective.target_tokens_per_s > 0 ? 1 : 0);
   const bool smallest = objective.kind == TunerObjectiveKind::kSmallestCluster;
   if (smallest && targets != 1) {
-    node.fail(
-        "smallest_cluster needs target_step_time (seconds) or target_tokens_per_s, one of "
-        "them");
+    node.fail("smallest_cluster needs either target_step_time (seconds) or target_tokens_per_s");
   }
   if (!smallest && targets != 0) node.fail("targets belong to smallest_cluster");
 }
@@ -268,7 +268,7 @@ void read_objectives(DocumentNode node, Job& job) {
   }
   for (const std::string_view key : training_method_keys()) {
     const auto given = node.is_mapping() ? node.find(key) : std::nullopt;
-    if (given) given->fail("belongs to the kinds dpo, grpo and ppo");
+    if (given) given->fail("only the kinds dpo, grpo and ppo have this key");
   }
 }
 

@@ -49,7 +49,7 @@ void read_speed(DocumentNode node, RolloutSettings& rollout) {
   const auto time = node.find("seconds");
   if (rate && time) {
     time->fail(
-        "cannot be given beside tokens_per_s: one of them says how fast sequences are generated");
+        "cannot be given together with tokens_per_s: both state how fast sequences are generated");
   }
   if (rate) rollout.tokens_per_s = require_positive_value(*rate, rate->number(0, kMostTokensPerS));
   if (time) {
@@ -118,12 +118,12 @@ void read_second_models(DocumentNode node, TrainingMethod& method) {
   if (const auto given = node.find("reference")) {
     method.reference = read_second_model(*given);
     if (preferences && method.reference.place == SecondModelPlace::kNone) {
-      given->fail("must not be none: dpo learns against a reference");
+      given->fail("must not be none: dpo needs a reference model");
     }
   }
   const auto critic = node.find("critic");
   if (method.kind != TrainingMethodKind::kPpo) {
-    if (critic) critic->fail("belongs to ppo");
+    if (critic) critic->fail("only ppo has a critic: remove the key");
     return;
   }
   method.critic.place = SecondModelPlace::kSame;

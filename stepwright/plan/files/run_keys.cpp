@@ -32,17 +32,19 @@ double read_run_setting_number(DocumentNode node, const TrainingRunSettingKey& k
 
 std::string contradiction_in_run_settings(const TrainingRunSettings& s) {
   if (s.device_mttf_s && s.failures_per_device_hour) {
-    return "device_mttf and failures_per_device_hour say the same: give one of them";
+    return "device_mttf and failures_per_device_hour both state how often devices fail: give only "
+           "one";
   }
   if (s.evaluation && (s.evaluation_tokens || s.evaluation_every)) {
-    return "evaluation is a share of the time, evaluation_tokens and evaluation_every say it "
-           "otherwise: give one of them";
+    return "evaluation and evaluation_tokens with evaluation_every both state the time of "
+           "evaluation: give only one";
   }
   if (s.evaluation_tokens.has_value() != s.evaluation_every.has_value()) {
-    return "evaluation_tokens and evaluation_every belong together: give both";
+    return "evaluation_tokens and evaluation_every are only allowed together: give both";
   }
   if (s.host_copy_bytes_per_s && s.checkpoints != CheckpointWriting::kAsynchronous) {
-    return "host_copy has an effect with checkpoints: asynchronous alone";
+    return "host_copy has an effect only with `checkpoints: asynchronous`: set it, or remove "
+           "host_copy";
   }
   return "";
 }

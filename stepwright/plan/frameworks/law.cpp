@@ -55,7 +55,7 @@ std::string whose(const TrainingFramework& framework) {
 std::string with_text(const FrameworkSupport& law, FrameworkProperty ability, DegreeSet degrees,
                       const WordSet& allowed) {
   if (allowed != law.supported_property_words(ability, degrees))
-    return " beside the rest of the plan";
+    return " together with the rest of the plan";
   const WordSet& here = law.supported_property_words(ability, degrees);
   std::string text;
   const std::vector<std::string>& names =
@@ -225,10 +225,11 @@ std::vector<UnsupportedChoice> choices_unsupported_by_framework(const TrainingFr
   for (const FrameworkProperty ability : law.choices_unsupported_by_framework(job, usual)) {
     const WordSet allowed = law.supported_property_words(ability, job, usual);
     const WordSet refused = property_values_of_plan(ability, job, usual) & ~allowed;
-    all.push_back({ability, fmt::format("{} {}: {} runs {}{}", name_of(kAbilityNames, ability),
-                                        property_words_text(ability, refused), whose(framework),
-                                        property_words_text(ability, allowed),
-                                        with_text(law, ability, degrees, allowed))});
+    all.push_back(
+        {ability, fmt::format("{} {}: {} supports only {}{}", name_of(kAbilityNames, ability),
+                              property_words_text(ability, refused), whose(framework),
+                              property_words_text(ability, allowed),
+                              with_text(law, ability, degrees, allowed))});
   }
   const Plan bucketed = law.with_framework_bucket_sizes(job, usual);
   if (bucketed != usual) {

@@ -18,7 +18,7 @@ bool unfused_context(const Job& job, const Plan& plan) {
 std::string unfused_context_values(const Job& /*job*/, const Plan& plan) {
   return "kernels.attention is unfused and context_kind " +
          std::string(name_of(kContextKindNames, plan.context_kind)) +
-         ": nothing covers scores of a part of the keys yet";
+         ": scores of a part of the keys are not supported yet";
 }
 
 void repair_unfused_context(NearestLegalPlanSearch& repairs) {
@@ -37,7 +37,7 @@ bool cuts_resting_layers(const Job& job, const Plan& plan) {
 
 std::string frozen_step_values(const Job& /*job*/, const Plan& plan) {
   return "pipeline " + std::to_string(plan.parallel.pipeline) +
-         " cuts layers that have no backward, and nothing covers that yet";
+         " splits layers that have no backward, which is not supported yet";
 }
 
 void repair_frozen_step(NearestLegalPlanSearch& repairs) {
@@ -57,7 +57,7 @@ std::string multi_token_values(const Job& job, const Plan& /*plan*/) {
   return "model.count_multi_token with position " +
          std::string(name_of(model::kPositionNames, job.model.position)) +
          (job.model.embedding_norm ? " and a norm of the embedding" : "") +
-         ": nothing covers multi-token layers that add more to embedded tokens yet";
+         ": multi-token layers that add more to embedded tokens are not supported yet";
 }
 
 void leave_multi_token_out(NearestLegalPlanSearch& repairs) {

@@ -66,7 +66,7 @@ bool sequence_without_tensor(const Job& /*job*/, const Plan& plan) {
 }
 
 std::string sequence_without_tensor_values(const Job& /*job*/, const Plan& /*plan*/) {
-  return "sequence_parallel cuts over the tensor ranks, and tensor is 1";
+  return "sequence_parallel splits tokens over the tensor ranks, but tensor is 1";
 }
 
 void drop_sequence_parallel(NearestLegalPlanSearch& repairs) {

@@ -15,8 +15,8 @@ bool no_experts(const Job& job, const Plan& plan) {
 }
 
 std::string no_experts_values(const Job& job, const Plan& plan) {
-  return fmt::format("expert {} and expert_tensor {}, and {} has no experts", plan.parallel.expert,
-                     plan.parallel.expert_tensor, job.model_name);
+  return fmt::format("expert is {} and expert_tensor {}, but {} has no experts",
+                     plan.parallel.expert, plan.parallel.expert_tensor, job.model_name);
 }
 
 void drop_expert_parallel(NearestLegalPlanSearch& repairs) {

@@ -76,9 +76,10 @@ bool wrong_world(const Job& job, const Plan& plan) {
 
 std::string world_values(const Job& job, const Plan& plan) {
   const ParallelismDegrees& degrees = plan.parallel;
-  return fmt::format("tensor {} x context {} x data {} x pipeline {} are not the {} devices",
-                     degrees.tensor, degrees.context, degrees.data, degrees.pipeline,
-                     job.cluster.devices());
+  return fmt::format(
+      "the product of tensor {}, context {}, data {} and pipeline {} must be {}, the number of "
+      "devices",
+      degrees.tensor, degrees.context, degrees.data, degrees.pipeline, job.cluster.devices());
 }
 
 void repair_world(NearestLegalPlanSearch& repairs) {

@@ -122,7 +122,7 @@ bool unknown_link(const Job& job, const Plan& plan) {
 }
 
 std::string link_values(const Job& job, const Plan& /*plan*/) {
-  return fmt::format("offload of {}, which says nothing of cluster.device.host_link",
+  return fmt::format("offload on {}, which does not state cluster.device.host_link",
                      job.cluster.name);
 }
 
@@ -132,7 +132,7 @@ bool too_little_host_memory(const Job& job, const Plan& plan) {
 }
 
 std::string host_memory_values(const Job& job, const Plan& plan) {
-  return fmt::format("{:.3g}% of the optimizer are {} for a node, whose host has {}",
+  return fmt::format("{:.3g}% of the optimizer need {} of host memory on a node, which has {}",
                      100 * plan.offload.optimizer, format_bytes(min_host_memory_bytes(job, plan)),
                      format_bytes(job.cluster.host.memory_bytes));
 }

@@ -96,8 +96,8 @@ std::string NearestLegalPlanSearch::nearest_legal_plans_text() const {
     return text;
   };
   if (!found_.empty()) return "nearest legal: " + listed(found_);
-  if (partial_.empty()) return "no plan near it is legal";
-  return "no plan near it is legal; this rule alone would allow " + listed(partial_);
+  if (partial_.empty()) return "no similar plan is legal";
+  return "no similar plan is legal; this rule alone would allow " + listed(partial_);
 }
 
 }  // namespace stepwright::plan

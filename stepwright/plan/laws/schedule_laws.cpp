@@ -118,15 +118,15 @@ bool too_many_chunks(const Job& /*job*/, const Plan& plan) {
 std::string many_chunks_values(const Job& /*job*/, const Plan& plan) {
   const std::int64_t most = range_of(plan).most;
   if (traits(plan).several_apart) {
-    return fmt::format("the schedule {} has 1 chunk where pipeline is 1, and chunks is {}",
+    return fmt::format("the schedule {} has 1 chunk if pipeline is 1, but chunks is {}",
                        kind_of(plan), plan.schedule.chunks);
   }
   if (most > 1) {
-    return fmt::format("the schedule {} has {} chunks, and chunks is {}", kind_of(plan), most,
+    return fmt::format("the schedule {} has {} chunks, but chunks is {}", kind_of(plan), most,
                        plan.schedule.chunks);
   }
-  return fmt::format("{} chunks need the interleaved schedule, and it is {}", plan.schedule.chunks,
-                     kind_of(plan));
+  return fmt::format("{} chunks need the interleaved schedule, but the schedule is {}",
+                     plan.schedule.chunks, kind_of(plan));
 }
 
 void repair_many_chunks(NearestLegalPlanSearch& repairs) {
@@ -143,7 +143,7 @@ bool too_few_chunks(const Job& /*job*/, const Plan& plan) {
 
 std::string few_chunks_values(const Job& /*job*/, const Plan& plan) {
   const std::int64_t least = range_of(plan).least;
-  return fmt::format("the schedule {} has {}{} chunks, and chunks is {}", kind_of(plan),
+  return fmt::format("the schedule {} has {}{} chunks, but chunks is {}", kind_of(plan),
                      range_of(plan).most > least ? "at least " : "", least, plan.schedule.chunks);
 }
 
@@ -158,7 +158,7 @@ bool pipeline_missing(const Job& /*job*/, const Plan& plan) {
 }
 
 std::string pipeline_missing_values(const Job& /*job*/, const Plan& plan) {
-  return fmt::format("the schedule {} needs a pipeline, and pipeline is 1", kind_of(plan));
+  return fmt::format("the schedule {} needs a pipeline, but pipeline is 1", kind_of(plan));
 }
 
 void repair_to_plain(NearestLegalPlanSearch& repairs) {
@@ -197,7 +197,8 @@ std::string strands_values(const Job& /*job*/, const Plan& plan) {
     if (definition->traits.pairs && definition->traits.runs) pairing.push_back(name);
   }
   return fmt::format(
-      "strands is {}, and the schedule {} has no forward beside a backward ({} and {} have)",
+      "strands is {}, but the schedule {} runs no forward at the same time as a backward (the "
+      "schedules {} and {} do)",
       plan.schedule.strands, kind_of(plan),
       fmt::join(std::span(pairing).first(pairing.size() - 1), ", "), pairing.back());
 }
@@ -248,7 +249,7 @@ bool uncovered_vocabulary(const Job& job, const Plan& plan) {
 }
 
 std::string vocabulary_values(const Job& job, const Plan& plan) {
-  return fmt::format("the schedule {} with {}: nothing covers that yet", kind_of(plan),
+  return fmt::format("the schedule {} with {} is not supported yet", kind_of(plan),
                      beside_vocabulary(job, plan));
 }
 
@@ -257,7 +258,7 @@ bool strands_of_one(const Job& job, const Plan& plan) {
 }
 
 std::string strands_of_one_values(const Job& /*job*/, const Plan& /*plan*/) {
-  return "two strands are two micro-batches, and a step has 1";
+  return "strands is 2 and needs 2 micro-batches, but a step has 1";
 }
 
 void repair_strands_of_one(NearestLegalPlanSearch& repairs) {
@@ -332,7 +333,7 @@ bool too_many_passes(const Job& job, const Plan& plan) {
 std::string passes_values(const Job& job, const Plan& plan) {
   return fmt::format(
       "micro-batches {} x pipeline {} x chunks {} are more than {} passes of a step, which are "
-      "played one by one",
+      "simulated one by one",
       micro_batches_per_pipeline(job, plan), plan.parallel.pipeline, plan.schedule.chunks,
       kMostPasses);
 }

@@ -41,7 +41,7 @@ bool group_cut(const Job& /*job*/, const Plan& plan) {
 std::string group_values(const Job& /*job*/, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
   if (!sharding.uses(StateShardingScope::kInner)) {
-    return fmt::format("group {} has no use in {}, which splits nothing inside groups",
+    return fmt::format("group {} has no effect in {}, which splits nothing inside groups",
                        sharding.group, sharding_letters(sharding));
   }
   return fmt::format("group {} does not cut context {} x data {} into equal runs of ranks",
@@ -63,11 +63,11 @@ bool expert_group_cut(const Job& job, const Plan& plan) {
 std::string expert_group_values(const Job& job, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
   if (!job.model.experts) {
-    return fmt::format("expert_group {}, and {} has no experts", sharding.expert_group,
+    return fmt::format("expert_group is {}, but {} has no experts", sharding.expert_group,
                        job.model_name);
   }
   if (!sharding.uses(StateShardingScope::kInner)) {
-    return fmt::format("expert_group {} has no use in {}, which splits nothing inside groups",
+    return fmt::format("expert_group {} has no effect in {}, which splits nothing inside groups",
                        sharding.expert_group, sharding_letters(sharding));
   }
   return fmt::format("expert_group {} does not divide the {} ranks that hold the same experts",
@@ -161,7 +161,7 @@ std::string stage_values(const Job& /*job*/, const Plan& plan) {
     const bool there = stage.position >= 0 && stage.position < plan.parallel.pipeline;
     if (!there) absent.push_back(stage.position);
   }
-  return fmt::format("recompute names stage {}, and the pipeline has stages 0 to {}",
+  return fmt::format("recompute names stage {}, but the pipeline has stages 0 to {}",
                      fmt::join(absent, ", "), plan.parallel.pipeline - 1);
 }
 

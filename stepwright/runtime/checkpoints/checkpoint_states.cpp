@@ -198,12 +198,12 @@ void load_checkpoint_states(RankState& rank, checkpoint::CheckpointShardReader& 
   const checkpoint::CheckpointIndex& index = reader.index();
   const std::string where = reader.directory().string();
   if (index.dtype != checkpoint_state_dtype(rank)) {
-    fail_input(fmt::format("{}: its states are {}, those of this plan's precision {}", where,
+    fail_input(fmt::format("{}: its states are {}, but this plan's precision needs {}", where,
                            index.dtype, checkpoint_state_dtype(rank)));
   }
   if (index.states != checkpoint_state_names(rank)) {
-    fail_input(fmt::format("{}: of another optimizer: it holds {}, this plan needs {}", where,
-                           fmt::join(index.states, ", "),
+    fail_input(fmt::format("{}: of another optimizer: it contains {}, but this plan needs {}",
+                           where, fmt::join(index.states, ", "),
                            fmt::join(checkpoint_state_names(rank), ", ")));
   }
   for (StoredParameter* parameter : rank.store.kept()) {

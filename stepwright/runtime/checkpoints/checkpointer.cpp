@@ -59,7 +59,7 @@ void Checkpointer::open() {
   const auto last = checkpoint::last_checkpoint(directory);
   if (last && !rank_.options.resume) {
     fail_input(
-        fmt::format("--checkpoint: {} is there already; continue it with --resume, or name "
+        fmt::format("--checkpoint: {} exists already; continue it with --resume, or name "
                     "another directory",
                     last->string()));
   }
@@ -91,10 +91,9 @@ void Checkpointer::check_run(const checkpoint::CheckpointShardReader& reader) co
   same("job.batch.length", old.length, run_.length);
   check_data(reader);
   if (!old.base.empty() && run_.base.empty()) {
-    fail_input(
-        fmt::format("{}: the weights that it does not hold, which are frozen, were those of {}: "
-                    "say --weights-from again",
-                    reader.directory().string(), old.base));
+    fail_input(fmt::format(
+        "{}: it does not contain the frozen weights, which came from {}: give --weights-from again",
+        reader.directory().string(), old.base));
   }
   const std::int64_t sequences = rank_.job.sequences;
   same("job.batch.sequences", old.step > 0 ? old.samples / old.step : sequences, sequences);
@@ -102,7 +101,8 @@ void Checkpointer::check_run(const checkpoint::CheckpointShardReader& reader) co
 
 std::string Checkpointer::resume_from_last_checkpoint() {
   if (last_.empty()) {
-    return fmt::format("{} holds no checkpoint yet: begins with step 1", rank_.options.checkpoint);
+    return fmt::format("{} contains no checkpoint yet: training begins with step 1",
+                       rank_.options.checkpoint);
   }
   std::string said = "+";
   std::string note;
@@ -116,11 +116,11 @@ std::string Checkpointer::resume_from_last_checkpoint() {
     }
     load_checkpoint_states(rank_, reader);
     rank_.step = reader.index().run.step;
-    note = fmt::format("goes on from {}: step {} is next", last_, rank_.step + 1);
+    note = fmt::format("training continues from {} with step {}", last_, rank_.step + 1);
     if (reader.index().run.data_sum.empty()) {
       note +=
-          "; it does not say which data it was trained on: only the number of tokens was compared "
-          "with that of --data";
+          "; it does not state its training data: only the number of tokens was compared with that "
+          "of --data";
     }
   } catch (const Error& error) {
     said = std::string("-") + error.what();

@@ -43,14 +43,14 @@ MegatronDatasetIndex read_megatron_index(const std::filesystem::path& data) {
     fail_input(fmt::format("{}: {}", path.string(), what));
   };
   if (bytes.size() < kHeaderBytes || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
-    fail("is no index of a Megatron data set");
+    fail("is not an index of a Megatron data set");
   }
   const auto version = read_at<std::uint64_t>(bytes, 9);
   if (version != 1) fail(fmt::format("has version {}; only 1 is known", version));
   MegatronDatasetIndex index;
   const auto code = read_at<std::uint8_t>(bytes, 17);
   index.token_bytes = token_width(code);
-  if (index.token_bytes == 0) fail(fmt::format("type code {} is no type of tokens", code));
+  if (index.token_bytes == 0) fail(fmt::format("type code {} is not a type of tokens", code));
   index.sequences = read_at<std::int64_t>(bytes, 18);
   const auto left = static_cast<std::int64_t>(bytes.size() - kHeaderBytes);
   if (index.sequences < 0 || index.sequences > left / 4) fail("is truncated");

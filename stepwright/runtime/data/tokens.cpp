@@ -50,7 +50,8 @@ TokenFileFormat data_file_token_format(const std::filesystem::path& path, std::s
   for (const auto& entry : kTokenFormatNames) {
     if (entry.name == word) return entry.value;
   }
-  fail_input(fmt::format("--data-format: '{}' is none of text, uint16, uint32, megatron", word));
+  fail_input(
+      fmt::format("--data-format: '{}' must be one of text, uint16, uint32, megatron", word));
 }
 
 TokenFile::TokenFile(const std::filesystem::path& path, TokenFileFormat format,
@@ -59,7 +60,7 @@ TokenFile::TokenFile(const std::filesystem::path& path, TokenFileFormat format,
   const auto bytes = static_cast<std::int64_t>(file_.bytes().size());
   if (bytes % width_ != 0) {
     fail_input(
-        fmt::format("{}: {} bytes are no whole number of {}-byte tokens; it is truncated "
+        fmt::format("{}: {} bytes are not a whole number of {}-byte tokens; the file is truncated "
                     "or of another format",
                     path.string(), bytes, width_));
   }
@@ -67,8 +68,8 @@ TokenFile::TokenFile(const std::filesystem::path& path, TokenFileFormat format,
   if (format == TokenFileFormat::kMegatron) {
     const std::int64_t expected = read_megatron_index(path).tokens;
     if (expected != size_) {
-      fail_input(fmt::format("{}: holds {} tokens, but its index says {}", path.string(), size_,
-                             expected));
+      fail_input(fmt::format("{}: contains {} tokens, but its index states {}", path.string(),
+                             size_, expected));
     }
   }
   read_all(path, vocabulary);

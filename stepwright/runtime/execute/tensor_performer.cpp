@@ -25,7 +25,7 @@ void check_results(const KernelCall& call, std::span<const step::TensorId> ids) 
     if (expected.routed) continue;
     if (!value.defined() || value.numel() != expected.elements()) {
       throw Error(ErrorKind::kRuntime,
-                  fmt::format("{}: {} made {} elements of '{}', the program says {}",
+                  fmt::format("{}: {} made {} elements of '{}', but the program states {}",
                               call.piece.name, call.op.name, value.defined() ? value.numel() : 0,
                               expected.name, expected.elements()));
     }

@@ -26,7 +26,7 @@ void check_variants(const model::ModelArchitecture& model) {
          "executed are the others");
   refuse(!model.beyond.empty(), "model.beyond", one_line_printable_text(model.beyond),
          "leave it out to train without it");
-  refuse(model.gate_bias, "model.gate_bias", "true", "executed are gates without biases");
+  refuse(model.gate_bias, "model.gate_bias", "true", "train executes gates without biases");
   refuse(
       model.state_mixer && model.state_mixer->selection_normed && model.norm != model::Norm::kRms,
       "model.state_mixer.selection_normed", "layernorm", "executed is rmsnorm");
@@ -42,7 +42,7 @@ void check_model(const model::ModelArchitecture& model) {
            "longrope without factors", "give short_factors and long_factors");
   }
   refuse(model.encodes_images(), "model.encoder", "an encoder of images",
-         "say batch.images 0 to train the language model alone");
+         "set batch.images to 0 to train only the language model");
   check_variants(model);
 }
 
@@ -86,7 +86,7 @@ void check_heads(const plan::PlannedJob& planned) {
   const model::ModelArchitecture& model = planned.job.model;
   refuse(!model.latent && planned.plan.parallel.tensor > model.kv_heads, "parallel.tensor",
          std::to_string(planned.plan.parallel.tensor),
-         fmt::format("executed are divisors of the {} key-value heads", model.kv_heads));
+         fmt::format("train executes divisors of the {} key-value heads", model.kv_heads));
 }
 
 void check_loss(const plan::Job& job) {
@@ -102,7 +102,7 @@ void check_loss(const plan::Job& job) {
 void check_recompute(const plan::ActivationRecomputation& recompute) {
   plan::each_setting(recompute, [](const plan::ActivationRecomputation& setting) {
     refuse(setting.modules.has(plan::RecomputeModule::kPerOperator), "recompute", "per-operator",
-           "executed are none, selective, full, every and the other modules");
+           "train executes none, selective, full, every and the other modules");
   });
 }
 
@@ -118,7 +118,7 @@ void check_optimizer(const plan::Job& job, const plan::Plan& plan) {
   const bool in_blocks = plan.overlap.gradients || plan.overlap.parameters;
   refuse(owned && in_blocks, "optimizer",
          "muon by owner with gradients or parameters that travel block by block",
-         "say overlap: {gradients: false, parameters: false}");
+         "set overlap: {gradients: false, parameters: false}");
 }
 
 }  // namespace
@@ -135,9 +135,9 @@ void check_runtime_supports_plan(const plan::PlannedJob& planned) {
   const bool runs_on =
       model::has_recurrent_mixer(job.model) || job.model.extra_predicted_tokens() > 0;
   refuse(job.documents && runs_on, "batch.lengths", "documents",
-         "executed are layers that attend, of models without multi-token layers");
+         "train executes layers with attention, of models without multi-token layers");
   refuse(job.dispatcher == plan::TokenDispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
-         "dispatcher", "once_per_node", "executed are alltoall and allgather");
+         "dispatcher", "once_per_node", "train executes alltoall and allgather");
   refuse(job.capacity_factor > 0, "capacity_factor", fmt::format("{:.6g}", job.capacity_factor),
          "leave it out");
   refuse(job.kernels.expert_weights == plan::RouterWeightPlacement::kBefore && job.model.experts &&
@@ -161,7 +161,7 @@ void check_runtime_supports_plan(const plan::PlannedJob& planned) {
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||
                     job.precision == DType::kBf16;
   refuse(!wide, "precision", name_of(plan::kPrecisionNames, job.precision),
-         "executed are fp64, fp32 and bf16");
+         "train executes fp64, fp32 and bf16");
 }
 
 }  // namespace stepwright::runtime

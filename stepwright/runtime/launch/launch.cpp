@@ -57,7 +57,7 @@ std::optional<std::int64_t> number_in(const char* variable) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    fail_input(fmt::format("{}: '{}' in the environment is no whole number from 0", variable,
+    fail_input(fmt::format("{}: '{}' in the environment is not a whole number from 0", variable,
                            one_line_printable_text(text)));
   }
   return value;
@@ -238,7 +238,7 @@ std::optional<MissingRequirement> missing_rank_program() {
   const std::filesystem::path program = rank_program_path();
   if (path_exists(program)) return std::nullopt;
   return MissingRequirement{
-      fmt::format("{} is not there: training needs PyTorch's C++ library", program.string()),
+      fmt::format("{} is missing: training needs PyTorch's C++ library", program.string()),
       "`pip install torch` into .venv, install libgloo-dev, and build again (cmake --preset "
       "release && cmake --build --preset release --target stepwright stepwright-rank)"};
 }

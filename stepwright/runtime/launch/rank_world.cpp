@@ -37,7 +37,7 @@ std::int64_t number(const char* text, std::string_view variable) {
   const std::int64_t value = std::strtoll(text, &end, 10);
   if (end == text || *end != '\0' || value < 1 || value > 65535) {
     fail_input(
-        fmt::format("{}: '{}' in the environment is no number from 1 to 65535", variable, text));
+        fmt::format("{}: '{}' in the environment is not a number from 1 to 65535", variable, text));
   }
   return value;
 }

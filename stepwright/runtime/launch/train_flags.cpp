@@ -38,47 +38,48 @@ constexpr const char* kRanks = "--ranks";  // for the launcher only
 
 constexpr TrainFlag kFlags[] = {
     {"--data", &TrainOptions::data, "FILE",
-     "Text (a token a byte), raw tokens, or Megatron's .bin"},
-    {"--data-format", &TrainOptions::data_format, "FORMAT", "text, uint16, uint32 or megatron"},
+     "Training data: text (each byte a token), raw tokens, or Megatron's .bin"},
+    {"--data-format", &TrainOptions::data_format, "FORMAT",
+     "Format of the data: text, uint16, uint32 or megatron"},
     {"--steps", &TrainOptions::steps, "N", "Steps to train", kCounts},
     {kRanks, &TrainOptions::ranks, "N", "Processes to start on this machine", kProcesses},
     {"--device", &TrainOptions::device, "DEVICE",
      "cpu, cuda, or auto: CUDA where build and machine have it"},
-    {"--seed", &TrainOptions::seed, "S", "Of initial weights and of the order of samples"},
+    {"--seed", &TrainOptions::seed, "S", "Seed of the initial weights and of the order of samples"},
     {"--timeout", &TrainOptions::timeout_s, "S", "Seconds to wait for another rank", kWaits},
     {"--ledger", &TrainOptions::ledger, "FILE", "Write what was sent"},
     {"--metrics", &TrainOptions::metrics, "FILE", "Write a line of JSON for each step"},
     {"--weights", &TrainOptions::weights, "FILE",
      "Write the trained weights (safetensors, small models)"},
     {"--gradients", &TrainOptions::gradients, "FILE",
-     "Write the last step's gradients the same way"},
+     "Write the last step's gradients (safetensors)"},
     {"--summary", &TrainOptions::summary, "FILE",
-     "Write where the time of a step went beside what was predicted"},
+     "Write the measured and predicted time of each operator of a step"},
     {"--memory", &TrainOptions::memory, "FILE",
-     "Write what each rank held in the last step beside what was predicted"},
+     "Write the measured and predicted memory of each rank in the last step"},
     {"--logits", &TrainOptions::logits, "FILE",
-     "Write the last step's logits and tokens the same way (plans of one rank)"},
+     "Write the last step's logits and tokens (safetensors; plans of one rank)"},
     {"--weights-from", &TrainOptions::weights_from, "DIR",
      "Begin with the weights of a Hugging Face model (config.json, safetensors)"},
     {"--adapters-from", &TrainOptions::adapters_from, "DIR",
      "With --weights-from: begin with the adapters of a folder of peft"},
     {"--hold", &TrainOptions::hold, "",
-     "Emulate: wait the priced time of each computation, send all messages"},
+     "Emulate: wait for the predicted time of each computation, but send all messages"},
     {"--scale", &TrainOptions::scale, "S",
      "With --hold: divides the times of computations and the bytes of messages", kFactors},
     {"--pace", &TrainOptions::pace, "P",
-     "On a CPU: a computation lasts so many times the processor time that it takes, for "
-     "more ranks than processors",
+     "On a CPU: each computation lasts so many times its processor time, so that more ranks than "
+     "processors can run",
      kFactors},
     {"--checkpoint", &TrainOptions::checkpoint, "DIR", "Write checkpoints into this directory"},
     {"--checkpoint-every", &TrainOptions::checkpoint_every, "N",
      "Steps between checkpoints; 0: only after the last step", kCounts},
     {"--keep-checkpoints", &TrainOptions::keep_checkpoints, "N",
-     "Checkpoints that stay when a new one is committed; 0: all", kCounts},
+     "Number of checkpoints to keep; 0: all", kCounts},
     {"--resume", &TrainOptions::resume, "",
-     "Go on from the last checkpoint in --checkpoint, if there is one, under any plan"},
+     "Continue from the last checkpoint in --checkpoint, if one exists, with any plan"},
     {"--skip-nan", &TrainOptions::skip_nan, "",
-     "Leave out the update of a step whose gradients are no numbers, and go on"},
+     "Skip the update of a step whose gradients are not numbers, and continue"},
     {"--lr", &TrainOptions::learning_rate, "RATE", "Learning rate after the warm-up", kRates},
     {"--min-lr", &TrainOptions::least_learning_rate, "RATE", "Learning rate at the last step",
      kRates},
@@ -90,9 +91,10 @@ constexpr TrainFlag kFlags[] = {
     {"--weight-decay",
      &TrainOptions::weight_decay,
      "D",
-     "Of all but adam, adam_bf16 and sgd",
+     "Weight decay of all optimizers but adam, adam_bf16 and sgd",
      {-1e9, 1e9}},
-    {"--clip", &TrainOptions::clip, "NORM", "Largest norm of the gradients; 0: any", kRates}};
+    {"--clip", &TrainOptions::clip, "NORM", "Largest norm of the gradients (clipping); 0: no limit",
+     kRates}};
 
 void add_flag(CLI::App& app, const TrainFlag& flag, bool& value) {
   app.add_flag(flag.name, value, flag.help);
@@ -132,7 +134,7 @@ void check_held(const TrainOptions& o) {
     const bool computing = std::ranges::find(kComputing, flag.name) != std::end(kComputing);
     const bool given = std::visit([&](auto value) { return o.*value != usual.*value; }, flag.value);
     if (computing && given) {
-      fail_input(fmt::format("{}: does not go with --hold, which computes nothing", flag.name));
+      fail_input(fmt::format("{}: has no effect with --hold, which computes nothing", flag.name));
     }
   }
 }
@@ -155,7 +157,7 @@ void check_train_options(const TrainOptions& o) {
   need(o.hold || o.scale == 1, "--scale", "is only for --hold");
   need(o.pace == 1 || o.device != "cuda", "--pace", "is only for the CPU");
   need(o.device == "auto" || o.device == "cpu" || o.device == "cuda", "--device",
-       fmt::format("'{}' is none of auto, cpu, cuda", o.device));
+       fmt::format("'{}' must be one of auto, cpu, cuda", o.device));
   need(o.steps > 0 || o.logits.empty(), "--logits", "needs a step (--steps)");
   need(o.checkpoint_every == 0 || !o.checkpoint.empty(), "--checkpoint-every",
        "needs --checkpoint");
@@ -165,7 +167,7 @@ void check_train_options(const TrainOptions& o) {
   need(o.adapters_from.empty() || !o.weights_from.empty(), "--adapters-from",
        "needs --weights-from");
   const bool known = o.decay == "constant" || o.decay == "linear" || o.decay == "cosine";
-  need(known, "--decay", fmt::format("'{}' is none of constant, linear, cosine", o.decay));
+  need(known, "--decay", fmt::format("'{}' must be one of constant, linear, cosine", o.decay));
   need(o.decay != "constant" || o.least_learning_rate == 0, "--min-lr",
        "needs --decay linear or cosine");
 }

@@ -69,12 +69,13 @@ void check_numbers(RankState& rank) {
   const double norm =
       rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>();
   if (std::isfinite(norm) || rank.options.skip_nan) return;
-  throw Error(ErrorKind::kRuntime,
-              fmt::format("step {}: the gradients are no numbers (norm {}, loss on this rank {}); "
-                          "first in {}; the update was not made (--skip-nan goes on without it)",
-                          rank.step + 1, std::sqrt(norm),
-                          rank.sums.loss[0].item<double>() / rank.sums.loss[1].item<double>(),
-                          broken_gradients(rank)));
+  throw Error(
+      ErrorKind::kRuntime,
+      fmt::format("step {}: the gradients are not numbers (norm {}, loss on this rank {}); first "
+                  "in {}; the update was not made (--skip-nan skips the update and continues)",
+                  rank.step + 1, std::sqrt(norm),
+                  rank.sums.loss[0].item<double>() / rank.sums.loss[1].item<double>(),
+                  broken_gradients(rank)));
 }
 
 void finish(RankState& rank, const RankCommunicators::RankWorld& world) {

@@ -24,8 +24,8 @@ at::Tensor rows_like(const at::Tensor& rows, std::int64_t count) {
 /// Fails if the number of rows differs from the announced one: they would reach the wrong place.
 void check_rows(const step::Operator& op, const at::Tensor& rows, std::int64_t expected) {
   if (rows.size(0) == expected) return;
-  throw Error(ErrorKind::kRuntime, fmt::format("{}: {} rows at hand, {} were announced", op.name,
-                                               rows.size(0), expected));
+  throw Error(ErrorKind::kRuntime, fmt::format("{}: {} rows arrived, but {} were announced",
+                                               op.name, rows.size(0), expected));
 }
 
 void exchange_rows(KernelCall& call, const ExpertRowExchange& where) {

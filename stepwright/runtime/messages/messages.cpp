@@ -98,9 +98,10 @@ void receive(KernelCall& call) {
 
 void check_payload_elements(const step::Operator& op, std::int64_t elements) {
   if (op.routed || elements == op.payload_elements) return;
-  throw Error(ErrorKind::kRuntime, fmt::format("{} of {}: {} elements at hand, the program says {}",
-                                               name_of(step::kOperatorNames, op.kind), op.name,
-                                               elements, op.payload_elements));
+  throw Error(
+      ErrorKind::kRuntime,
+      fmt::format("{} of {}: has {} elements, but the program states {}",
+                  name_of(step::kOperatorNames, op.kind), op.name, elements, op.payload_elements));
 }
 
 void run_communication_operator(KernelCall& call) {

@@ -47,7 +47,7 @@ void await(const RankCommunicators::RankWorld& world, const KeyOf& key_of,
   const RankWatch::WaitForRanksScope waiting(world.watch, what);
   const std::vector<std::string> late = missing(world, key_of);
   if (late.empty()) return;
-  const std::string why = fmt::format("{} did not come to {} within {} s", fmt::join(late, ", "),
+  const std::string why = fmt::format("{} did not reach {} within {} s", fmt::join(late, ", "),
                                       what, seconds(world.timeout));
   if (world.watch != nullptr) world.watch->end_run_with_reason(why, true, 1);
   throw Error(ErrorKind::kRuntime, why);
@@ -82,8 +82,8 @@ void claim_rank_number(const RankCommunicators::RankWorld& world) {
     const std::string holder =
         world.store->check({own}) ? get_text_from_c10d_store(*world.store, own) : "another process";
     fail_input(
-        fmt::format("RANK: {} is the number of {}, too; each process has one of its own, "
-                    "and each run a MASTER_PORT of its own",
+        fmt::format("RANK: {} is also the rank of {}; each process needs its own rank, and each "
+                    "run its own MASTER_PORT",
                     world.rank, holder));
   }
   put_text_into_c10d_store(*world.store, own, process_name());

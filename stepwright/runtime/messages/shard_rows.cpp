@@ -28,7 +28,7 @@ at::Tensor piece_of(const at::Tensor& matrix, std::int64_t begin, std::int64_t w
 void check_cover(const KernelCall& call, std::int64_t width, std::int64_t columns) {
   const std::int64_t covered = width * call.op.repeats;
   if (covered >= columns && covered - columns < call.op.repeats) return;
-  throw Error(ErrorKind::kRuntime, fmt::format("{}: {} columns at hand, the program sends {}",
+  throw Error(ErrorKind::kRuntime, fmt::format("{}: has {} columns, but the program sends {}",
                                                call.op.name, columns, covered));
 }
 

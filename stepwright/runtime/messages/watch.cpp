@@ -58,8 +58,9 @@ std::string blame(const nlohmann::json& first, const std::vector<std::string>& p
   if (!silent.empty()) {
     return fmt::format("rank {} died or hangs: it does not answer", fmt::join(silent, ", rank "));
   }
-  if (!busy.empty()) return fmt::format("others waited in vain for {}", fmt::join(busy, ", "));
-  return fmt::format("rank {} waited in vain: {}", rank, why);
+  if (!busy.empty())
+    return fmt::format("other ranks waited without success for {}", fmt::join(busy, ", "));
+  return fmt::format("rank {} waited without success: {}", rank, why);
 }
 
 }  // namespace

@@ -54,8 +54,9 @@ class Finder {
       const auto chunks = static_cast<double>(pipeline.kept[i].size());
       const double needed = mean_forward(pipeline.kept[i]) * chunks;
       if (KeptMemoryTracker(pipeline, i).has_free_activation_memory(needed)) continue;
-      fail_input(fmt::format("position {} has room for {:g}, and one micro-batch keeps {:g}", i,
-                             pipeline.room[i], needed));
+      fail_input(fmt::format(
+          "position {} can keep {:g} bytes of activations, but one micro-batch needs {:g}", i,
+          pipeline.room[i], needed));
     }
   }
 

@@ -30,7 +30,7 @@ std::string remark_on(fit::SamplePredictor& predictor, const fit::CollectiveSamp
   const std::string outside = predictor.outside_fitted_range_text(sample);
   if (outside.empty()) return text;
   return text +
-         fmt::format("{}outside of what was measured: {}", text.empty() ? "" : "; ", outside);
+         fmt::format("{}outside of the measured sizes: {}", text.empty() ? "" : "; ", outside);
 }
 
 TableRowPrediction result_of(const fit::CollectiveSample& sample, const CsvTable& table,

@@ -24,8 +24,9 @@ bool holds(std::span<const std::string_view> names, std::string_view name) {
   std::ranges::sort(known);
   const auto repeated = std::ranges::unique(known);
   known.erase(repeated.begin(), repeated.end());
-  fail_input(fmt::format("no machine '{}'{}; a file with a profile or a cluster stands here, too",
-                         name, unknown_word_hint_text(name, known, "stepwright list profiles")));
+  fail_input(
+      fmt::format("no machine '{}'{}; a file with a profile or a cluster is allowed here, too",
+                  name, unknown_word_hint_text(name, known, "stepwright list profiles")));
 }
 
 /// A file with a profile or a cluster; its first key tells which.
@@ -116,7 +117,7 @@ std::string OperatorTimeMachine::operator_time_warning(const fit::OperatorSample
     if (profile->device != device_.name) text = fmt::format("scaled from {}", profile->device);
     const std::string outside = cost::outside_fitted_range_text(entry->get(), sample.op);
     if (outside.empty()) return text;
-    text += fmt::format("{}outside of what was measured: {}", text.empty() ? "" : "; ", outside);
+    text += fmt::format("{}outside of the measured sizes: {}", text.empty() ? "" : "; ", outside);
     return text;
   }
   return "no fit: documented defaults";

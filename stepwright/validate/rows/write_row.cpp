@@ -86,10 +86,9 @@ std::string table_row_csv_line(const std::vector<RowCell>& row, const std::strin
   }
   for (const auto& [title, cell] : row) {
     if (cell.empty() || std::ranges::find(titles, title) != titles.end()) continue;
-    fail_input(
-        fmt::format("{}: has no column {}, which the row needs; give a file that is not there, "
-                    "which gets all columns",
-                    name, title));
+    fail_input(fmt::format(
+        "{}: has no column {}, which the row needs; name a new file, which gets all columns", name,
+        title));
   }
   std::vector<std::string> cells;
   for (const std::string& title : titles) {

@@ -297,7 +297,8 @@ TEST(MeasuredStepFit, NamesTracesOfAnotherNumberOfRanks) {
     fit_measured_steps(job, {trace}, log);
     FAIL() << "accepted";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("trace.0.json: is of a job of 4 ranks, the plan of 2"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("trace.0.json: is from a job of 4 ranks, but the plan has 2"));
   }
 }
 

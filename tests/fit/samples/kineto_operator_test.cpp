@@ -47,7 +47,7 @@ TEST(KinetoOperator, CausalAttentionCountsHalfThePairs) {
   op.values[6] = "False";
   EXPECT_EQ(std::get<TranslatedOperator>(map(op)).op.shape.pairs, 4096 * 4096);
   op.values[6] = "";
-  EXPECT_EQ(reason_of(map(op)), "does not say whether it is causal");
+  EXPECT_EQ(reason_of(map(op)), "does not state whether it is causal");
 }
 
 TEST(KinetoOperator, ALinearLayerMayHaveMoreDimensions) {

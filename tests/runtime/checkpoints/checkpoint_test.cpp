@@ -250,7 +250,7 @@ TEST(Checkpoint, RefusesWhatIsNotItsOwn) {
     EXPECT_EQ(refused.exit_code, 2);
     return refused.errors;
   };
-  EXPECT_THAT(refusal(plan, {}), HasSubstr("is there already; continue it with --resume"));
+  EXPECT_THAT(refusal(plan, {}), HasSubstr("exists already; continue it with --resume"));
   EXPECT_THAT(refusal(plan, {"--resume", "--seed", "5"}), HasSubstr("--seed was 0, now it is 5"));
   EXPECT_THAT(refusal(plan_of(kTiedModel, kOne), {"--resume"}), HasSubstr("of another model"));
   EXPECT_THAT(refusal(plan_of(kSavedModel, kOne, "fp32"), {"--resume"}),

@@ -86,11 +86,11 @@ TEST_F(Files, RefusesWhatContradictsItself) {
               HasSubstr("token 1000 at position 0"));
   const auto path = write("d.bin", bytes_of<std::int32_t>({1, 2}));
   write("d.idx", index_of(4, {1, 2}));
-  EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("its index says 3"));
+  EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("its index states 3"));
   write("d.idx", "MMIDIDX");
   EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("no index"));
   write("d.idx", index_of(6, {2}));
-  EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("no type of tokens"));
+  EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("not a type of tokens"));
 }
 
 TEST_F(Files, SamplesMeetEveryWindowOnceAnEpoch) {

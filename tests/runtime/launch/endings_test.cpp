@@ -40,7 +40,7 @@ TEST(Endings, AKilledRankIsNamedWithItsSignal) {
   ::kill(run.rank(1), SIGKILL);
   EXPECT_EQ(run.wait(), 1);
   EXPECT_THAT(run.errors(), HasSubstr("training failed: rank 1 was ended by signal 9 (Killed)"));
-  EXPECT_THAT(run.errors(), HasSubstr("nothing was saved (--checkpoint DIR saves)"));
+  EXPECT_THAT(run.errors(), HasSubstr("no checkpoint was saved (use --checkpoint DIR)"));
 }
 
 TEST(Endings, AnInterruptedRunSaysWhatIsSavedAndGoesOnFromThere) {
@@ -50,15 +50,15 @@ TEST(Endings, AnInterruptedRunSaysWhatIsSavedAndGoesOnFromThere) {
   ::kill(-run.process(), SIGINT);  // As a terminal does: to all processes of the run.
   EXPECT_EQ(run.wait(), -1) << "a shell that waits sees the signal";
   EXPECT_THAT(run.errors(), HasSubstr("interrupted; "));
-  EXPECT_THAT(run.errors(), HasSubstr("is saved: the same command with --resume goes on from"));
+  EXPECT_THAT(run.errors(), HasSubstr("is saved: the same command with --resume continues from"));
   EXPECT_THAT(run.errors(), Not(HasSubstr("training failed")));
 
   Running rest(folder, plan_of_two(), saving(folder, {"--resume"}));
   rest.await(" is next");
   ::kill(rest.process(), SIGTERM);  // As a scheduler does: to the one that it started.
   EXPECT_EQ(rest.wait(), -1);
-  EXPECT_THAT(rest.errors(), HasSubstr("goes on from " + (folder / "run/step-").string()));
-  EXPECT_THAT(rest.errors(), HasSubstr("is saved: the same command goes on from there"));
+  EXPECT_THAT(rest.errors(), HasSubstr("continues from " + (folder / "run/step-").string()));
+  EXPECT_THAT(rest.errors(), HasSubstr("is saved: the same command continues from it"));
   EXPECT_EQ(rest.rank(0), 0) << "no rank is left behind";
 }
 
@@ -66,7 +66,7 @@ TEST(Endings, ARunThatSavedNothingSaysSo) {
   const Folder folder;
   Running run(folder, plan_of_two(),
               endless({"--checkpoint", (folder / "run").string(), "--resume"}));
-  run.await("holds no checkpoint yet: begins with step 1");
+  run.await("contains no checkpoint yet: training begins with step 1");
   run.await("step      2");
   ::kill(run.process(), SIGINT);
   EXPECT_EQ(run.wait(), -1);

@@ -165,7 +165,7 @@ TEST(Hangs, OfAWorldThatNeverCompletesNameWhoIsMissing) {
   EXPECT_THAT(std::vector<int>({codes[1], codes[2]}), ::testing::UnorderedElementsAre(1, 2));
   Running& refused = codes[1] == 2 ? one : again;
   Running& waited = codes[1] == 2 ? again : one;
-  EXPECT_THAT(refused.errors(), HasSubstr("RANK: 1 is the number of process "));
+  EXPECT_THAT(refused.errors(), HasSubstr("RANK: 1 is also the rank of process "));
   EXPECT_THAT(waited.errors(), HasSubstr("rank 2, rank 3 of 4 did not come within 6 s"));
 }
 
@@ -219,12 +219,13 @@ TEST(Hangs, OfNumbersOutsideOfTheWorldAreRefusedAtOnce) {
   const std::vector<std::string> world{"WORLD_SIZE=4", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=9"};
   const BadPlace cases[] = {
       {{"RANK=9"}, "RANK: 9 in the environment is not below WORLD_SIZE, which is 4"},
-      {{"RANK=-1"}, "RANK: '-1' in the environment is no whole number from 0"},
-      {{"RANK=one"}, "RANK: 'one' in the environment is no whole number from 0"},
-      {{"RANK=99999999999999999999"}, "is no whole number from 0"},
+      {{"RANK=-1"}, "RANK: '-1' in the environment is not a whole number from 0"},
+      {{"RANK=one"}, "RANK: 'one' in the environment is not a whole number from 0"},
+      {{"RANK=99999999999999999999"}, "is not a whole number from 0"},
       {{"RANK=1", "LOCAL_RANK=4", "LOCAL_WORLD_SIZE=4"},
        "LOCAL_RANK: 4 in the environment is not below LOCAL_WORLD_SIZE, which is 4"},
-      {{"RANK=1", "LOCAL_RANK=x"}, "LOCAL_RANK: 'x' in the environment is no whole number from 0"}};
+      {{"RANK=1", "LOCAL_RANK=x"},
+       "LOCAL_RANK: 'x' in the environment is not a whole number from 0"}};
   for (const BadPlace& one : cases) {
     std::vector<std::string> environment = world;
     environment.insert(environment.end(), one.environment.begin(), one.environment.end());

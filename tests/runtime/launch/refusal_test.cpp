@@ -79,7 +79,7 @@ TEST(Refusals, OptionsThatNoTrainingHas) {
   const Trained run =
       train({.plan = plan_text_of({.model = kModel}), .options = {"--decay quickly"}});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.errors, HasSubstr("none of constant, linear, cosine"));
+  EXPECT_THAT(run.errors, HasSubstr("one of constant, linear, cosine"));
 }
 
 TEST(Example, OfTheReadmeLearnsAndSendsWhatIsPredicted) {
@@ -108,7 +108,7 @@ TEST(Refusals, GradientsThatAreNoNumbers) {
                              .steps = 30,
                              .options = {"--lr 1e30", "--clip 0"}});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.errors, HasSubstr("the gradients are no numbers"));
+  EXPECT_THAT(run.errors, HasSubstr("the gradients are not numbers"));
 }
 
 TEST(LostRanks, ARankThatNeverComesEndsTheRunInTime) {

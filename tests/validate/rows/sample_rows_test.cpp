@@ -83,7 +83,7 @@ TEST(OperatorRows, OutsideOfTheFittedRangeIsNoted) {
   const Validation v = operators("linear_qkv,1,1,65536,32768,128,,1e7,\n");
   ASSERT_EQ(v.results.size(), 1U);
   ASSERT_EQ(v.results[0].notes.size(), 1U);
-  EXPECT_THAT(v.results[0].notes[0], HasSubstr("outside of what was measured: "));
+  EXPECT_THAT(v.results[0].notes[0], HasSubstr("outside of the measured sizes: "));
 }
 
 TEST(OperatorRows, AnotherDeviceIsNoted) {
@@ -197,7 +197,7 @@ TEST(CollectiveRows, OutsideOfTheFittedRangeIsNoted) {
       "reduce_scatter,4,1,500000000,640000\n");
   ASSERT_EQ(v.results.size(), 3U);
   EXPECT_THAT(v.results[0].notes.at(0),
-              HasSubstr("outside of what was measured: ranks 16, measured 2 to 8"));
+              HasSubstr("outside of the measured sizes: ranks 16, measured 2 to 8"));
   EXPECT_THAT(v.results[1].notes, IsEmpty());
   EXPECT_THAT(v.results[2].notes.at(0), HasSubstr("no reduce_scatter was fitted"));
 }
