@@ -223,8 +223,8 @@ def summary(studies: dict[str, dict]) -> str:
     lines = [
         "## Where the HO-Ring wins",
         "",
-        "A cell first has the numbers of nodes on which HO-Ring is at least 1 % faster than every other",
-        "schedule, then HO-Ring's largest gain, with the other schedule and the number of nodes.",
+        "A cell first has the numbers of nodes on which HO-Ring is at least 1 % faster than every",
+        "other schedule, then HO-Ring's largest gain, with the other schedule and the number of nodes.",
         "",
         "| machine | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |",
         "|---|---|---|---|---|",
