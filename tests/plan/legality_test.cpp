@@ -174,6 +174,15 @@ TEST(Legality, AnyValuesMayBeGiven) {
   }
 }
 
+TEST(Legality, NoNearestBatchIsNamedBeyondWhatCounts) {
+  Plan plan = legal_plan();
+  plan.micro_batch = INT64_MAX;
+  const std::optional<PlanRejection> rejection = find_plan_rejection(small_job(), plan);
+  ASSERT_TRUE(rejection);
+  EXPECT_THAT(rejection->message, HasSubstr("cannot be shared by"));
+  EXPECT_THAT(rejection->message, ::testing::Not(HasSubstr("nearest batches")));
+}
+
 TEST(LegalSizes, AreWhatSomeLegalPlanHas) {
   const Job job = small_expert_job();
   EXPECT_THAT(legal_tensor_degrees(job), ElementsAre(1, 2, 4));

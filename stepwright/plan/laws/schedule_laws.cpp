@@ -276,15 +276,23 @@ bool batch_cut(const Job& job, const Plan& plan) {
   return job.sequences % data != 0 || job.sequences / data % plan.micro_batch != 0;
 }
 
-std::string batch_values(const Job& job, const Plan& plan) {
-  const std::int64_t pass = plan.parallel.data * plan.micro_batch;
+/// Returns the end of a message with the batches next to the job's that all replicas can share;
+/// empty: the smallest one is too large to be counted.
+std::string nearest_batches(const Job& job, const Plan& plan) {
+  std::int64_t pass = 0;
+  if (__builtin_mul_overflow(plan.parallel.data, plan.micro_batch, &pass)) return "";
   const std::int64_t below = job.sequences / pass * pass;
+  return fmt::format("; nearest batches: {}{}", below > 0 ? fmt::format("{} and ", below) : "",
+                     below + pass);
+}
+
+std::string batch_values(const Job& job, const Plan& plan) {
   const std::string each =
       plan.micro_batch > 1 ? fmt::format(" in micro-batches of {}", plan.micro_batch) : "";
-  return fmt::format("the batch of {} cannot be shared by {}{}; nearest batches: {}{}",
+  return fmt::format("the batch of {} cannot be shared by {}{}{}",
                      count_with_noun(job.sequences, "sequence"),
                      count_with_noun(plan.parallel.data, "data-parallel replica"), each,
-                     below > 0 ? fmt::format("{} and ", below) : "", below + pass);
+                     nearest_batches(job, plan));
 }
 
 void repair_batch(NearestLegalPlanSearch& repairs) {
