@@ -61,7 +61,7 @@ TEST(GivenFile, AJobIsNoPlanAndSaysWhatToDo) {
   EXPECT_TRUE(declares_job(in_memory(kGivenJob)));
   EXPECT_FALSE(declares_plan(in_memory(kGivenJob)) || file_contains_plan(in_memory(kGivenJob)));
   EXPECT_THAT(refusal([] { read_plan(in_memory(kGivenJob)); }),
-              StartsWith("<job>: is a job, and a plan is needed"));
+              StartsWith("<job>: is a job, but a plan is needed"));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(JobFile, AWrongGuessIsAClearError) {
     FAIL() << "was read";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    EXPECT_NE(std::string(error.what()).find("say how the job was started: a.yaml"),
+    EXPECT_NE(std::string(error.what()).find("describe how the job was started: a.yaml"),
               std::string::npos)
         << error.what();
   }

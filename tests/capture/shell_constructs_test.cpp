@@ -144,7 +144,7 @@ TEST_F(ShellConstructs, WordsWithLinesAndQuotesAreKept) {
   ASSERT_EQ(captured.commands.size(), 1);
   EXPECT_THAT(captured.commands[0].argv, ElementsAre("torchrun", "t.py", "two\nlines",
                                                      "it's \"so\"", "", "*", "\xEF\xBF\xBD"));
-  EXPECT_TRUE(mentions(captured.notes, "no UTF-8"));
+  EXPECT_TRUE(mentions(captured.notes, "not UTF-8"));
 }
 
 TEST_F(ShellConstructs, TenThousandWordsAreKept) {

@@ -201,7 +201,7 @@ ROWS = [
 ]
 
 WHY = (
-    r"deep|nested|never closes|must be text|stand for more than|grow|no token id|no JSON|number"
+    r"deep|nested|never closes|must be text|stand for more than|grow|a token id|not JSON|number"
     r"|not a JSON object|end with one value|bare key|the key|must be|is no"
     r"|cannot set|--model is required"
 )

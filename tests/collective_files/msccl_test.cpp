@@ -211,12 +211,12 @@ TEST(Msccl, RefusesWhatItsLoadersHaveNoRoomFor) {
   EXPECT_THAT(refusal({collective::CollectiveAlgorithm::kDirect,
                        collective::CollectiveOperation::kAllToAll,
                        {64}}),
-              HasSubstr("rank 0 needs 126 thread blocks, MSCCL has room for 108"));
+              HasSubstr("rank 0 needs 126 thread blocks, but MSCCL allows at most 108"));
   EXPECT_THAT(refusal({collective::CollectiveAlgorithm::kRing,
                        collective::CollectiveOperation::kAllGather,
                        {4},
                        8193}),
-              HasSubstr("32772 pieces of a buffer, MSCCL has room for 32768"));
+              HasSubstr("32772 pieces of a buffer, but MSCCL allows at most 32768"));
 }
 
 /// The interpreter detects a missing dependence.

@@ -255,7 +255,7 @@ TEST(YamlJsonDocument, SaysInItsOwnWordsWhatIsWrongWithYaml) {
       {"a: @x\n", "1:4: malformed YAML: a value cannot begin with this character"},
       {"a: b: c\n", "1:5: malformed YAML: a colon makes no key here"},
       {"a: {b: 1\nc: 2\n", "2:2: malformed YAML: a mapping that { opens is not closed"},
-      {"a: 1\n- b\n", "2:1: malformed YAML: this is no key of the mapping"},
+      {"a: 1\n- b\n", "2:1: malformed YAML: this is not a key of the mapping"},
       {"- a\nb: 1\n", "2:1: text behind the end of the document"},
       {"a: *\n", "1:5: malformed YAML: * makes an alias"},
       {"a: \"\\q\"\n", "1:7: malformed YAML: text in double quotes has an unknown escape"},

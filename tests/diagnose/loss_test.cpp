@@ -53,7 +53,7 @@ TEST(Loss, TheFirstThatIsNoNumber) {
   const std::vector<FaultFinding> findings = loss_anomaly_findings(losses, "train.log");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings.front().where.line, 31);
-  EXPECT_THAT(findings.front().what, HasSubstr("no number at step 30"));
+  EXPECT_THAT(findings.front().what, HasSubstr("not a number at step 30"));
   EXPECT_THAT(findings.front().evidence.back(), HasSubstr("2 of 50"));
 }
 

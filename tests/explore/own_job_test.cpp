@@ -191,7 +191,8 @@ TEST(OwnJob, CheckReadsAPlanOrAScriptFromFilesAndSaysWhatIsNone) {
   const Json none = failure({{"ask", "check"},
                              {"files", Json::array({file("config.json", kConfig)})},
                              {"given", Json::object()}});
-  EXPECT_THAT(none.at("error").get<std::string>(), HasSubstr("config.json: says no plan to check"));
+  EXPECT_THAT(none.at("error").get<std::string>(),
+              HasSubstr("config.json: contains no plan to check"));
 }
 
 TEST(OwnJob, CheckOffersThePlanThatEachOfItsChangesReaches) {

@@ -414,8 +414,8 @@ TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {
        "from megatron.bridge.recipes.llama.h100.llama3 import (\n"
        "    llama3_8b_pretrain_8gpu_config as llama3_8b_pretrain_config,\n)\n"}};
   EXPECT_THAT([&] { import_plan_files("", through, {.cluster = "dgx-h100"}); },
-              testing::ThrowsMessage<Error>(
-                  testing::HasSubstr("give that of megatron.bridge.recipes.llama.h100.llama3")));
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "also give the file of megatron.bridge.recipes.llama.h100.llama3")));
   const launch_scripts::SourceFile files[] = {
       {"tuned.py", text},
       {"llama3.py",

@@ -128,7 +128,7 @@ TEST(ImportReport, TheContentSaysWhoseAFileIs) {
     import_plan_files("", {&file, 1}, {});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("notes.txt: nothing in it says whose configuration it is"));
+    EXPECT_THAT(error.what(), HasSubstr("notes.txt: its content does not show the framework"));
   }
 }
 

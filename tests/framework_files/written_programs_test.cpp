@@ -188,8 +188,9 @@ TEST(WrittenPrograms, SayHowDocumentsArePacked) {
   EXPECT_THAT(text_of("llama-factory", own),
               AllOf(HasSubstr("stage: sft"), HasSubstr("neat_packing: true"),
                     HasSubstr("preprocessing_batch_size: 5000")));
-  EXPECT_THAT(notes_of("llama-factory", own),
-              HasSubstr("`batch.packing.order` is longest there and arrival in the plan"));
+  EXPECT_THAT(
+      notes_of("llama-factory", own),
+      HasSubstr("`batch.packing.order` is longest in the framework and arrival in the plan"));
   EXPECT_THAT(text_of("ms-swift", own),
               AllOf(HasSubstr("--packing true"), HasSubstr("--truncation_strategy right")));
   EXPECT_THAT(notes_of("ms-swift", own),

@@ -124,7 +124,7 @@ std::vector<Break> expert_breaks() {
   return {
       {PlanLegalityRule::kExpertNeedsExperts, false,
        [](Job&, Plan& plan) { plan.parallel.expert = 2; },
-       "expert 2 and expert_tensor 1, and small has no experts; nearest legal: expert 1"},
+       "expert is 2 and expert_tensor 1, but small has no experts; nearest legal: expert 1"},
       {PlanLegalityRule::kExpertDividesExperts, true,
        [](Job&, Plan& plan) { plan.parallel.expert = 3; },
        "8 experts are not a multiple of expert 3; nearest legal: expert 2, or expert 4"},
@@ -349,7 +349,7 @@ std::vector<Break> state_breaks() {
          plan.sharding = *sharding_named_by_word("III");
          plan.sharding.expert_group = 2;
        },
-       "expert_group 2, and small has no experts; nearest legal: expert_group 1"},
+       "expert_group is 2, but small has no experts; nearest legal: expert_group 1"},
       {PlanLegalityRule::kRecomputeEvery, false,
        [](Job&, Plan& plan) { plan.recompute = {.kind = RecomputeKind::kEvery, .every = 0}; },
        "recompute every 0 layers; it is at least 1; nearest legal: recompute every 1"},

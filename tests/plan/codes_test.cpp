@@ -112,7 +112,8 @@ TEST(PlanCode, RefusesUnknownWordsAndSaysWhatThereMayBe) {
   EXPECT_THAT(refusal(""), HasSubstr("is empty"));
   EXPECT_THAT(refusal("tp8 fast"), HasSubstr("unknown part \"fast\"; allowed here: tpN, +sp, "));
   EXPECT_THAT(refusal("tpx"), HasSubstr("unknown part \"tpx\"; allowed here: tpN"));
-  EXPECT_THAT(refusal("tp8 recompute:full 1.27 s"), HasSubstr("no \"recompute:full 1.27 s\""));
+  EXPECT_THAT(refusal("tp8 recompute:full 1.27 s"),
+              HasSubstr("unknown part \"recompute:full 1.27 s\""));
   EXPECT_THAT(refusal("tp0x"), HasSubstr("tp0 stands the unknown part \"x\"; allowed here: +sp"));
   EXPECT_THAT(refusal("tp99999999999999999999"), HasSubstr("allowed here: tpN"));
   EXPECT_THAT(refusal("cp2:rings"), HasSubstr(":KIND (ring, all-gather, ulysses)"));
@@ -122,7 +123,7 @@ TEST(PlanCode, RefusesUnknownWordsAndSaysWhatThereMayBe) {
   EXPECT_THAT(refusal("recompute:norm + all"), HasSubstr("recompute:WHAT (selective, full, "));
   EXPECT_THAT(refusal("recompute:full on stages 0-1-2, full"), HasSubstr("recompute:WHAT"));
   EXPECT_THAT(refusal("NNX"), HasSubstr("NIG (three letters of N, I and G"));
-  EXPECT_THAT(refusal("tp8 dp2 tp8"), HasSubstr("says parallel.tensor twice"));
+  EXPECT_THAT(refusal("tp8 dp2 tp8"), HasSubstr("states parallel.tensor twice"));
 }
 
 TEST(PlanCode, HasALegendOfItsMarksAlone) {

@@ -232,43 +232,44 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
   const std::vector<Refused> all = {
       {{"megatron-lm", ""},
        [](Plan& plan) { plan.schedule.kind = schedule::PipelineScheduleKind::kZeroBubbleH1; },
-       "schedule zb-h1: megatron-lm runs 1f1b, interleaved"},
+       "schedule zb-h1: megatron-lm supports only 1f1b, interleaved"},
       {{"megatron-core", ""},
        [](Plan& plan) { plan.sharding = *sharding_named_by_word("GGG"); },
-       "sharding GGG: megatron-core runs NNN, NNI, NNG with pipeline"},
+       "sharding GGG: megatron-core supports only NNN, NNI, NNG with pipeline"},
       {{"deepspeed", ""},
        [](Plan& plan) { plan.context_kind = ContextKind::kRing; },
-       "context_kind ring: deepspeed runs ulysses"},
-      {{"fsdp", ""}, [](Plan&) {}, "parallel pipeline, context, expert: fsdp runs tensor"},
+       "context_kind ring: deepspeed supports only ulysses"},
+      {{"fsdp", ""}, [](Plan&) {}, "parallel pipeline, context, expert: fsdp supports only tensor"},
       {{"megatron-core", "0.12.1"},
        [](Plan& plan) { plan.layers = {3, 5}; },
-       "layers any: megatron-core runs equal"},
+       "layers any: megatron-core supports only equal"},
       {{"megatron-core", "0.9"},
        [](Plan& plan) { plan.parallel.expert_tensor = 2; },
-       "parallel expert_tensor: megatron-core runs tensor, pipeline, context, expert"},
+       "parallel expert_tensor: megatron-core supports only tensor, pipeline, context, expert"},
       {{"torchtitan", "0.3"},
        [](Plan& plan) { plan.parallel.expert_tensor = 2; },
-       "parallel expert_tensor: torchtitan runs tensor, pipeline, context, expert"},
+       "parallel expert_tensor: torchtitan supports only tensor, pipeline, context, expert"},
       {{"nanotron", ""},
        [](Plan& plan) {
          plan.parallel.data *= 2;
          plan.parallel.tensor = 1;
        },
-       "rank_order tp-cp-ep-dp-pp: nanotron runs tp-cp-ep-pp-dp with expert"},
+       "rank_order tp-cp-ep-dp-pp: nanotron supports only tp-cp-ep-pp-dp with expert"},
       {{"deepspeed", ""},
        [](Plan& plan) { plan.recompute.kind = RecomputeKind::kSelective; },
-       "recompute selective: deepspeed runs none, full"},
+       "recompute selective: deepspeed supports only none, full"},
       {{"megatron-core", ""},
        [](Plan& plan) { plan.recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull}}; },
-       "recompute stages: megatron-core runs none, selective, full, first, modules, "
+       "recompute stages: megatron-core supports only none, selective, full, first, modules, "
        "shared_experts"},
       {{"torchtitan", ""},
        [](Plan& plan) { plan.overlap.expert = true; },
-       "overlap tensor_gradients, expert, pipeline: torchtitan runs gradients, parameters, tensor, "
+       "overlap tensor_gradients, expert, pipeline: torchtitan supports only gradients, "
+       "parameters, tensor, "
        "context"},
       {{"stepwright", ""},
        [](Plan& plan) { plan.collectives.tensor = collective::CollectiveAlgorithm::kNvls; },
-       "collectives nvls: stepwright runs library, ring"}};
+       "collectives nvls: stepwright supports only library, ring"}};
   for (const Refused& way : all) {
     Plan plan = legal_expert_plan();
     way.change(plan);

@@ -305,9 +305,8 @@ TEST(Checkpoint, GoesOnFromOneThatDoesNotSayItsData) {
   });
   const Trained rest = train({.plan = plan, .steps = 2, .options = to(folder, {"--resume"})});
   EXPECT_EQ(rest.exit_code, 0) << rest.errors;
-  EXPECT_THAT(
-      rest.errors,
-      HasSubstr("step-00000001: step 2 is next; it does not say which data it was trained on"));
+  EXPECT_THAT(rest.errors,
+              HasSubstr("step-00000001 with step 2; it does not state its training data"));
 }
 
 TEST(Checkpoint, RanksWithOtherDataAreRefused) {

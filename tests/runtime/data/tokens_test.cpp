@@ -88,7 +88,7 @@ TEST_F(Files, RefusesWhatContradictsItself) {
   write("d.idx", index_of(4, {1, 2}));
   EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("its index states 3"));
   write("d.idx", "MMIDIDX");
-  EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("no index"));
+  EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("not an index"));
   write("d.idx", index_of(6, {2}));
   EXPECT_THAT(message_of(path, TokenFileFormat::kMegatron), HasSubstr("not a type of tokens"));
 }

@@ -146,10 +146,10 @@ TEST_F(Held, WhatDoesNotGoWithItIsRefused) {
   refused("--hold --scale 0.5", "--scale: must be a number from 1 to");
   refused("--hold --scale nan", "--scale");
   refused("--scale 2 --data x", "--scale: is only for --hold");
-  refused("--hold --checkpoint c", "--checkpoint: does not go with --hold");
-  refused("--hold --data x", "--data: does not go with --hold");
-  refused("--hold --weights w", "--weights: does not go with --hold");
-  refused("--hold --pace 2", "--pace: does not go with --hold");
+  refused("--hold --checkpoint c", "--checkpoint: has no effect with --hold");
+  refused("--hold --data x", "--data: has no effect with --hold");
+  refused("--hold --weights w", "--weights: has no effect with --hold");
+  refused("--hold --pace 2", "--pace: has no effect with --hold");
   refused("", "--data: a file to train on is required");
 }
 

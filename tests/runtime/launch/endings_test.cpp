@@ -54,7 +54,7 @@ TEST(Endings, AnInterruptedRunSaysWhatIsSavedAndGoesOnFromThere) {
   EXPECT_THAT(run.errors(), Not(HasSubstr("training failed")));
 
   Running rest(folder, plan_of_two(), saving(folder, {"--resume"}));
-  rest.await(" is next");
+  rest.await(" with step ");
   ::kill(rest.process(), SIGTERM);  // As a scheduler does: to the one that it started.
   EXPECT_EQ(rest.wait(), -1);
   EXPECT_THAT(rest.errors(), HasSubstr("continues from " + (folder / "run/step-").string()));
