@@ -693,7 +693,7 @@ TEST(GptNeox, ABatchInThreePartsSaysHowManyRanksShareIt) {
   EXPECT_EQ(made.plan.parallel, (plan::ParallelismDegrees{.tensor = 4, .data = 16}));
   EXPECT_THAT(
       [&] { import_text("", "neox.yml", text + "tokenizer_type: SPMTokenizer\n", given); },
-      testing::ThrowsMessage<Error>(HasSubstr("does not say the vocabulary (--set vocab_size=N)")));
+      testing::ThrowsMessage<Error>(HasSubstr("does not state the vocabulary (--set vocab_size=N)")));
 }
 
 TEST(OtherPrograms, ConfigurationsOfProgramsThatAreNotReadAreNamed) {
