@@ -129,7 +129,7 @@ class Doctor(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "stepwright"
             shutil.copy(COMMAND, copy)
-            self.assertIn("stepwright-rank is not there", self.missing_for_training(copy))
+            self.assertIn("stepwright-rank is missing", self.missing_for_training(copy))
             (Path(folder) / "stepwright-rank").touch()
             self.assertEqual(self.missing_for_training(copy), "")
 
