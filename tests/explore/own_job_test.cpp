@@ -218,7 +218,7 @@ TEST(OwnJob, APlanThatAFrameworkDoesNotRunComesWithOneThatItRuns) {
   const Json answer = asked("predict", plan);
   ASSERT_FALSE(answer.contains("refused")) << answer.at("refused");
   EXPECT_THAT(answer.at("not_run").at("reasons").at(0).get<std::string>(),
-              HasSubstr("schedule zb-h1: megatron-core runs 1f1b"));
+              HasSubstr("schedule zb-h1: megatron-core supports only 1f1b"));
   const Json offer = answer.at("not_run").at("offer");
   EXPECT_FALSE(asked("predict", offer.at("plan")).contains("not_run"));
   const Json written = asked("export", plan, {{"to", "megatron"}});

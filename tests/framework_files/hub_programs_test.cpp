@@ -228,8 +228,8 @@ TEST(LlamaFactory, ScriptsNameAFileOfSettings) {
   EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
   EXPECT_TRUE(planned.plan.offload.parameters);
   EXPECT_THAT([&] { import_plan_files("", {files.data(), 1}, {.cluster = "dgx-h100"}); },
-              testing::ThrowsMessage<Error>(
-                  HasSubstr("train.sh:1: names examples/sft.yaml: give this file, too")));
+              testing::ThrowsMessage<Error>(HasSubstr(
+                  "train.sh:1: the command reads examples/sft.yaml: give this file, too")));
 }
 
 TEST(LlamaFactory, WhatTrainsNothingIsRefused) {

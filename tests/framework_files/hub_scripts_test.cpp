@@ -109,7 +109,7 @@ TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
     EXPECT_THAT(one.name, testing::Not(HasSubstr("activate")));
   }
   EXPECT_THAT(refusal_with({script, kSftStages}),
-              HasSubstr("run.sh:4: names recipes/sft.yaml: give this file, too"));
+              HasSubstr("run.sh:4: the command reads recipes/sft.yaml: give this file, too"));
   EXPECT_THAT(refusal_with({script, kSftSettings}),
               HasSubstr("names a configuration of Accelerate: give its file, too"));
 }
@@ -159,7 +159,7 @@ TEST(TrainerScript, ContradictionsWithTheLauncherAreNamed) {
       "--gradient_accumulation_steps 2 sft.py --config conf/sft.yaml\n"};
   EXPECT_THAT(refusal_with({script, kSftStages, kSftSettings}),
               HasSubstr("gradient_accumulation_steps is 2, but the trainer's "
-                        "gradient_accumulation_steps says 8"));
+                        "gradient_accumulation_steps is 8"));
 }
 
 TEST(TrainerScript, ValuesThatItLeavesOpenAreListed) {
@@ -228,7 +228,7 @@ TEST(AxolotlScript, OptionsStandOverItsFile) {
       "a.yaml", "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\nmicro_batch_size: 1\n"};
   EXPECT_EQ(read_with({script, settings}).planned.plan.micro_batch, 4);
   EXPECT_THAT(refusal_with({script}),
-              HasSubstr("run.sh:2: names conf/a.yaml: give this file, too"));
+              HasSubstr("run.sh:2: the command reads conf/a.yaml: give this file, too"));
 }
 
 TEST(LlamaFactoryScript, AFileThatItWritesMayTrainNothing) {
@@ -388,7 +388,7 @@ TEST(DeepspeedScript, AProgramOfItsOwnIsReadByTheConfigurationThatItNames) {
     EXPECT_THAT(read.report.not_read, lists("train_mine.py", SettingImpact::kMaybe));
     EXPECT_THAT(read.report.not_read, lists("own_switch", SettingImpact::kMaybe));
     EXPECT_THAT(refusal_with({{"run.sh", text}}),
-                HasSubstr("run.sh:2: names conf/ds_zero2.json: give this file, too"));
+                HasSubstr("run.sh:2: the command reads conf/ds_zero2.json: give this file, too"));
   }
   const std::string unknown = "deepspeed train_mine.py --model_name own/model --deepspeed x.json\n";
   EXPECT_THAT(refusal_with({{"run.sh", unknown}, kStages2}),
@@ -478,7 +478,7 @@ TEST(HubScripts, AScriptThatEndsWithoutArgumentsSaysWhere) {
               HasSubstr("line 9 ends it before it starts anything: --set 1=VALUE is its first "
                         "argument"));
   EXPECT_THAT(refusal_with({{"run.sh", script}}, {.settings = {"1=--config", "2=a/sft.yaml"}}),
-              HasSubstr("names a/sft.yaml: give this file, too"));
+              HasSubstr("the command reads a/sft.yaml: give this file, too"));
 }
 
 TEST(HubScripts, AScriptThatStartsNothingIsSaidToStartNothing) {
@@ -523,7 +523,8 @@ TEST(HubScripts, RunTrainOfTorchtitanIsKnown) {
   const ImportedPlan plan = read_with(files);
   EXPECT_EQ(plan.planned.job.cluster.devices(), 4);
   EXPECT_EQ(plan.planned.job.length, 2048);
-  EXPECT_THAT(refusal_with({files.front()}), HasSubstr("names ./llama.toml: give this file, too"));
+  EXPECT_THAT(refusal_with({files.front()}),
+              HasSubstr("the command reads ./llama.toml: give this file, too"));
 }
 
 // torchtitan/distributed/utils.py: set_determinism.
@@ -563,7 +564,7 @@ TEST(HubScripts, ProgramsThatAreGivenAFileAreReadWithIt) {
   EXPECT_EQ(neox.planned.plan.parallel.tensor, 2);
   EXPECT_EQ(neox.planned.plan.parallel.data, 2) << "one task starts a process for each device";
   EXPECT_THAT(refusal_with({{"run.sh", "python deepy.py train.py conf/a.yml\n"}}),
-              HasSubstr("names conf/a.yml: give this file, too"));
+              HasSubstr("the command reads conf/a.yml: give this file, too"));
   const launch_scripts::SourceFile policy{
       "grpo.yaml",
       "policy:\n  model_name: Qwen/Qwen3-8B\n  train_global_batch_size: 64\n"

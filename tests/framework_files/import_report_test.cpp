@@ -77,7 +77,7 @@ TEST(ImportReport, EachFieldOfThePlanIsReadOrAssumed) {
                           Field(&AssumedPlanField::why, HasSubstr(why))));
   };
   EXPECT_THAT(report.assumed, assumed("parallel.pipeline", "default of megatron-core"));
-  EXPECT_THAT(report.assumed, assumed("parallel.data", "leave of 8 devices"));
+  EXPECT_THAT(report.assumed, assumed("parallel.data", "8 devices divided by"));
   EXPECT_THAT(report.assumed, assumed("job.cluster", "--cluster"));
   for (const AssumedPlanField& one : report.assumed) {
     EXPECT_THAT(report.read, Not(Contains(Field(&ImportedSetting::field, one.field))));

@@ -147,7 +147,7 @@ TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
     planned.plan.accumulate = DType::kFp32;
     EXPECT_THAT(
         plan::refusal_of(ErrorKind::kUnsupported, [&] { export_plan("axolotl", planned, ""); }),
-        testing::HasSubstr("accumulate wide: accelerate (axolotl) runs own"));
+        testing::HasSubstr("accumulate wide: accelerate (axolotl) supports only own"));
     EXPECT_EQ(export_plan("axolotl", planned, "", true).started.plan.accumulate, DType::kBf16);
   }
 }

@@ -83,8 +83,8 @@ TEST(MaxText, WordsStandOverTheFileThatTheScriptNames) {
   EXPECT_EQ(read.planned.plan.micro_batch, 8);
   EXPECT_EQ(read.planned.plan.recompute.kind, plan::RecomputeKind::kSelective);
   EXPECT_THAT([&] { import_plan_files("", std::span(files).first(1), {.cluster = "dgx-h100:2"}); },
-              testing::ThrowsMessage<Error>(
-                  testing::HasSubstr("train.sh:1: names gpu/llama2_7b.yml: give this file, too")));
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "train.sh:1: the command reads gpu/llama2_7b.yml: give this file, too")));
 }
 
 TEST(MaxText, AScriptMayWriteTheFileThatItNames) {

@@ -287,21 +287,23 @@ std::string refused_by(const std::string& target, const plan::PlannedJob& planne
 }
 
 TEST(Offloaded, WhatATargetDoesNotLeaveThereIsRefusedWithTheNearest) {
-  EXPECT_THAT(refused_by("megatron", planned_with("GGG", kParameters)),
-              HasSubstr("offload parameters: megatron-core runs optimizer, share, device_masters"));
+  EXPECT_THAT(
+      refused_by("megatron", planned_with("GGG", kParameters)),
+      HasSubstr(
+          "offload parameters: megatron-core supports only optimizer, share, device_masters"));
   EXPECT_THAT(refused_by("megatron", planned_with("NNG", kOptimizer), "0.11"),
-              HasSubstr("offload optimizer: megatron-core runs none"));
+              HasSubstr("offload optimizer: megatron-core supports only none"));
   EXPECT_THAT(refused_by("maxtext", planned_with("GGG", kParameters)),
-              HasSubstr("offload parameters: maxtext runs none"));
+              HasSubstr("offload parameters: maxtext supports only none"));
   EXPECT_THAT(refused_by("torchtitan", planned_with("GGG", kOptimizer)),
-              testing::AllOf(HasSubstr("offload optimizer: torchtitan runs parameters"),
+              testing::AllOf(HasSubstr("offload optimizer: torchtitan supports only parameters"),
                              HasSubstr("offload.parameters true")));
   EXPECT_THAT(refused_by("deepspeed", planned_with("NGG", {.optimizer = 0.5})),
-              testing::AllOf(HasSubstr("offload share: deepspeed runs optimizer"),
+              testing::AllOf(HasSubstr("offload share: deepspeed supports only optimizer"),
                              HasSubstr("offload.optimizer 1")));
   EXPECT_THAT(
       refused_by("accelerate", planned_with("GGG", {.activations = {plan::OffloadModule::kQkv}})),
-      HasSubstr("host_activations qkv_linear: accelerate runs layer_input"));
+      HasSubstr("host_activations qkv_linear: accelerate supports only layer_input"));
 }
 
 TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {

@@ -73,7 +73,7 @@ TEST(PrimusScript, OverridesNeedNoDashes) {
 
 TEST(PrimusScript, AnExperimentThatWasNotGivenIsNamed) {
   EXPECT_THAT([] { started_by("EXP=examples/deepseek.yaml bash examples/run_pretrain.sh\n"); },
-              testing::ThrowsMessage<Error>(HasSubstr("names examples/deepseek")));
+              testing::ThrowsMessage<Error>(HasSubstr("the command reads examples/deepseek")));
 }
 
 TEST(PrimusScript, ASettingOfAPersonStandsOverAll) {

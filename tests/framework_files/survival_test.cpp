@@ -252,7 +252,8 @@ TEST(ExportedPlan, ARefusalHasTheFileOfThePlan) {
     export_plan("fsdp", planned, "", false, "own.yaml");
     ADD_FAILURE() << "nothing was refused";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("own.yaml: parallel pipeline: fsdp runs"));
+    EXPECT_THAT(error.what(),
+                testing::StartsWith("own.yaml: parallel pipeline: fsdp supports only"));
     EXPECT_EQ(error.place().file, "own.yaml");
   }
 }

@@ -49,9 +49,9 @@ TEST(WrittenPrograms, LlamaFactorySaysDataParallelism) {
               AllOf(HasSubstr("fsdp: full_shard auto_wrap"), HasSubstr("dataset: c4_demo"),
                     HasSubstr("fsdp_reshard_after_forward: true")));
   EXPECT_THAT(refusal_of("llama-factory", planned_on({.tensor = 2, .data = 8}, "GGG")),
-              HasSubstr("parallel tensor: accelerate (llama-factory) runs none"));
+              HasSubstr("parallel tensor: accelerate (llama-factory) supports only none"));
   EXPECT_THAT(refusal_of("llama-factory", planned_on({.data = 16}, "NNG")),
-              HasSubstr("sharding NNG: accelerate (llama-factory) runs NNN, NGG, GGG"));
+              HasSubstr("sharding NNG: accelerate (llama-factory) supports only NNN, NGG, GGG"));
 }
 
 TEST(WrittenPrograms, AxolotlSaysItsMesh) {
@@ -59,7 +59,7 @@ TEST(WrittenPrograms, AxolotlSaysItsMesh) {
               AllOf(HasSubstr("tensor_parallel_size: 2"), HasSubstr("dp_shard_size: 8"),
                     HasSubstr("fsdp_version: 2")));
   EXPECT_THAT(refusal_of("axolotl", planned_on({.data = 16}, "NNG")),
-              HasSubstr("sharding NNG: accelerate (axolotl) runs "));
+              HasSubstr("sharding NNG: accelerate (axolotl) supports only "));
 }
 
 /// Returns a job of eight ranks that shard all states, with parts of its model frozen.
@@ -158,7 +158,7 @@ TEST(WrittenPrograms, SwiftStartsMegatron) {
   plan::PlannedJob groups = planned_on({.data = 16}, "NNI");
   groups.plan.sharding.group = 4;
   EXPECT_THAT(refusal_of("ms-swift", groups),
-              HasSubstr("sharding NNI: megatron-core (ms-swift) runs NNN, NNG"));
+              HasSubstr("sharding NNI: megatron-core (ms-swift) supports only NNN, NNG"));
 }
 
 /// Returns a job with documents of a quarter of a sequence, packed in order.
@@ -265,8 +265,9 @@ TEST(WrittenPrograms, NemoRlSaysItsPolicy) {
   EXPECT_THAT(text_of("nemo-rl", planned_on({.tensor = 2, .data = 8}, "NNG")),
               AllOf(HasSubstr("tensor_model_parallel_size: 2"),
                     HasSubstr("use_distributed_optimizer: true"), HasSubstr("gpus_per_node: 8")));
-  EXPECT_THAT(refusal_of("nemo-rl", planned_on({.context = 2, .data = 8}, "NNG")),
-              HasSubstr("parallel context: megatron-core (nemo-rl) runs tensor, pipeline"));
+  EXPECT_THAT(
+      refusal_of("nemo-rl", planned_on({.context = 2, .data = 8}, "NNG")),
+      HasSubstr("parallel context: megatron-core (nemo-rl) supports only tensor, pipeline"));
 }
 
 plan::PlannedJob planned_method(plan::TrainingMethodKind kind) {
@@ -365,7 +366,7 @@ TEST(WrittenPrograms, TorchtitanTiesNoHeadOverStages) {
   plan::PlannedJob planned = planned_on({.pipeline = 2, .data = 8}, "NNG");
   planned.job.model.tied = true;
   EXPECT_THAT([&] { export_plan("torchtitan", planned, ""); },
-              testing::ThrowsMessage<Error>(HasSubstr("model tied: torchtitan runs")));
+              testing::ThrowsMessage<Error>(HasSubstr("model tied: torchtitan supports only")));
 }
 
 TEST(WrittenPrograms, TorchtuneNamesAllShardsAndARateForAdapters) {

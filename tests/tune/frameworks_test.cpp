@@ -233,7 +233,7 @@ TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
   const auto notes = [&](std::string_view framework) {
     return simulate::predict_plan({job_of(framework), plan}).notes;
   };
-  const auto note = HasSubstr("not run as it is: parallel pipeline: fsdp runs tensor");
+  const auto note = HasSubstr("not run as it is: parallel pipeline: fsdp supports only tensor");
   EXPECT_THAT(notes("fsdp"), Contains(note));
   EXPECT_THAT(notes("stepwright"), Not(Contains(HasSubstr("not run as it is"))));
 }
