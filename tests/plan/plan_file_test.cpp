@@ -260,7 +260,8 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
 
 TEST(PlanFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line : {"schedule: dualpipe", "schedule: {kind: dualpipe}"}) {
-    EXPECT_THAT(plan_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("not supported")) << line;
+    EXPECT_THAT(plan_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("not supported"))
+        << line;
   }
   EXPECT_THAT(plan_refused("offload: {parameters: nvme}\n"),
               HasSubstr("offload.parameters: must be true or false; it is 'nvme'"));
