@@ -241,9 +241,11 @@ TensorId project_backward(ModelBlockBuildContext& e, TensorId d_qkv,
 namespace {
 
 /// Returns the role of the output projection's input: the core's result (which the core's backward
-/// also needs), the gated result, or a narrow copy.
+/// also needs), the gated result, or a copy in another type or order.
 KeptTensorRole projected_role(const ModelBlockBuildContext& e, const MatrixProduct& output) {
-  if (keeps_low_precision_input_copy(e, output)) return KeptTensorRole::kProjectionInput;
+  if (e.s.copies_attention_result || keeps_low_precision_input_copy(e, output)) {
+    return KeptTensorRole::kProjectionInput;
+  }
   return e.s.model->attention_gate ? KeptTensorRole::kAttentionGated
                                    : KeptTensorRole::kAttentionOut;
 }
@@ -255,7 +257,8 @@ TensorId append_attention_block(ModelBlockBuildContext& e, TensorId normed,
   const TensorId qkv = project(e, normed, layer);
   const TensorId out = append_attention_core(e, qkv, layer);
   e.kept.set(KeptTensorRole::kAttentionOut, out);
-  const TensorId result = gate_result(e, out);
+  const TensorId result = e.s.copies_attention_result ? e.kept.get(KeptTensorRole::kProjectionInput)
+                                                      : gate_result(e, out);
   record_module_end_tensor(e, plan::RecomputeModule::kCoreAttention, result);
   const MatrixProduct output = output_product(e.s);
   return append_matrix_product_with_lora(e, result, output, projected_role(e, output));

@@ -150,8 +150,14 @@ TensorId append_local_attention(ModelBlockBuildContext& e, TensorId qkv,
                                                 shape.heads * shape.value_dim);
   const TensorId lse = create_activation_tensor(e, "log_sum_exp", e.s.exact,
                                                 shape.batch * shape.queries, shape.heads);
+  TensorId copy = -1;
+  if (e.s.copies_attention_result) {
+    copy = create_activation_tensor(e, "attention.copy", shape.batch * shape.queries,
+                                    shape.heads * shape.value_dim);
+    e.kept.set(KeptTensorRole::kProjectionInput, copy);
+  }
   e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
-            {qkv, chosen_keys(e), attention_sink_weights(e)}, {out, lse});
+            {qkv, chosen_keys(e), attention_sink_weights(e)}, {out, lse, copy});
   e.kept.set(KeptTensorRole::kLogSumExp, lse);
   return out;
 }

@@ -122,6 +122,8 @@ struct ActivationFunctionOperands {
   TensorId places = -1;
   /// Tensor with one gate weight of an expert per row, which multiplies the result; -1: none.
   TensorId weights = -1;
+  /// Tensor that keeps the result without gate weights for the backward; -1: none.
+  TensorId unweighted = -1;
   /// Tensor that receives the gradient of `weights`, in a backward; -1: none.
   TensorId d_weights = -1;
 };

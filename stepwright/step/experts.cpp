@@ -74,6 +74,14 @@ bool weighs_before(const StepSizesAndChoices& s) {
   return s.kernels.expert_weights == plan::RouterWeightPlacement::kBefore;
 }
 
+/// True if a separate kernel multiplies activations by their weights, so that the backward needs
+/// the activations without weights too. Megatron-Core fuses the weights with gated activations
+/// alone (NVIDIA/Megatron-LM core 0.16 megatron/core/transformer/moe/experts.py,
+/// TEGroupedMLP.forward: bias_act_func).
+bool keeps_unweighted(const StepSizesAndChoices& s) {
+  return weighs_before(s) && !(s.model->gated && s.kernels.fused_activation);
+}
+
 /// True if unfused kernels multiply results by their weights, row by row.
 bool weighs_rows(const StepSizesAndChoices& s) {
   return s.kernels.expert_weights == plan::RouterWeightPlacement::kAfterRows ||
@@ -132,6 +140,12 @@ TensorId weights_here(ModelBlockBuildContext& e) {
   return create_activation_tensor(e, "gradient", e.s.exact, e.s.rows, e.s.model->experts->top_k);
 }
 
+/// Creates a tensor as large as the experts' activations.
+TensorId activated_rows(ModelBlockBuildContext& e, std::string_view name, const MatrixProduct& p) {
+  return e.out.tensor(
+      {.name = name, .dtype = e.s.storage, .routed = true, .extents = {p.rows, p.inner, 1}});
+}
+
 /// Writes the experts' grouped products, from rows to results.
 TensorId grouped(ModelBlockBuildContext& e, TensorId rows) {
   const TensorId wide =
@@ -140,11 +154,12 @@ TensorId grouped(ModelBlockBuildContext& e, TensorId rows) {
   const MatrixProduct second = expert_fc2(e);
   ActivationFunctionOperands beside = row_weights(e);
   if (mlp_keeps_activated_gates(e.s)) {
-    beside.gate = e.out.tensor({.name = "gate",
-                                .dtype = e.s.storage,
-                                .routed = true,
-                                .extents = {second.rows, second.inner, 1}});
+    beside.gate = activated_rows(e, "gate", second);
     e.kept.set(KeptTensorRole::kGate, beside.gate);
+  }
+  if (keeps_unweighted(e.s)) {
+    beside.unweighted = activated_rows(e, "unweighted", second);
+    e.kept.set(KeptTensorRole::kExpertUnweighted, beside.unweighted);
   }
   const TensorId active = append_activation_function(e, wide, {second.rows, second.inner, true},
                                                      LayerPart::kExpertActivation, beside);
@@ -168,6 +183,9 @@ ExpertExchangeTensors grouped_backward(ModelBlockBuildContext& e, TensorId dy) {
   }
   if (mlp_keeps_activated_gates(e.s))
     beside.gate = tensor_kept_by_forward(e, KeptTensorRole::kGate);
+  if (keeps_unweighted(e.s)) {
+    beside.unweighted = tensor_kept_by_forward(e, KeptTensorRole::kExpertUnweighted);
+  }
   const TensorId d_wide = append_activation_function_backward(
       e, d_active, tensor_kept_by_forward(e, KeptTensorRole::kExpertFc1Out),
       {second.rows, second.inner, true}, LayerPart::kExpertActivation, beside);

@@ -12,6 +12,7 @@ std::vector<KeptTensorRole> inside_mixture() {
                                        KeptTensorRole::kExpertInput,
                                        KeptTensorRole::kExpertFc1Out,
                                        KeptTensorRole::kExpertActivationOut,
+                                       KeptTensorRole::kExpertUnweighted,
                                        KeptTensorRole::kGate,
                                        KeptTensorRole::kCombined,
                                        KeptTensorRole::kLatentOut,
@@ -47,7 +48,8 @@ std::vector<KeptTensorRole> tensors_kept_inside_module(plan::RecomputeModule mod
               KeptTensorRole::kFc2AdapterInput,
               KeptTensorRole::kFc2AdapterMask};
     case plan::RecomputeModule::kMoe: return inside_mixture();
-    case plan::RecomputeModule::kMoeActivation: return {KeptTensorRole::kExpertActivationOut};
+    case plan::RecomputeModule::kMoeActivation:
+      return {KeptTensorRole::kExpertActivationOut, KeptTensorRole::kExpertUnweighted};
     case plan::RecomputeModule::kNorm:
       return {KeptTensorRole::kAttentionLinearInput,
               KeptTensorRole::kKeyValueUp,

@@ -68,7 +68,7 @@ TensorId append_activation_function(ModelBlockBuildContext& e, TensorId x,
              .part = part,
              .purpose = purpose_of(beside)},
             {x, beside.other, beside.places, beside.weights, trained(e, e.parameters)},
-            {y, beside.gate});
+            {y, beside.gate, beside.unweighted});
   return y;
 }
 
@@ -80,17 +80,17 @@ TensorId append_activation_function_backward(ModelBlockBuildContext& e, TensorId
                     .dtype = e.s.storage,
                     .routed = sheet.routed,
                     .extents = {sheet.rows, sheet.columns * (e.s.model->gated ? 2 : 1), 1}});
-  e.out.add(
-      {.kind = OperatorKind::kActivation,
-       .phase = Phase::kDataGradient,
-       .dtype = e.s.storage,
-       .routed = sheet.routed,
-       .gated = e.s.model->gated,
-       .shape = {.rows = sheet.rows, .columns = sheet.columns},
-       .part = part,
-       .purpose = purpose_of(beside)},
-      {dy, x, beside.other, beside.places, beside.weights, trained(e, e.parameters), beside.gate},
-      {dx, beside.d_weights, trained(e, e.gradients)});
+  e.out.add({.kind = OperatorKind::kActivation,
+             .phase = Phase::kDataGradient,
+             .dtype = e.s.storage,
+             .routed = sheet.routed,
+             .gated = e.s.model->gated,
+             .shape = {.rows = sheet.rows, .columns = sheet.columns},
+             .part = part,
+             .purpose = purpose_of(beside)},
+            {dy, x, beside.other, beside.places, beside.weights, trained(e, e.parameters),
+             beside.gate, beside.unweighted},
+            {dx, beside.d_weights, trained(e, e.gradients)});
   return dx;
 }
 

@@ -96,6 +96,17 @@ void set_single_rank_groups(StepSizesAndChoices& s, const plan::Plan& plan,
   s.reduce_dense = true;
 }
 
+/// True if a copy of FlashAttention's result in another order differs from the result and is kept:
+/// a single sequence has one order, gates copy the result themselves, and narrow products keep a
+/// narrow copy.
+bool keeps_two_results(const StepSizesAndChoices& s) {
+  using enum cluster::AttentionKernel;
+  const cluster::AttentionKernel kernel = s.kernels.attention;
+  const bool flash = kernel == kFlash1 || kernel == kFlash2 || kernel == kFlash3;
+  return flash && s.batch > 1 && s.context == 1 && !s.model->attention_gate &&
+         s.narrow_operand_layout_count == 0;
+}
+
 /// Sets the work that the framework runs by unfused kernels. Expert-by-expert kernels need each
 /// expert's row count on the host, which a CUDA graph of a whole step cannot wait for; with such a
 /// graph, Transformer Engine fuses the experts with their biases (NVIDIA/Megatron-LM pull request
@@ -142,6 +153,8 @@ void set_apart(StepSizesAndChoices& s, const plan::Job& job, const plan::Plan& p
   }
   s.copies_layouts =
       crosses && apart[static_cast<std::size_t>(plan::UnfusedWork::kPositionLayouts)];
+  s.copies_attention_result =
+      apart[static_cast<std::size_t>(plan::UnfusedWork::kAttentionLayouts)] && keeps_two_results(s);
   const bool fetches = apart[static_cast<std::size_t>(plan::UnfusedWork::kModuleFetches)];
   s.fetches_modules = fetches && s.gather_dense;
   s.fetches_experts = fetches && s.gather_expert && !s.kernels.grouped_experts;

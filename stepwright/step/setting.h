@@ -103,6 +103,9 @@ struct StepSizesAndChoices {
   /// True if rows gathered over tensor ranks are copied into the order of sequence positions, and
   /// rows to be reduced are copied out of that order.
   bool copies_layouts = false;
+  /// True if attention's result is copied into the order of sequence positions for the output
+  /// projection, and both the result and the copy are kept for the backward.
+  bool copies_attention_result = false;
   /// True if separate calls fetch the sharded parameters of each module outside of experts.
   bool fetches_modules = false;
   /// True if separate calls fetch the sharded parameters of each module of each expert.

@@ -99,6 +99,9 @@ enum class KeptTensorRole : std::uint8_t {
   kExpertInput,
   kExpertFc1Out,
   kExpertActivationOut,
+  /// Kept tensor: the experts' activations before a separate kernel multiplies them by gate
+  /// weights.
+  kExpertUnweighted,
   kCombined,
   /// Kept tensor: sum of the experts' results in the experts' own narrower width, which a
   /// projection brings back to the hidden size.

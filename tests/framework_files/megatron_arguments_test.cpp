@@ -129,6 +129,20 @@ TEST(MegatronArguments, SayWhoseLayersRunAndWithWhichWorkspaces) {
               unread("--deterministic-mode", SettingImpact::kYes));
 }
 
+// Transformer Engine prefers cuDNN from Hopper on, but not for deterministic runs on Blackwell.
+TEST(MegatronArguments, DeterministicRunsOnBlackwellHaveFlashAttention) {
+  const auto attention = [](const std::string& profile, const std::string& words) {
+    const launch_scripts::SourceFile file{"train.sh", small_command(words)};
+    const UserFacts given{.cluster = profile};
+    return import_plan_files("megatron", {&file, 1}, given).planned.job.kernels.attention;
+  };
+  using enum cluster::AttentionKernel;
+  EXPECT_EQ(attention("dgx-b200", ""), kCudnn);
+  EXPECT_EQ(attention("dgx-b200", "--deterministic-mode"), kFlash2);
+  EXPECT_EQ(attention("dgx-h100", "--deterministic-mode"), kCudnn);
+  EXPECT_EQ(attention("dgx-b200", "--deterministic-mode --attention-backend fused"), kCudnn);
+}
+
 TEST(MegatronArguments, SayTheKernelOfTheLoss) {
   const auto loss = [](const std::string& words) {
     return imported_script(small_command(words)).planned.job.kernels.cross_entropy;

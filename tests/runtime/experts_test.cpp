@@ -12,6 +12,9 @@ constexpr const char* kExperts =
 constexpr const char* kGatedExperts =
     "{layers: 4, hidden: 32, heads: 4, ffn: 48, vocab: 250, tied: true, experts: {count: 4, "
     "top_k: 3, ffn: 20, shared_ffn: 24, shared_gate: true, normalize_top_k: false, every: 2}}";
+constexpr const char* kUngatedExperts =
+    "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 250, gated: false, activation: gelu, "
+    "experts: {count: 4, top_k: 2, ffn: 20}}";
 constexpr const char* kLearned = "  routing: learned\n";
 constexpr const char* kGathered = "  dispatcher: allgather\n";
 constexpr const char* kLearnedGathered = "  routing: learned\n  dispatcher: allgather\n";
@@ -115,6 +118,11 @@ const RankCase kExpertCases[] = {
      "parallel: {data: 4, expert: 4}\nmicro_batch: 1\nrecompute: full\n",
      "  routing: learned\n  dispatcher: allgather\n  kernels: {expert_weights: before}\n"},
     {"WeighedBeforeOnTheirRank", 2, kLatentExperts, "parallel: {tensor: 2}\nmicro_batch: 2\n",
+     kWeighedBefore},
+    {"WeighedBeforeBySingleKernels", 2, kUngatedExperts,
+     "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n", kWeighedBefore},
+    {"WeighedBeforeBySingleKernelsThatRunAgain", 2, kUngatedExperts,
+     "parallel: {data: 2, expert: 2}\nmicro_batch: 2\nrecompute: {modules: [moe_act]}\n",
      kWeighedBefore},
     {"EightInAPipeline", 8, kGatedExperts,
      "parallel: {pipeline: 2, data: 4, expert: 2}\nmicro_batch: 1\nrecompute: full\n"

@@ -122,6 +122,44 @@ TEST(MixtureOfExperts, ResultsAreNotKeptWhereWeightsAreMultipliedBefore) {
   }
 }
 
+/// Returns the bytes of the tensors with this name that the layers keep, counting each kind of
+/// layer once.
+double kept_bytes(const StepProgram& program, std::string_view name) {
+  double bytes = 0;
+  for (const OperatorTemplate& piece : program.templates) {
+    if (piece.name != "layer.forward") continue;
+    for (const TensorId id : piece.saved) {
+      const TemplateTensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
+      if (tensor.name == name) bytes += static_cast<double>(tensor.bytes());
+    }
+  }
+  return bytes;
+}
+
+// Qwen3-30B-A3B's sizes, 4,096 tokens to 8 experts each: activations of 768 columns before their
+// weights multiply them. Megatron-Core has a fused kernel for gated activations only.
+TEST(MixtureOfExperts, ActivationsStayWithoutWeightsWhereNoKernelFusesTheirProduct) {
+  constexpr double kActivations = 4096.0 * 8 * 768 * 2;
+  for (const std::int64_t expert : {1, 8}) {
+    plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
+    plan::Plan plan = expert_plan(job, expert, 1);
+    const auto kept = [&] { return kept_bytes(build_step_program(job, plan), "unweighted"); };
+    job.kernels.expert_weights = plan::RouterWeightPlacement::kBefore;
+    EXPECT_EQ(kept(), 0) << expert;
+    job.kernels.fused_activation = false;
+    EXPECT_EQ(kept(), kActivations) << expert;
+    job.kernels.fused_activation = true;
+    job.model.gated = false;
+    EXPECT_EQ(kept(), kActivations) << expert;
+    plan.recompute = {.kind = plan::RecomputeKind::kModules,
+                      .modules = {plan::RecomputeModule::kMoeActivation}};
+    EXPECT_EQ(kept(), 0) << expert;
+    plan.recompute = {};
+    job.kernels.expert_weights = plan::RouterWeightPlacement::kAfter;
+    EXPECT_EQ(kept(), 0) << expert;
+  }
+}
+
 // megatron-core 0.12.0 and 0.12.1 of PyPI.
 TEST(MixtureOfExperts, MegatronCoreMultipliesWeightsInTheActivationSinceAPointRelease) {
   const auto where = [](std::string_view name, std::string_view version) {

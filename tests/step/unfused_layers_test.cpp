@@ -101,5 +101,42 @@ TEST(UnfusedLayers, WithAdaptersInFp32CastTheirInputs) {
   EXPECT_EQ(bytes_kept_of(first_layer(job), "casts"), 0) << "FSDP2 casts parameters instead";
 }
 
+// NVIDIA/TransformerEngine transformer_engine/pytorch/attention/dot_product_attention/backends.py,
+// FlashAttention.forward: two sequences of 4,096 tokens, whose results have 4,096 columns.
+TEST(UnfusedLayers, OfTransformerEngineKeepFlashAttentionsResultInTwoOrders) {
+  plan::Job job = job_of("llama-3-8b", 1, 16, kRowsOfLayer);
+  job.framework = {.name = "megatron-core"};
+  const auto copied = [&](std::int64_t sequences, std::int64_t context = 1) {
+    plan::Plan plan = plan_of(job, 1, 1, context);
+    plan.micro_batch = sequences;
+    const StepSizesAndChoices setting = make_setting(job, plan);
+    return bytes_kept_of(build_layer_templates(setting, job.model.layer_class(1), {}),
+                         "attention.copy");
+  };
+  constexpr std::int64_t kResult = 2 * kRowsOfLayer * kQueryColumns * 2;
+  EXPECT_EQ(copied(2), kResult);
+  EXPECT_EQ(copied(1), 0);  // one sequence has its positions first in both orders
+  EXPECT_EQ(copied(2, 2), 0);
+  job.kernels.attention = cluster::AttentionKernel::kCudnn;
+  EXPECT_EQ(copied(2), 0);
+  job.kernels.attention = cluster::AttentionKernel::kFlash2;
+  job.framework = {.name = "torchtitan"};
+  EXPECT_EQ(copied(2), 0);
+}
+
+// A core that runs again leaves the copy alone, which its product reads.
+TEST(UnfusedLayers, ACoreThatRunsAgainKeepsTheResultOnce) {
+  plan::Job job = job_of("llama-3-8b", 1, 16, kRowsOfLayer);
+  job.framework = {.name = "megatron-core"};
+  plan::Plan plan = plan_of(job, 1, 1);
+  plan.micro_batch = 2;
+  plan::LayerRecompute recompute;
+  recompute.modules = {plan::RecomputeModule::kCoreAttention};
+  const ModelBlockTemplatePair layer =
+      build_layer_templates(make_setting(job, plan), job.model.layer_class(1), recompute);
+  EXPECT_EQ(bytes_kept_of(layer, "attention.copy"), 2 * kRowsOfLayer * kQueryColumns * 2);
+  EXPECT_EQ(bytes_kept_of(layer, "attention.out"), 0);
+}
+
 }  // namespace
 }  // namespace stepwright::step

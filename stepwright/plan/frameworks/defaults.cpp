@@ -127,6 +127,14 @@ FrameworkKernels default_kernels(const TrainingFramework& framework,
   return kernels;
 }
 
+std::optional<cluster::AttentionKernel> deterministic_attention_kernel(
+    const TrainingFramework& framework, const cluster::DeviceModel& device) {
+  for (const auto& [generation, kernel] : framework_defaults(framework).deterministic_attention) {
+    if (generation == &cluster::device_generation_of(device)) return kernel;
+  }
+  return std::nullopt;
+}
+
 WordSet selectable_attention_kernels(const TrainingFramework& framework) {
   if (framework.name.empty()) return WordSet().set();
   return framework_defaults(framework).selects &

@@ -130,6 +130,9 @@ enum class UnfusedWork : std::uint8_t {
   kExactRouters,
   /// Atomic additions of single elements (scatter_add) sum the rows that return from experts.
   kAtomicRowSums,
+  /// FlashAttention keeps its result with sequences first, and the output projection a copy with
+  /// positions first.
+  kAttentionLayouts,
 };
 inline constexpr Named<UnfusedWork> kUnfusedWorkNames[] = {
     {UnfusedWork::kExpertBiases, "expert_biases"},
@@ -147,7 +150,8 @@ inline constexpr Named<UnfusedWork> kUnfusedWorkNames[] = {
     {UnfusedWork::kSingleRankGroups, "single_rank_groups"},
     {UnfusedWork::kExpandedHeads, "expanded_heads"},
     {UnfusedWork::kExactRouters, "exact_routers"},
-    {UnfusedWork::kAtomicRowSums, "atomic_row_sums"}};
+    {UnfusedWork::kAtomicRowSums, "atomic_row_sums"},
+    {UnfusedWork::kAttentionLayouts, "attention_layouts"}};
 
 /// Which ranks of a node load a whole checkpoint into host memory when fine-tuning starts: none,
 /// the first one, or each.
@@ -185,6 +189,9 @@ struct FrameworkDefaults {
   /// Default kernels. `attention` overrides their attention kernel for some device generations.
   FrameworkKernels kernels;
   std::vector<std::pair<const cluster::DeviceGeneration*, cluster::AttentionKernel>> attention;
+  /// Attention kernels of deterministic runs, for device generations where they differ.
+  std::vector<std::pair<const cluster::DeviceGeneration*, cluster::AttentionKernel>>
+      deterministic_attention;
   /// Attention kernels that the framework's configuration files can select, among those that it
   /// supports; all by default.
   WordSet selects = WordSet().set();
@@ -280,6 +287,11 @@ std::vector<std::string> framework_field_words();
 /// `FrameworkKernels` without a framework.
 FrameworkKernels default_kernels(const TrainingFramework& framework,
                                  const cluster::DeviceModel& device);
+
+/// Returns the attention kernel that a framework chooses for deterministic runs on a device;
+/// nullopt if it is the one of other runs.
+std::optional<cluster::AttentionKernel> deterministic_attention_kernel(
+    const TrainingFramework& framework, const cluster::DeviceModel& device);
 
 /// Returns the attention kernels that a framework's configuration files can select; all of them
 /// without a framework.

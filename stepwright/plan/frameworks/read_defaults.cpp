@@ -13,18 +13,29 @@ namespace {
 constexpr double kMostShare = 10;
 constexpr double kMostSubGroup = 1e15;  // parameters
 
+/// Reads a mapping from device generations to attention kernels.
+decltype(FrameworkDefaults::attention) kernels_of_generations(DocumentNode node) {
+  decltype(FrameworkDefaults::attention) kernels;
+  for (const auto& [name, kernel] : node.mapping_members()) {
+    kernels.emplace_back(&cluster::find_device_generation(name, kernel),
+                         kernel.choice(cluster::kAttentionKernelNames));
+  }
+  return kernels;
+}
+
+DefaultSetting deterministic_attention(DocumentNode node) {
+  const auto kernels = kernels_of_generations(node);
+  return [kernels](FrameworkDefaults& defaults) { defaults.deterministic_attention = kernels; };
+}
+
 /// Reads attention kernels: one for all devices, or one for each of some generations and one for
 /// other devices.
 DefaultSetting attention(DocumentNode node) {
   const DocumentNode others =
       node.is_mapping() ? node.get(cluster::kFallbackDeviceGenerationName) : node;
   const cluster::AttentionKernel usual = others.choice(cluster::kAttentionKernelNames);
-  decltype(FrameworkDefaults::attention) kernels;
-  for (const auto& [name, kernel] :
-       node.is_mapping() ? node.mapping_members() : decltype(node.mapping_members()){}) {
-    kernels.emplace_back(&cluster::find_device_generation(name, kernel),
-                         kernel.choice(cluster::kAttentionKernelNames));
-  }
+  const auto kernels =
+      node.is_mapping() ? kernels_of_generations(node) : decltype(FrameworkDefaults::attention){};
   return [usual, kernels](FrameworkDefaults& defaults) {
     defaults.kernels.attention = usual;
     defaults.attention = kernels;
@@ -262,6 +273,7 @@ struct DefaultKey {
 };
 constexpr DefaultKey kDefaultKeys[] = {
     {"attention", attention},
+    {"deterministic_attention", deterministic_attention},
     {"selects", selects},
     {"losses", losses},
     {"kernels", kernels},

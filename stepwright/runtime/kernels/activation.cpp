@@ -86,7 +86,9 @@ void weighted_forward(KernelCall& call) {
   const at::Tensor places = routing_weight_index_of_rows(call.rank, call.read_operand(1));
   const at::Tensor weights =
       call.read_operand(2).reshape({-1}).index_select(0, places).unsqueeze(1);
-  call.write_result(0, (activated(call, x) * weights).to(x.scalar_type()));
+  const at::Tensor active = activated(call, x);
+  if (call.writes.size() > 1) call.write_result(call.writes.size() - 1, active);
+  call.write_result(0, (active * weights).to(x.scalar_type()));
 }
 
 void weighted_backward(KernelCall& call) {

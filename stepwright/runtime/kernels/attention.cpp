@@ -251,6 +251,7 @@ void attention_forward(KernelCall& call) {
   }
   call.write_result(0, join_heads_into_rows(result.out));
   call.write_result(1, lse_rows(call, result.log_sum_exp));
+  if (call.writes.size() > 2) call.write_result(2, join_heads_into_rows(result.out));
 }
 
 void attention_backward(KernelCall& call) {

@@ -62,10 +62,10 @@ TEST(LaunchRow, OfMegatronsOwnTestsAreAsCloseAsStated) {
   const CsvTable table = load_csv("data/launches_megatron_ci.csv");
   const Validation validation = compare_predictions_to_measurements(table, {.threads = 2});
   EXPECT_GE(validation.used, 200U);
-  EXPECT_LT(validation.groups[0].at("after a step").median_abs, 0.01);
-  EXPECT_LT(validation.groups[0].at("peak").median_abs, 0.02);
-  EXPECT_GE(share_within(validation, "after a step", 0.05), 0.93);
-  EXPECT_GE(share_within(validation, "peak", 0.10), 0.93);
+  EXPECT_LT(validation.groups[0].at("after a step").median_abs, 0.006);
+  EXPECT_LT(validation.groups[0].at("peak").median_abs, 0.011);
+  EXPECT_GE(share_within(validation, "after a step", 0.05), 0.97);
+  EXPECT_GE(share_within(validation, "peak", 0.05), 0.93);
 }
 
 TEST(LaunchRow, TakesAConfigurationASizeAndAStage) {
