@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "stepwright/memory/fit_probability.h"
@@ -212,6 +213,22 @@ bool MemoryReport::offloads_to_host_memory() const {
   });
 }
 
+namespace {
+
+/// Returns the device memory that a plan needs, as a share of the capacity; infinity if parameters
+/// and optimizer states alone, whose sizes are exact, exceed the capacity.
+double needed_memory_share(const MemoryReport& report, const step::StepProgram& program) {
+  const bool impossible =
+      std::ranges::any_of(program.stages, [&](const step::PipelineStageProgram& stage) {
+        const auto states = static_cast<double>(stage.states.parameters + stage.states.optimizer);
+        return states > report.capacity_bytes;
+      });
+  if (impossible) return std::numeric_limits<double>::infinity();
+  return report.device_bytes_needed_by_plan() / report.capacity_bytes;
+}
+
+}  // namespace
+
 MemoryReport memory_report(const plan::Job& job, const step::StepProgram& program) {
   MemoryReport report;
   report.capacity_bytes = device_memory_capacity_bytes(job);
@@ -231,9 +248,8 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
     report.uneven_bytes = largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
     report.reserve_bytes += report.uneven_bytes;
   }
-  report.p_fits =
-      memory_fit_probability(report.device_bytes_needed_by_plan() / report.capacity_bytes,
-                             memory_prediction_error_model(job.framework));
+  report.p_fits = memory_fit_probability(needed_memory_share(report, program),
+                                         memory_prediction_error_model(job.framework));
   return report;
 }
 

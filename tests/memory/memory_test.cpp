@@ -146,6 +146,23 @@ TEST(MemoryReport, FitsMeansThatTheProbabilityIsAtLeastTheAskedOne) {
   }
 }
 
+// The sizes of parameters and optimizer states are exact: where they alone exceed a device, only an
+// outcome that no prediction explains fits. LLaMA-Factory issue 2379: 46.7 billion frozen weights
+// of Mixtral 8x7B on each device of 80 GB.
+TEST(MemoryReport, StatesAboveTheCapacityDoNotFit) {
+  constexpr std::int64_t kStates = 1'000'000'000;
+  plan::Job job;
+  step::StepProgram program = pipeline(1, 1);
+  program.stages[0].states.parameters = kStates / 4;
+  program.stages[0].states.optimizer = kStates - kStates / 4;
+  job.cluster.device.memory_bytes = kStates;
+  EXPECT_GT(memory_report(job, program).p_fits, kUnexplainedMemoryOutcomeShare);
+  job.cluster.device.memory_bytes = kStates - 1;
+  const MemoryReport report = memory_report(job, program);
+  EXPECT_EQ(report.p_fits, kUnexplainedMemoryOutcomeShare / 2);
+  EXPECT_EQ(report.memory_fit_verdict_of_job(), MemoryFitVerdict::kDoesNotFit);
+}
+
 // Three, two and one micro-batch are offloaded to the hosts, and the copy that a backward pass has
 // fetched is not freed yet.
 TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
