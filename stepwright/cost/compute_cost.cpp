@@ -91,10 +91,12 @@ bool has_narrow_attention(const plan::Job& job) {
          plan::parameter_storage_type(job.precision) != job.precision;
 }
 
-double grouped_slowdown(const step::OperatorShape& shape) {
-  const double padding = constants::kGroupedPadding.value * static_cast<double>(shape.batch);
-  const double rows = static_cast<double>(std::max<std::int64_t>(1, shape.rows));
-  return (rows + padding) / rows / constants::kGroupedShare.value;
+/// Returns a grouped product with the rows that its kernels multiply: tiles are padded for each
+/// expert.
+step::Operator padded(step::Operator op) {
+  const double padding = constants::kGroupedPadding.value * static_cast<double>(op.shape.batch);
+  op.shape.rows += std::llround(padding);
+  return op;
 }
 
 /// Returns the number of products that a grouped product is issued as: one, or one for each expert.
@@ -185,8 +187,7 @@ ComputationCostModel::ComputationCostModel(const plan::Job& job,
                                            DeviceLoad load)
     : generation_(&cluster::device_generation_of(job.cluster.device)),
       kernels_(job.kernels),
-      atomic_row_sums_(plan::framework_defaults(job.framework)
-                           .apart[static_cast<std::size_t>(plan::UnfusedWork::kAtomicRowSums)]),
+      apart_(plan::framework_defaults(job.framework).apart),
       load_(load),
       attention_speedup_(has_narrow_attention(job) ? generation_->fp8_attention_speedup : 1),
       clock_(load == DeviceLoad::kRunning
@@ -267,6 +268,17 @@ double ComputationCostModel::matrix_product_rate_factor_of_layout(const step::Op
   return slower ? constants::kTransposedTf32.value : 1;
 }
 
+double ComputationCostModel::row_sum_share(const step::Operator& op) const {
+  const auto runs = [&](plan::UnfusedWork work) { return apart_[static_cast<std::size_t>(work)]; };
+  const double flops = step::operator_flops(op) / static_cast<double>(op.shape.rows) /
+                       static_cast<double>(op.shape.columns);
+  if (op.purpose == step::OperatorPurpose::kOwnCopies && runs(plan::UnfusedWork::kAtomicRowSums))
+    return flops * constants::kAtomicSumShare.value;
+  if (op.purpose == step::OperatorPurpose::kGateGradient && runs(plan::UnfusedWork::kOuterProducts))
+    return flops * constants::kOuterProductShare.value;
+  return 1;
+}
+
 double ComputationCostModel::arithmetic_s(const step::Operator& op) const {
   const double work = step::operator_flops(op);
   switch (op.kind) {
@@ -276,8 +288,8 @@ double ComputationCostModel::arithmetic_s(const step::Operator& op) const {
                  matrix_product_rate_factor_of_layout(op) +
              rates_.start_s;
     case step::OperatorKind::kGroupedLinear:
-      return work * rates_.matrix_s_per_flop[index(op.dtype)] * grouped_slowdown(op.shape) /
-                 matrix_product_rate_factor_of_layout(op) +
+      return step::operator_flops(padded(op)) * rates_.matrix_s_per_flop[index(op.dtype)] /
+                 constants::kGroupedShare.value / matrix_product_rate_factor_of_layout(op) +
              rates_.start_s * experts_apart(op, kernels_);
     case step::OperatorKind::kAttention:
       return work * rates_.attention_s_per_flop[index(op.dtype)] *
@@ -296,12 +308,7 @@ double ComputationCostModel::arithmetic_s(const step::Operator& op) const {
       // A decay for each element of the state leaves no matrix products (Mamba).
       if (op.purpose == step::OperatorPurpose::kMambaScan) return work * rates_.vector_s_per_flop;
       return work * rates_.vector_s_per_flop / constants::kScanShare.value + rates_.start_s;
-    case step::OperatorKind::kUnpermute:
-      if (!atomic_row_sums_ || op.purpose != step::OperatorPurpose::kOwnCopies) {
-        return work * rates_.vector_s_per_flop;
-      }
-      return static_cast<double>(op.shape.rows) * static_cast<double>(op.shape.columns) *
-             rates_.vector_s_per_flop / constants::kAtomicSumShare.value;
+    case step::OperatorKind::kUnpermute: return work * rates_.vector_s_per_flop / row_sum_share(op);
     default: return work * rates_.vector_s_per_flop;
   }
 }
@@ -395,14 +402,16 @@ std::optional<double> ComputationCostModel::fitted_s(const step::Operator& op) c
   const PricingProfileEntry* fit = fitted(*what, pass);
   const bool narrow = narrow_speedup_[index(op.dtype)] > 0;
   if (fit == nullptr || (can_be_compute_bound(*what) && !narrow)) return std::nullopt;
-  std::array<double, 2> seconds =
-      fitted_kernel_seconds(*fit->profile, fit->entry->get(), op, use_of(*fit, op));
+  const auto kernel_seconds = [&](const step::Operator& kernels) {
+    return fitted_kernel_seconds(*fit->profile, fit->entry->get(), kernels, use_of(*fit, op));
+  };
+  const bool grouped = op.kind == step::OperatorKind::kGroupedLinear;
+  std::array<double, 2> seconds = grouped ? kernel_seconds(padded(op)) : kernel_seconds(op);
   if (has_two_gradients(*what, pass)) {
     seconds = {seconds[op.phase == step::Phase::kWeightGradient ? 1 : 0], 0};
   }
-  double sum = (seconds[0] + seconds[1]) / operators_per_measured_time(*what, pass);
-  if (op.kind == step::OperatorKind::kGroupedLinear) sum *= grouped_slowdown(op.shape);
-  return sum;
+  return (seconds[0] + seconds[1]) / operators_per_measured_time(*what, pass) /
+         (grouped ? constants::kGroupedShare.value : 1);
 }
 
 double ComputationCostModel::unrouted_s(const step::Operator& op) const {

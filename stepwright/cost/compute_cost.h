@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stepwright/cost/profiles/operator_profile.h"
+#include "stepwright/plan/frameworks/ability.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/step/operator.h"
 
@@ -122,6 +123,10 @@ class ComputationCostModel {
   /// Returns the relative FLOP/s of a matrix product for the layout of its operands: 1 if both run
   /// along the inner dimension; below 1 in TF32 on Hopper if one runs across it.
   [[nodiscard]] double matrix_product_rate_factor_of_layout(const step::Operator& op) const;
+  /// Returns the share of the fp32 peak that the sums (or their gradients) of rows that return from
+  /// experts keep; below 1 if the framework adds elements atomically or multiplies by outer
+  /// products.
+  [[nodiscard]] double row_sum_share(const step::Operator& op) const;
   [[nodiscard]] double arithmetic_s(const step::Operator& op) const;
   /// Returns the device's peak FLOP/s in the data type in which an operator multiplies.
   [[nodiscard]] double operator_peak_flops(const step::Operator& op) const;
@@ -132,8 +137,7 @@ class ComputationCostModel {
   /// Hardware generation of the job's device (Hopper, Blackwell, ...).
   const cluster::DeviceGeneration* generation_;
   plan::FrameworkKernels kernels_;
-  /// True if the job's framework sums the rows that return from experts by `scatter_add`.
-  bool atomic_row_sums_ = false;
+  plan::WordSet apart_;  ///< Work that the job's framework does by unfused kernels.
   DeviceLoad load_;
   /// Factor on the rate of fused attention if the job computes it in fp8; else 1.
   double attention_speedup_ = 1;

@@ -26,12 +26,17 @@ double fetch_calls(const step::Operator& op) {
 }
 
 /// Returns the host's microseconds of fetching and releasing the parameters of an operator's
-/// modules outside of experts.
+/// modules outside of experts. The last product of an attention or of an MLP stands for the modules
+/// around it, too, which have hooks without sharded parameters.
 double fetch_us(const step::Operator& op) {
   if (op.kind == step::OperatorKind::kGroupedLinear) return 0;
-  const double once_us = step::is_backward_phase(op.phase) ? constants::kModuleFetchBackward.value
-                                                           : constants::kModuleFetch.value;
-  return once_us * static_cast<double>(op.module_fetches);
+  const bool backward = step::is_backward_phase(op.phase);
+  const double fetch = (backward ? constants::kModuleFetchBackward : constants::kModuleFetch).value;
+  const double hooks = (backward ? constants::kModuleHooksBackward : constants::kModuleHooks).value;
+  const bool last =
+      op.part == step::LayerPart::kAttentionOutput || op.part == step::LayerPart::kFc2;
+  const double others = last && op.module_fetches > 0 ? constants::kHookedModules.value : 0;
+  return fetch * static_cast<double>(op.module_fetches) + hooks * others;
 }
 
 /// Returns the host's launches for an operator, in units of kernels issued by the framework. The

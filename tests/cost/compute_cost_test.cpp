@@ -125,6 +125,39 @@ TEST(ComputationCostModel, GradientsInTf32AreSlowerThanTheirForwardOnHopper) {
   EXPECT_DOUBLE_EQ(slowdown("a100-sxm-80g", DType::kFp32), 1);
 }
 
+// A grouped product takes the time of its rows and of 128 more for each expert, at .85 of the rate.
+TEST(ComputationCostModel, AGroupedProductIsAPlainOneOfItsPaddedRows) {
+  const ComputationCostModel cost(a100_job());
+  const auto seconds = [&](step::OperatorKind kind, std::int64_t rows) {
+    step::Operator op = linear(rows, 4096, 4096);
+    op.kind = kind;
+    op.shape.batch = kind == step::OperatorKind::kGroupedLinear ? 8 : 0;
+    op.routed = true;  // The boosted trees correct only products whose rows are not routed.
+    return cost.operator_run_seconds(op);
+  };
+  using enum step::OperatorKind;
+  EXPECT_NEAR(seconds(kGroupedLinear, 16384) / seconds(kLinear, 16384 + 8 * 128), 1 / 0.85, 0.01);
+  for (std::int64_t rows = 1; rows < 4096; rows *= 2)
+    EXPECT_LE(seconds(kGroupedLinear, rows), seconds(kGroupedLinear, 2 * rows));
+}
+
+// torchtitan 0.2.1 and 0.2.2 multiply gradients by scores with torch.bmm, one product per token.
+TEST(ComputationCostModel, OuterProductsBoundTheGradientsOfRowsThatReturnFromExperts) {
+  const auto seconds = [](const char* version, step::OperatorPurpose purpose) {
+    plan::Job job = h100_job();
+    job.framework = {.name = "torchtitan", .version = version};
+    step::Operator op = vector_operator(step::OperatorKind::kUnpermute);
+    op.purpose = purpose;
+    return ComputationCostModel(job, {}).operator_run_seconds(op);
+  };
+  using enum step::OperatorPurpose;
+  const double elements = 4096.0 * 8192;
+  EXPECT_NEAR(seconds("0.2.2", kGateGradient), elements / (3.5e-3 * 67e12) + 3e-6, kClose);
+  EXPECT_EQ(seconds("0.2.2", kOwnCopies), seconds("0.3", kOwnCopies));
+  EXPECT_LT(seconds("0.3", kGateGradient), 0.5 * seconds("0.2.2", kGateGradient));
+  EXPECT_EQ(seconds("0.2", kGateGradient), seconds("0.3", kGateGradient));
+}
+
 TEST(ComputationCostModel, ALoopOverExpertsStartsAProductForEach) {
   plan::Job job = a100_job();
   step::Operator op = linear(4096, 4096, 4096);

@@ -382,6 +382,27 @@ TEST(CostModel, LaysOutEveryKindOfGroupOfAPlan) {
   }
 }
 
+// The last product of an MLP stands for the hooks of three modules without sharded parameters.
+TEST(CostModel, ModulesWithoutShardedParametersHaveHooks) {
+  plan::Job job = h100_job();
+  job.framework.name = "deepspeed";
+  const CostModel cost(job, built_in_training_conditions());
+  const auto host_us = [&](step::LayerPart part, step::Phase phase, std::uint8_t fetches) {
+    return 1e6 * cost.host_kernel_launch_seconds({.kind = step::OperatorKind::kLinear,
+                                                  .phase = phase,
+                                                  .dtype = DType::kBf16,
+                                                  .part = part,
+                                                  .module_fetches = fetches});
+  };
+  using enum step::LayerPart;
+  const double launch_us = host_us(kFc1, step::Phase::kForward, 0);
+  EXPECT_NEAR(host_us(kFc1, step::Phase::kForward, 1) - launch_us, 160, 1e-6);
+  EXPECT_NEAR(host_us(kFc2, step::Phase::kForward, 1) - launch_us, 160 + 3 * 111, 1e-6);
+  EXPECT_NEAR(host_us(kAttentionOutput, step::Phase::kDataGradient, 1) - launch_us, 240 + 3 * 57,
+              1e-6);
+  EXPECT_EQ(host_us(kFc2, step::Phase::kForward, 0), launch_us);
+}
+
 // DeepSpeed's ZeRO-3 fetches the parameters of each expert in a loop with 17 calls, in addition to
 // the 5 calls that issue its product.
 TEST(CostModel, ExpertsThatFetchTheirParametersCostTheHostMore) {

@@ -43,7 +43,7 @@ UNSEEN = (
     ("training_runs_3", "torchtitan", "torchtitan in bf16 and float8, H100, H200 and A100"),
     ("training_runs_3", "mlperf", "MLPerf 6.0, GB200, GB300 and B300"),
     ("training_runs_4", "mlperf_amd", "MLPerf 5.0 and 5.1 on AMD"),
-    ("training_runs_4", "torchao", "torchtitan by torchao, many on boards with a power limit"),
+    ("training_runs_4", "torchao", "torchtitan by torchao, boards with a power limit"),
     ("training_runs_4", "msswift", "ms-swift on A800 and H20"),
     ("training_runs_4", "sailor", "Sailor: small GPTs in fp32 on GH200"),
     ("verification_cards", "", "Megatron-Bridge's tuned recipes, Blackwell"),
@@ -51,6 +51,8 @@ UNSEEN = (
     ("training_runs_5", ("mcore", "mixtral", "pai", "primus"), "Megatron-Core's mixtures"),
     ("training_runs_5", "titan_moe", "torchtitan's mixtures, H100 and B200"),
     ("training_runs_5", "swissai", "Megatron-LM on GH200"),
+    ("training_runs_6", ("dlrover", "fms", "tinyllama"), "FSDP and DeepSpeed's pipeline, A100"),
+    ("training_runs_6", "te_fsdp", "FSDP, Transformer Engine, MI300X and H200"),
 )
 
 BETTER = """## What makes it better
@@ -109,8 +111,8 @@ POORLY_KNOWN = [
     (
         "MoE models outside of tuned recipes",
         (
-            "community scripts (Qwen3-30B-A3B and others) are predicted 20 % too fast, seven steps "
-            "of torchtitan 31 %, NVIDIA's recipes right; load of experts and network are not stated"
+            "ms-swift's ZeRO-3 is predicted 29 % too fast, NVIDIA's recipes right; load of experts "
+            "and network are not stated"
         ),
         "tokens per expert, a trace of one step, `nccl-tests` between the nodes",
     ),
@@ -123,10 +125,10 @@ POORLY_KNOWN = [
         "one MoE model with plans of different expert and pipeline degrees on one cluster",
     ),
     (
-        "all-reduces of small layers in fp32 on Hopper",
+        "small layers in fp32 on GH200",
         (
-            "Sailor's OPT-350M on GH200 is predicted 36 % too fast, its GPT-Neo 17 %, as if each "
-            "of a layer's four all-reduces took 0.4 ms beside its bytes"
+            "Sailor's OPT-350M on GH200 is predicted 32 % too fast, its GPT-Neo 11 %, as if each "
+            "micro-batch took 40 ms beside the time that grows with its rows"
         ),
         "a trace of one micro-batch on one and on four ranks",
     ),

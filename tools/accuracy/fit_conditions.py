@@ -49,6 +49,7 @@ UNSEEN = (
     "training_runs_3",
     "training_runs_4",
     "training_runs_5",
+    "training_runs_6",
     "verification_cards",
 )  # in no fit
 

@@ -153,12 +153,13 @@ class Intervals:
         return ["intervals:", known, *(f"  {k}: {v:.3g}" for k, v in self.factors.items())]
 
     def table(self) -> list[str]:
-        """The report's table."""
+        """The report's table: sources with steps outside of their interval, and all together."""
         lines = [
-            "| source, its ends from all others | rows | inside | high over low, median |",
+            "| source with steps outside | rows | inside | high over low, median |",
             "|---|---|---|---|",
         ]
-        lines += [f"| {j.source} | {j.rows} | {j.inside} | {j.width:.2f} |" for j in self.judged]
+        missed = [j for j in self.judged if j.inside < j.rows]
+        lines += [f"| {j.source} | {j.rows} | {j.inside} | {j.width:.2f} |" for j in missed]
         rows, inside = sum(j.rows for j in self.judged), sum(j.inside for j in self.judged)
         held = sum(j.weight_inside for j in self.judged) / sum(j.weight for j in self.judged)
         lines.append(f"| **all** | {rows} | {inside} | |")

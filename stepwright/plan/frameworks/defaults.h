@@ -130,6 +130,8 @@ enum class UnfusedWork : std::uint8_t {
   kExactRouters,
   /// Atomic additions of single elements (scatter_add) sum the rows that return from experts.
   kAtomicRowSums,
+  /// Gradients of the rows that return from experts are outer products in fp32 (torch.bmm).
+  kOuterProducts,
   /// FlashAttention keeps its result with sequences first, and the output projection a copy with
   /// positions first.
   kAttentionLayouts,
@@ -151,6 +153,7 @@ inline constexpr Named<UnfusedWork> kUnfusedWorkNames[] = {
     {UnfusedWork::kExpandedHeads, "expanded_heads"},
     {UnfusedWork::kExactRouters, "exact_routers"},
     {UnfusedWork::kAtomicRowSums, "atomic_row_sums"},
+    {UnfusedWork::kOuterProducts, "outer_products"},
     {UnfusedWork::kAttentionLayouts, "attention_layouts"}};
 
 /// Which ranks of a node load a whole checkpoint into host memory when fine-tuning starts: none,
