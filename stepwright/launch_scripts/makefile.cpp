@@ -7,17 +7,14 @@
 #include <string_view>
 #include <utility>
 
+#include "stepwright/core/trimmed.h"
+
 namespace stepwright::launch_scripts {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
 /// Variable that stands for the result of a function of Make or just, which is not evaluated.
 constexpr std::string_view kUnknownCall = "${computed}";
-
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
 
 /// Returns the position after the bracket that closes the one at `at`.
 std::size_t end_of_brackets(std::string_view text, std::size_t at) {

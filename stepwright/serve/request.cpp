@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "stepwright/core/trimmed.h"
+
 namespace stepwright::serve {
 namespace {
 
@@ -83,12 +85,6 @@ bool equal_words(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// Removes the next line, which ends with CR LF, from a text and returns it.
 std::string_view next_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find(kEndOfLine));
@@ -114,9 +110,9 @@ bool accepts_gzip(std::string_view value) {
     const std::string_view entry = value.substr(0, value.find(','));
     value.remove_prefix(std::min(value.size(), entry.size() + 1));
     const std::size_t end = entry.find(';');
-    if (!equal_words(without_blanks(entry.substr(0, end)), "gzip")) continue;
+    if (!equal_words(trimmed(entry.substr(0, end)), "gzip")) continue;
     const std::string_view weight =
-        end == std::string_view::npos ? std::string_view() : without_blanks(entry.substr(end + 1));
+        end == std::string_view::npos ? std::string_view() : trimmed(entry.substr(end + 1));
     return weight.substr(0, 2) != "q=" ||
            weight.find_first_of("123456789") != std::string_view::npos;
   }
@@ -127,7 +123,7 @@ bool accepts_gzip(std::string_view value) {
 bool read_field(std::string_view line, Request& request) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return false;
-  const std::string_view value = without_blanks(line.substr(colon + 1));
+  const std::string_view value = trimmed(line.substr(colon + 1));
   if (std::ranges::any_of(value, [](unsigned char c) { return c < ' ' && c != '\t'; })) {
     return false;
   }

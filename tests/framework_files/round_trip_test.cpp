@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"
+#include "stepwright/model/catalog.h"
 #include "target_method.h"
 #include "tests/plan/random_plans.h"
 #include "tests/plan/shown.h"
@@ -64,6 +66,32 @@ TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
     expect_same(first, second);
   }
   EXPECT_GT(written_plans, 15) << refused << " refused";
+}
+
+// Files state the built-in model; those that start all ranks also state a part of the nodes.
+TEST(RoundTripOfPart, TheClusterAloneIsGiven) {
+  for (const std::string_view target : {"fsdp", "accelerate", "deepspeed"}) {
+    SCOPED_TRACE(target);
+    plan::PlannedJob planned;
+    planned.job.model = *model::built_in_model("llama-3-8b");
+    planned.job.model_name = "llama-3-8b";
+    planned.job.cluster = *cluster::built_in_cluster("gb200-nvl72", 2);
+    const bool part = target != "deepspeed";
+    if (part) planned.job.cluster.devices_per_node = 64;
+    planned.job.sequences = planned.job.cluster.devices();
+    planned.job.length = 4096;
+    planned.job.precision = DType::kBf16;
+    planned.plan.parallel.data = planned.job.cluster.devices();
+    planned.plan.sharding = *plan::sharding_named_by_word("zero3");
+    const LaunchFile file = export_plan(target, planned, "", true);
+    UserFacts given;
+    given.cluster = "gb200-nvl72:2";
+    const launch_scripts::SourceFile source{std::string(target), file.text};
+    const plan::PlannedJob read = import_plan_files(target, {&source, 1}, given).planned;
+    EXPECT_EQ(read.job.cluster.devices_per_node, part ? 64 : 72);
+    EXPECT_EQ(read.job.model_name, "llama-3-8b");
+    EXPECT_EQ(read.plan.sharding, planned.plan.sharding);
+  }
 }
 
 /// Returns a text with a few bytes changed, dropped or doubled.

@@ -123,6 +123,17 @@ TEST(TrainerProgram, ReadsAdaptersOfTrl) {
   EXPECT_EQ(line_of_setting(plan, "lora_r"), 11U);
 }
 
+// Without autocast, a model computes in the type in which it was loaded.
+TEST(TrainerProgram, ComputesInTheTypeOfItsWeights) {
+  const std::string pure =
+      with_words(kAdaptedProgram, "gradient_checkpointing=False", "bf16=False");
+  const ImportedPlan half = program_of(with_words(pure, "from_pretrained(",
+                                                  "from_pretrained(torch_dtype=torch.float16, "
+                                                  "pretrained_model_name_or_path="));
+  EXPECT_EQ(half.planned.job.precision, DType::kFp16);
+  EXPECT_THAT(refusal_of_program(pure), HasSubstr("adapters.base"));
+}
+
 TEST(TrainerProgram, FollowsOptionsAndTheNumberOfRanks) {
   const ImportedPlan plan = program_of(kParsedProgram, "{profile: dgx-a100-80g, nodes: 2}");
   EXPECT_EQ(plan.planned.plan.micro_batch, 4);
@@ -342,6 +353,27 @@ TEST(TrainerProgram, ListsWhatIsNoLiteral) {
   ASSERT_NE(found, plan.report.not_read.end());
   EXPECT_EQ(found->matters, SettingImpact::kYes);
   EXPECT_EQ(found->value, "wanted()");
+  const std::string open =
+      with_words(with_words(kAdaptedProgram, ", quantization_config=narrow", ""),
+                 "LoraConfig(r=32, target_modules=\"all-linear\")", "config.ADAPTERS");
+  // No call of the program reaches the function.
+  const std::string inside = with_words(open, "trainer = SFTTrainer", "def f():\n  SFTTrainer");
+  for (const std::string& text : {open, inside}) {
+    const std::vector<UnexpressedSetting> unread = program_of(text).report.not_read;
+    const auto adapters = std::ranges::find(unread, "peft_config", &UnexpressedSetting::name);
+    ASSERT_NE(adapters, unread.end());
+    EXPECT_EQ(adapters->matters, SettingImpact::kYes);
+  }
+}
+
+TEST(TrainerProgram, ClassesOfOtherTensorLibrariesAreRefused) {
+  EXPECT_THAT(
+      [] {
+        program_of(
+            "from mlx_lm import load\nfrom mlx_grpo import GRPOConfig\n"
+            "args = GRPOConfig(per_device_train_batch_size=1)\n");
+      },
+      testing::ThrowsMessage<Error>(HasSubstr("a program of MLX")));
 }
 
 TEST(TrainerProgram, RefusesWhatIsCutOff) {

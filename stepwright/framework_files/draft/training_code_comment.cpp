@@ -6,6 +6,7 @@
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/plan/files/read_adapters.h"
 
 namespace stepwright::framework_files {
@@ -36,14 +37,15 @@ std::string training_code_settings_comment(const plan::PlannedJob& planned, bool
   }
   return fmt::format(
       "# the training code does the rest:\n"
-      "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}{}{}}}\n",
-      kMark, planned.plan.micro_batch, plan::micro_batches_per_pipeline(job, planned.plan),
-      job.sequences, job.length, name_of(plan::kOptimizerNames, optimizer_to_export(job)), form,
-      parts);
+      "{}{{model: {}, micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, "
+      "optimizer: {}{}{}}}\n",
+      kMark, exported_model_folder(job), planned.plan.micro_batch,
+      plan::micro_batches_per_pipeline(job, planned.plan), job.sequences, job.length,
+      name_of(plan::kOptimizerNames, optimizer_to_export(job)), form, parts);
 }
 
-PlanDraft read_training_code_comment(const SourceFile& file, PlanDraft draft,
-                                     ImportReport& report) {
+PlanDraft read_training_code_comment(const SourceFile& file, const UserFacts& given,
+                                     PlanDraft draft, ImportReport& report) {
   const std::size_t at = file.text.find(kMark);
   if (at == std::string::npos) {
     report.add_assumption("micro_batch", "the file leaves it to the training code");
@@ -54,9 +56,12 @@ PlanDraft read_training_code_comment(const SourceFile& file, PlanDraft draft,
   const YamlJsonDocument document =
       YamlJsonDocument::parse("code: " + line, file.name + " (what the training code does)");
   const DocumentNode node = document.root().get("code");
-  node.allow_only_keys({"micro_batch", "micro_batches", "sequences", "length", "optimizer", "muon",
-                        kGradientCheckpointingKey, kActivationOffloadingKey, "adapters", "frozen"});
+  node.allow_only_keys({"model", "micro_batch", "micro_batches", "sequences", "length", "optimizer",
+                        "muon", kGradientCheckpointingKey, kActivationOffloadingKey, "adapters",
+                        "frozen"});
   const FrameworkSettingsReader fields(node);
+  if (const auto model = node.find("model"))
+    set_built_in_model(model->text(), given, draft, report);
   draft.plan.micro_batch = fields.integer("micro_batch", 1);
   draft.batch.micro_batches = fields.size("micro_batches");
   draft.batch.sequences = fields.size("sequences");

@@ -18,12 +18,14 @@ inline constexpr const char* kActivationOffloadingKey = "activation_offloading";
 plan::Optimizer optimizer_to_export(const plan::Job& job);
 
 /// Returns a comment (`# stepwright: {...}`) for a launch file with the properties that the file
-/// has no key for and that the training code must set: micro-batch, batch, optimizer, adapters,
-/// frozen parts, and recomputation if `recomputes`.
+/// has no key for and that the training code must set: the model's folder, micro-batch, batch,
+/// optimizer, adapters, frozen parts, and recomputation if `recomputes`.
 std::string training_code_settings_comment(const plan::PlannedJob& planned, bool recomputes);
 
-/// Reads micro-batch, batch, optimizer and recomputation from a file's comment `# stepwright:
+/// Reads model, micro-batch, batch, optimizer and recomputation from a file's comment `#
+/// stepwright:
 /// {...}`. If the file lacks it, reports that the micro-batch is an assumption.
-PlanDraft read_training_code_comment(const SourceFile& file, PlanDraft draft, ImportReport& report);
+PlanDraft read_training_code_comment(const SourceFile& file, const UserFacts& given,
+                                     PlanDraft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

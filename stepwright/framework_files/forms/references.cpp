@@ -12,6 +12,7 @@
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::framework_files {
@@ -176,15 +177,14 @@ DocumentTree copy_tree_with_file_positions(DocumentNode node) {
 
 void merge_mappings(DocumentTree& under, const DocumentTree& over) {
   TreeMappingBuilder members(std::move(under));
-  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-    const std::string& key = over.items[i].text;
+  for (const auto& [key, value] : tree_members(over)) {
     DocumentTree* below = members.find(key);
     const bool both = below != nullptr && below->kind == DocumentTree::TreeValueKind::kMapping &&
-                      over.items[i + 1].kind == DocumentTree::TreeValueKind::kMapping;
+                      value.kind == DocumentTree::TreeValueKind::kMapping;
     if (both) {
-      merge_mappings(*below, over.items[i + 1]);
+      merge_mappings(*below, value);
     } else {
-      members.set(key, over.items[i + 1]);
+      members.set(key, value);
     }
   }
   under = members.finished_mapping();
@@ -192,8 +192,8 @@ void merge_mappings(DocumentTree& under, const DocumentTree& over) {
 
 void replace_mapping_members(DocumentTree& under, const DocumentTree& over) {
   TreeMappingBuilder members(std::move(under));
-  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-    members.set(over.items[i].text, over.items[i + 1]);
+  for (const auto& [key, value] : tree_members(over)) {
+    members.set(key, value);
   }
   under = members.finished_mapping();
 }

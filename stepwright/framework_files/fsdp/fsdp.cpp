@@ -38,6 +38,7 @@ Json plan_of(const plan::PlannedJob& planned) {
   return {{"model",
            huggingface::huggingface_config_json(
                planned.job.model, huggingface::huggingface_family_of_model(planned.job.model))},
+          {"nodes", planned.job.cluster.nodes},
           {"sequences", planned.job.sequences},
           {"length", planned.job.length},
           {"precision", name_of(plan::kPrecisionNames, planned.job.precision)},
@@ -84,6 +85,7 @@ PlanDraft read_fsdp(Sources files, const UserFacts& given, PlanDraft draft, Impo
   plan.parallel.tensor = fields.integer("tensor", 1);
   draft.extent.ranks =
       plan.parallel.tensor * fields.integer("replicas", 1) * fields.integer("shards", 1);
+  draft.extent.nodes = fields.size("nodes");
   resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, name);
   draft.batch.sequences = fields.size("sequences");
   draft.batch.length = fields.size("length");

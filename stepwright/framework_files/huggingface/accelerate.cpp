@@ -321,7 +321,7 @@ PlanDraft read_accelerate(Sources files, const UserFacts& given, PlanDraft draft
   }
   draft.framework_overlap = draft.framework_gradients = true;
   resolve_cluster_and_data_degree(draft.plan, draft.extent, report, given, file.name);
-  draft = read_training_code_comment(file, std::move(draft), report);
+  draft = read_training_code_comment(file, given, std::move(draft), report);
   if (type != "MEGATRON_LM") {
     apply_fsdp_options(trainer.fsdp,
                        data_parallel_replica_count(trainer, draft.plan, draft.extent, file.name),

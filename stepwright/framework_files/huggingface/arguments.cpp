@@ -13,6 +13,7 @@
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/python_report.h"
@@ -123,9 +124,9 @@ void leave_out_other_loss(const std::string& named, const std::string& file, std
 std::vector<std::string_view> said_fields(const DocumentTree& arguments,
                                           std::span<const KnownSetting> known) {
   std::vector<std::string_view> fields;
-  for (std::size_t i = 0; i + 1 < arguments.items.size(); i += 2) {
-    const KnownSetting* one = find_known_setting(known, arguments.items[i].text);
-    if (one != nullptr && arguments.items[i + 1].kind != DocumentTree::TreeValueKind::kNull) {
+  for (const auto& [key, value] : tree_members(arguments)) {
+    const KnownSetting* one = find_known_setting(known, key);
+    if (one != nullptr && value.kind != DocumentTree::TreeValueKind::kNull) {
       fields.push_back(one->field);
     }
   }
@@ -167,11 +168,9 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
   if (name.find("lora") == std::string::npos) return;
   const std::string_view way = name.find("qlora") != std::string::npos ? "use_qlora" : "use_lora";
   bool speaks = false;
-  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
-    const std::string& key = fields.items[i].text;
+  for (const auto& [key, said] : tree_members(fields)) {
     if (key.find("lora") == std::string::npos && key.find("peft") == std::string::npos) continue;
-    const std::string& value = fields.items[i + 1].text;
-    if (value == "true" || value == "false") return;
+    if (said.text == "true" || said.text == "false") return;
     speaks = true;
   }
   if (!speaks) {
@@ -216,6 +215,7 @@ void read_trl_method(std::string_view script, const FrameworkSettingsReader& arg
   const std::int64_t accumulation = arguments.integer("gradient_accumulation_steps", 1);
   const std::int64_t steps = arguments.integer("steps_per_generation", accumulation);
   arguments.mark_setting_read("num_generations");
+  arguments.mark_setting_read("max_completion_length");
   method.kind = plan::TrainingMethodKind::kGrpo;
   method.updates =
       std::max<std::int64_t>(1, steps / accumulation) * arguments.integer("num_iterations", 1);
@@ -359,9 +359,9 @@ PlanDraft read_started_program(TransformersScriptRun& script, const SourceFile& 
 
 /// True if a mapping turns adapters on by one of the arguments that are a switch.
 bool turns_adapters_on(const DocumentTree& arguments, std::span<const KnownSetting> known) {
-  for (std::size_t i = 0; i + 1 < arguments.items.size(); i += 2) {
-    const KnownSetting* one = find_known_setting(known, arguments.items[i].text);
-    const bool on = to_lower_case(arguments.items[i + 1].text) == "true";
+  for (const auto& [key, value] : tree_members(arguments)) {
+    const KnownSetting* one = find_known_setting(known, key);
+    const bool on = to_lower_case(value.text) == "true";
     if (on && one != nullptr && one->field == "job.adapters") return true;
   }
   return false;
@@ -374,25 +374,24 @@ TrainerProgram add_program_values(const SourceFile& file, const cluster::Cluster
                                   DocumentTree& fields, ImportReport& report) try {
   const auto known = known_program_settings("huggingface/arguments");
   launch_scripts::ArgparseOptions options;
-  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
-    if (fields.items[i + 1].kind != DocumentTree::TreeValueKind::kScalar) continue;
-    options.set(fields.items[i].text, fields.items[i + 1].text);
+  for (const auto& [key, value] : tree_members(fields)) {
+    if (value.kind != DocumentTree::TreeValueKind::kScalar) continue;
+    options.set(key, value.text);
   }
   const TrainerProgram program = read_trainer_program(file, cluster, options);
   const DocumentTree& told = program.config.tree;
   const std::vector<std::string_view> said = said_fields(fields, known);
   const bool adapted = turns_adapters_on(fields, known) || turns_adapters_on(told, known);
-  for (std::size_t i = 0; i + 1 < told.items.size(); i += 2) {
-    const std::string& name = told.items[i].text;
+  for (const auto& [name, value] : tree_members(told)) {
     const KnownSetting* one = find_known_setting(known, name);
     const bool matters =
         one != nullptr && (!one->field.empty() || one->matters != SettingImpact::kNo);
-    if (!matters || told.items[i + 1].kind == DocumentTree::TreeValueKind::kNull ||
+    if (!matters || value.kind == DocumentTree::TreeValueKind::kNull ||
         fields.find(name) != nullptr)
       continue;
     if (!one->field.empty() && std::ranges::find(said, one->field) != said.end()) continue;
     if (!adapted && one->field.starts_with("job.adapters")) continue;
-    fields.set(name, without_lines(told.items[i + 1]));
+    fields.set(name, without_lines(value));
   }
   if (program.trl_defaults) add_trl_defaults(program.method, fields);
   return program;

@@ -7,6 +7,7 @@
 
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/python_document.h"
+#include "stepwright/core/tree_members.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -88,11 +89,11 @@ YamlJsonDocument with_command_arguments(const YamlJsonDocument& said, Words word
   if (!said.root().is_mapping()) said.root().fail("must be a mapping (key: value)");
   DocumentTree all = said.root().copy_tree_with_file_positions();
   const DocumentTree over = command_arguments_as_mapping(words, known);
-  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-    DocumentTree value = over.items[i + 1];
+  for (const auto& [key, value] : tree_members(over)) {
+    DocumentTree own = value;
     // The value comes from another file than the one that messages name.
-    value.line = value.column = 0;
-    all.set(over.items[i].text, std::move(value));
+    own.line = own.column = 0;
+    all.set(key, std::move(own));
   }
   return YamlJsonDocument::from_tree(std::move(all), said.document_name());
 }

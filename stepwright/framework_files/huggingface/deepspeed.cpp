@@ -12,8 +12,10 @@
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/training_code_comment.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
@@ -87,6 +89,7 @@ Json zero_json(const plan::PlannedJob& planned) {
 Json code_json(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
   Json json = Json::object();
   if (!header.empty()) json["about"] = header;
+  json["model"] = exported_model_folder(planned.job);
   json["length"] = planned.job.length;
   json["optimizer"] = name_of(plan::kOptimizerNames, optimizer_to_export(planned.job));
   if (planned.job.optimizer == plan::Optimizer::kMuon) {
@@ -238,8 +241,11 @@ void read_zero(const FrameworkSettingsReader& fields, PartialPlan& settled, Impo
   read_precision_keys(fields, settled, report, stage);
 }
 
-PlanDraft read_code(const FrameworkSettingsReader& fields, PlanDraft draft, ImportReport& report) {
+PlanDraft read_code(const FrameworkSettingsReader& fields, const UserFacts& given, PlanDraft draft,
+                    ImportReport& report) {
   const FrameworkSettingsReader code = fields.nested_settings("stepwright");
+  if (const auto model = code.find("model"))
+    set_built_in_model(model->text(), given, draft, report);
   if (const auto length = code.size("length")) draft.batch.length = length;
   if (const auto recompute = code.find("recompute"))
     draft.plan.recompute = plan::read_recompute(*recompute);
@@ -348,7 +354,7 @@ PlanDraft read_deepspeed_fields(const FrameworkSettingsReader& fields, PlanDraft
   draft.batch.micro_batches = fields.size("gradient_accumulation_steps");
   draft.batch.derive_micro_batch = !fields.has("train_micro_batch_size_per_gpu");
   read_zero(fields, draft, report);
-  if (!has_trainer) draft = read_code(fields, std::move(draft), report);
+  if (!has_trainer) draft = read_code(fields, given, std::move(draft), report);
   read_optimizer_keys(fields, draft, report);
   const FrameworkSettingsReader zero = fields.nested_settings("zero_optimization");
   const auto scatters = zero.node().find("reduce_scatter");
@@ -373,14 +379,13 @@ using Autos = std::map<std::string, std::uint32_t>;
 DocumentTree without_autos(const DocumentTree& tree, const std::string& path, Autos& autos) {
   if (tree.kind != DocumentTree::TreeValueKind::kMapping) return tree;
   TreeMappingBuilder members;
-  for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
-    const std::string key = path + tree.items[i].text;
-    const DocumentTree& value = tree.items[i + 1];
+  for (const auto& [name, value] : tree_members(tree)) {
+    const std::string key = path + name;
     if (value.kind == DocumentTree::TreeValueKind::kScalar && value.text == "auto" &&
         !field_of(key).empty()) {
       autos[key] = value.line;
     } else {
-      members.set(tree.items[i].text, without_autos(value, key + ".", autos));
+      members.set(name, without_autos(value, key + ".", autos));
     }
   }
   DocumentTree kept = members.finished_mapping();

@@ -15,8 +15,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/trimmed.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/launch_scripts/python/call.h"
 #include "stepwright/launch_scripts/python/program.h"
 #include "stepwright/launch_scripts/python/source.h"
@@ -90,7 +92,7 @@ std::optional<std::string_view> bracketed_after(std::string_view text, std::stri
 std::vector<std::string> parameter_names(std::string_view parameters) {
   std::vector<std::string> names;
   for (const std::string_view part : launch_scripts::split_at_python_commas(parameters)) {
-    names.emplace_back(launch_scripts::python_trimmed(part.substr(0, part.find_first_of(":="))));
+    names.emplace_back(trimmed(part.substr(0, part.find_first_of(":="))));
   }
   return names;
 }
@@ -366,11 +368,14 @@ std::string method_of(std::string_view section, const PythonObject& call) {
   return method == kPlain ? "" : std::string(method);
 }
 
-/// Returns the first call of a class of training arguments in a text, if interpreting the program
-/// reached none; nullopt if no such call can be read.
-std::optional<PythonObject> standing_call(const SourceFile& file,
-                                          launch_scripts::PythonProgram& program) {
-  for (const auto& [name, method] : words_of_table_section(kTable, "arguments")) {
+/// Returns the call that interpreting the program reached; if it reached none, the first call in
+/// the text of a class that a section of the table lists; nullopt if no such call can be read.
+std::optional<PythonObject> reached_or_standing_call(const PythonObject* reached,
+                                                     std::string_view section,
+                                                     const SourceFile& file,
+                                                     launch_scripts::PythonProgram& program) {
+  if (reached != nullptr) return *reached;
+  for (const auto& [name, method] : words_of_table_section(kTable, section)) {
     if (launch_scripts::find_python_call(file.text, name) == std::string_view::npos) continue;
     PythonObject made = launch_scripts::first_python_call_arguments(file.text, name, program);
     if (!made.is(ObjectKind::kRecord)) continue;
@@ -424,16 +429,16 @@ std::optional<PythonObject> cut_length(const SourceFile& file,
   for (std::string_view part :
        launch_scripts::split_at_python_commas(text.substr(open + 1, close - open - 1))) {
     const auto at = static_cast<std::size_t>(part.data() - text.data());
-    part = launch_scripts::python_trimmed(part);
+    part = trimmed(part);
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) continue;
-    if (launch_scripts::python_trimmed(part.substr(0, equals)) != "max_length") continue;
+    if (trimmed(part.substr(0, equals)) != "max_length") continue;
     const auto line = static_cast<std::uint32_t>(1 + std::ranges::count(text.substr(0, at), '\n'));
     const PythonObject length = program.evaluate_program_expression(part.substr(equals + 1), line);
     if (!length.open()) return length;
     // A function that has ended knew the name.
     const std::string_view name =
-        launch_scripts::last_python_name(launch_scripts::python_trimmed(part.substr(equals + 1)));
+        launch_scripts::last_python_name(trimmed(part.substr(equals + 1)));
     const PythonObject all = options.parsed_arguments();
     const PythonObject* option = all.body->find(name);
     return option == nullptr ? length : *option;
@@ -444,7 +449,7 @@ std::optional<PythonObject> cut_length(const SourceFile& file,
 }  // namespace
 
 bool is_trainer_program(const SourceFile& file) {
-  if (!file.name.ends_with(".py")) return false;
+  if (!file.name.ends_with(".py") || tensor_library_beside_torch(file)) return false;
   if (makes_own_arguments(file)) return true;
   return calls_class_parser(file.text) &&
          std::ranges::any_of(words_of_table_section(kTable, "arguments"), [&](const WordRow& row) {
@@ -476,8 +481,8 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
   const launch_scripts::PythonFileText texts[] = {{file.text, file.name}};
   launch_scripts::PythonProgram program(texts, calls);
   calls.interpret(program);
-  const PythonObject* followed = calls.first(kArguments);
-  const auto standing = followed != nullptr ? *followed : standing_call(file, program);
+  const auto standing =
+      reached_or_standing_call(calls.first(kArguments), "arguments", file, program);
   TrainerProgram told_by;
   told_by.has_arguments = standing.has_value();
   const PythonObject arguments = standing.value_or(PythonObject::record());
@@ -491,9 +496,17 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
   if (const PythonObject* words = record_below(arguments, "model_init_kwargs")) {
     told.add_named(*words, "loaded");
   }
-  if (const PythonObject* trainer = calls.first(kTrainer)) {
+  if (const auto trainer =
+          reached_or_standing_call(calls.first(kTrainer), "trainers", file, program)) {
     if (told_by.method.empty()) told_by.method = method_of("trainers", *trainer);
     told.add_named(*trainer, "given");
+    const PythonObject* adapters = trainer->body->find("peft_config");
+    const bool open = adapters != nullptr && (adapters->open() || adapters->is(ObjectKind::kText));
+    if (open && calls.first(kAdapters) == nullptr) {
+      DocumentTree unknown = launch_scripts::tree_of_unknown_python_value(adapters->text);
+      unknown.line = adapters->line;
+      told.add("peft_config", std::move(unknown));
+    }
     const PythonObject* model = trainer->body->find("model");
     if (model != nullptr && model->is(ObjectKind::kText)) told.add("model_name_or_path", *model);
   }

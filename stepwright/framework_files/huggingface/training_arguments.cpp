@@ -49,8 +49,13 @@ void read_loaded_type(const FrameworkSettingsReader& arguments, TrainerDistribut
     const auto said = arguments.node().find(key);
     if (!said || !said->is_scalar()) continue;
     const bool narrow = said->text() == "bfloat16";
-    if (!narrow && said->text() != "float32") continue;
+    const bool half = said->text() == "float16" && settled.precision == DType::kFp32;
+    if (!narrow && !half && said->text() != "float32") continue;
     arguments.mark_setting_read(key);
+    if (half) {
+      trainer.weights = LoadedWeightType::kPure;
+      settled.precision = DType::kFp16;
+    }
     if (!narrow || settled.precision == DType::kFp16) continue;
     trainer.weights =
         settled.precision == DType::kFp32 ? LoadedWeightType::kPure : LoadedWeightType::kNarrow;

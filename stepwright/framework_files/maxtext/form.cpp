@@ -8,6 +8,7 @@
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/parents.h"
 #include "stepwright/framework_files/forms/references.h"
@@ -70,8 +71,8 @@ DocumentTree laid_together(const SourceFile& top, Sources files) {
     const YamlJsonDocument document = parse_like_python_yaml(file.text, file.name);
     DocumentTree over = copy_tree_with_file_positions(document.root());
     drop_line_numbers(over);
-    for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-      members.set(over.items[i].text, over.items[i + 1]);
+    for (const auto& [key, value] : tree_members(over)) {
+      members.set(key, value);
     }
   }
   return members.finished_mapping();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/core/mapping_builder.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/forms/references.h"
@@ -66,11 +67,11 @@ class Gatherer {
 
 /// True if a file states other sizes than those of the model that it names.
 bool changes_model(const DocumentTree& said, const DocumentTree& sizes) {
-  for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
+  for (const auto& [key, value] : tree_members(said)) {
     const KnownSetting* known =
-        find_known_setting(known_program_settings("megatron/settings"), said.items[i].text);
-    const DocumentTree* size = sizes.find(said.items[i].text);
-    const bool same = size != nullptr && size->text == said.items[i + 1].text;
+        find_known_setting(known_program_settings("megatron/settings"), key);
+    const DocumentTree* size = sizes.find(key);
+    const bool same = size != nullptr && size->text == value.text;
     if (known != nullptr && known->field == "job.model" && !same) return true;
   }
   return false;
@@ -78,7 +79,7 @@ bool changes_model(const DocumentTree& said, const DocumentTree& sizes) {
 
 std::set<std::string> keys_of(const DocumentTree& mapping) {
   std::set<std::string> keys;
-  for (std::size_t i = 0; i < mapping.items.size(); i += 2) keys.insert(mapping.items[i].text);
+  for (const auto& [key, value] : tree_members(mapping)) keys.insert(key);
   return keys;
 }
 
@@ -124,10 +125,9 @@ void visit_written_megatron_fields(
     const std::function<void(const std::string& field, const DocumentTree& value)>& visit) {
   DocumentTree sizes = DocumentTree::make_empty_mapping();
   add_megatron_model_fields(sizes, planned.job.model);
-  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
-    const std::string& field = fields.items[i].text;
+  for (const auto& [field, value] : tree_members(fields)) {
     const bool said = !meaning_of_program_setting_word(table, "unwritten", field).empty();
-    if (sizes.find(field) == nullptr && !said) visit(field, fields.items[i + 1]);
+    if (sizes.find(field) == nullptr && !said) visit(field, value);
   }
 }
 

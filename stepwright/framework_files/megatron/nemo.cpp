@@ -10,6 +10,7 @@
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
@@ -160,14 +161,13 @@ std::string activation_lines(const DocumentTree& fields) {
 
 std::string section_lines(const DocumentTree& fields, std::string_view section) {
   std::string text;
-  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
-    const std::string& field = fields.items[i].text;
+  for (const auto& [field, value] : tree_members(fields)) {
     const std::string place = place_of(field);
     const std::size_t dot = place.find('.');
     const bool other = std::ranges::find(kOnlyOfFlags, field) != kOnlyOfFlags.end();
     if (other || place.substr(0, dot) != section) continue;
-    text += fmt::format("            {}={},\n", place.substr(dot + 1),
-                        bridge_value_of(field, fields.items[i + 1]));
+    text +=
+        fmt::format("            {}={},\n", place.substr(dot + 1), bridge_value_of(field, value));
   }
   for (const auto& [need, its_section] : words_of_table_section(kContainerWords, "needs")) {
     const bool lacks = its_section == section && !text.empty() && !fields.find(need);

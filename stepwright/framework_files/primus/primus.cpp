@@ -10,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/lower_case.h"
 #include "stepwright/core/mapping_builder.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -70,9 +71,7 @@ DocumentTree with_arguments(const DocumentTree& said, const std::string& file,
                             ImportReport& report) {
   TreeMappingBuilder fields;
   std::vector<std::pair<std::string_view, DocumentTree>> added;
-  for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
-    const std::string& name = said.items[i].text;
-    const DocumentTree& value = said.items[i + 1];
+  for (const auto& [name, value] : tree_members(said)) {
     std::string flag = "--" + name;
     std::ranges::replace(flag, '_', '-');
     const bool known =

@@ -137,6 +137,16 @@ bool imports_module(std::string_view text, std::string_view module) {
   return false;
 }
 
+/// Returns the framework of the first row of a list whose module a Python program imports.
+std::optional<std::string> owner_of_import(std::string_view list, const SourceFile& file) {
+  if (!file.name.ends_with(".py")) return std::nullopt;
+  for (const auto& [module, name] : read_unread(list)) {
+    // A mark that begins a line can be in the first one.
+    if (imports_module("\n" + file.text, module)) return name;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::span<const LaunchTargetDescription> launch_target_description() {
@@ -186,14 +196,13 @@ std::optional<UnsupportedProgram> find_unsupported_program_word(Words words) {
 }
 
 std::optional<std::string> unread_file(const SourceFile& file) {
-  // A mark that begins a line can be in the first one.
-  const std::string text = "\n" + file.text;
-  std::optional<std::string> owner = owner_in("files", text);
-  if (owner || !file.name.ends_with(".py")) return owner;
-  for (const auto& [module, name] : read_unread("imports")) {
-    if (imports_module(text, module)) return name;
-  }
-  return std::nullopt;
+  if (auto owner = owner_in("files", "\n" + file.text)) return owner;
+  if (auto owner = owner_of_import("imports", file)) return owner;
+  return tensor_library_beside_torch(file);
+}
+
+std::optional<std::string> tensor_library_beside_torch(const SourceFile& file) {
+  return owner_of_import("libraries", file);
 }
 
 std::optional<std::string> hosting_service(const SourceFile& file) {

@@ -109,6 +109,9 @@ std::optional<UnsupportedProgram> find_unsupported_program_word(Words words);
 /// Returns the framework of a configuration or Python program that Stepwright cannot read, known by
 /// its text or imports (`unread.yaml`); nullopt for any other file.
 std::optional<std::string> unread_file(const SourceFile& file);
+
+/// Returns the tensor library other than PyTorch that a Python program imports; nullopt: none.
+std::optional<std::string> tensor_library_beside_torch(const SourceFile& file);
 /// Returns the service (SageMaker, Modal, ...) on whose machines a Python program runs another
 /// program, known by its imports (`unread.yaml`); nullopt if it imports no such service.
 std::optional<std::string> hosting_service(const SourceFile& file);

@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/named_model.h"
@@ -110,14 +111,13 @@ struct OpenrlhfArguments {
 OpenrlhfArguments with_first_names(const DocumentTree& said) {
   OpenrlhfArguments made;
   TreeMappingBuilder fields;
-  for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
-    const std::string& own = said.items[i].text;
+  for (const auto& [own, value] : tree_members(said)) {
     const std::string_view first =
         meaning_of_program_setting_word("rl/openrlhf_words", "first_names", own);
     std::string name(first.empty() ? std::string_view(own) : first);
     std::ranges::replace(name, '.', '_');
     if (name != own) made.names.emplace_back(name, own);
-    fields.set(name, said.items[i + 1]);
+    fields.set(name, value);
   }
   made.fields = fields.finished_mapping();
   return made;

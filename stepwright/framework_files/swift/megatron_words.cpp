@@ -8,6 +8,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -44,12 +45,11 @@ void add_swift_words(std::string name, const DocumentTree& value, std::vector<Sh
 /// Separates arguments into ms-swift's own, which are returned, and words of Megatron-LM.
 DocumentTree own_fields(const DocumentTree& fields, std::vector<ShellWord>& words) {
   DocumentTree own = DocumentTree::make_empty_mapping();
-  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
-    const std::string& name = fields.items[i].text;
+  for (const auto& [name, value] : tree_members(fields)) {
     if (find_known_setting(known_program_settings("swift/megatron"), name) != nullptr) {
-      own.set(name, fields.items[i + 1]);
+      own.set(name, value);
     } else {
-      add_swift_words(name, fields.items[i + 1], words);
+      add_swift_words(name, value, words);
     }
   }
   return own;

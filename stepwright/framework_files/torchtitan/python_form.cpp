@@ -9,6 +9,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/quoting.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/framework_files/torchtitan/words.h"
 #include "stepwright/huggingface/differences.h"
 
@@ -17,10 +18,8 @@ namespace {
 
 std::string keywords_of(const TitanConfigurationSection& section) {
   std::string text;
-  const std::vector<DocumentTree>& items = section.values.items;
-  for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-    text += fmt::format("            {}={},\n", items[i].text,
-                        torchtitan_config_value_text(items[i + 1], true));
+  for (const auto& [key, value] : tree_members(section.values)) {
+    text += fmt::format("            {}={},\n", key, torchtitan_config_value_text(value, true));
   }
   return text;
 }

@@ -4,6 +4,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/targets/code.h"
@@ -130,10 +131,8 @@ std::string toml_text(const std::vector<TitanConfigurationSection>& sections) {
   std::string text;
   for (const TitanConfigurationSection& section : sections) {
     text += fmt::format("\n[{}]\n", section.name);
-    const std::vector<DocumentTree>& items = section.values.items;
-    for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-      text += fmt::format("{} = {}\n", items[i].text,
-                          torchtitan_config_value_text(items[i + 1], false));
+    for (const auto& [key, value] : tree_members(section.values)) {
+      text += fmt::format("{} = {}\n", key, torchtitan_config_value_text(value, false));
     }
   }
   return text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/trimmed.h"
 #include "stepwright/launch_scripts/python/arithmetic.h"
 #include "stepwright/launch_scripts/python/library.h"
 #include "stepwright/launch_scripts/python/program.h"
@@ -24,14 +25,14 @@ bool starts_any(std::string_view text, std::initializer_list<std::string_view> w
 /// Returns the text between a statement's keyword and its colon.
 std::string_view head_behind(std::string_view text, std::size_t word) {
   const std::size_t colon = end_of_python_item(text, 0, ":");
-  return python_trimmed(text.substr(word, std::max(colon, word) - word));
+  return trimmed(text.substr(word, std::max(colon, word) - word));
 }
 
 /// Returns the statement on the same line, after the colon.
 PythonStatement same_line(const PythonStatement& head) {
   const std::size_t colon = end_of_python_item(head.text, 0, ":");
   const std::string_view same = head.text.substr(std::min(colon + 1, head.text.size()));
-  return {python_trimmed(same), head.line, head.indent + 1};
+  return {trimmed(same), head.line, head.indent + 1};
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ PythonProgram::Flow PythonProgram::statement(Lines lines, std::size_t& at) {
   const PythonStatement& line = lines[at];
   add_python_interpretation_effort(1, line.line);
   std::string_view text = line.text;
-  if (starts_python_word(text, "async")) text = python_trimmed(text.substr(5));
+  if (starts_python_word(text, "async")) text = trimmed(text.substr(5));
   if (starts_python_word(text, "if")) return conditional(lines, at);
   const std::size_t end = end_of_python_block(lines, at);
   const Lines body = lines.subspan(at + 1, end - at - 1);
@@ -94,7 +95,7 @@ PythonProgram::Flow PythonProgram::compound(std::string_view text, const PythonS
 PythonProgram::Flow PythonProgram::simple(const PythonStatement& line) {
   const std::string_view text = line.text;
   if (starts_python_word(text, "return")) {
-    const std::string_view what = python_trimmed(text.substr(6));
+    const std::string_view what = trimmed(text.substr(6));
     returned_ = what.empty() ? PythonObject() : evaluate_program_expression(what, line.line);
     return Flow::kReturn;
   }
@@ -188,8 +189,8 @@ PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonState
   const std::size_t in = find_python_operator(head, " in ");
   if (in == std::string_view::npos) return Flow::kNext;
   const std::string_view targets = head.substr(0, in);
-  auto items = python_loop_items(
-      evaluate_program_expression(python_trimmed(head.substr(in + 4)), line.line));
+  auto items =
+      python_loop_items(evaluate_program_expression(trimmed(head.substr(in + 4)), line.line));
   if (!items) {
     pass_over(line, body);
     return Flow::kNext;
@@ -209,8 +210,7 @@ PythonProgram::Flow PythonProgram::around(std::string_view text, const PythonSta
   if (starts_python_word(text, "with")) {
     const std::string_view head = head_behind(text, 4);
     const std::size_t as = find_python_operator(head, " as ");
-    const PythonObject held =
-        evaluate_program_expression(python_trimmed(head.substr(0, as)), line.line);
+    const PythonObject held = evaluate_program_expression(trimmed(head.substr(0, as)), line.line);
     if (as != std::string_view::npos) assign_python_targets(head.substr(as + 4), held, *this);
   }
   return block(line, body) == Flow::kReturn ? Flow::kReturn : Flow::kNext;

@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "stepwright/core/trimmed.h"
 #include "stepwright/launch_scripts/python/source.h"
 #include "stepwright/launch_scripts/python/statement.h"
 
@@ -39,7 +40,7 @@ class ImportedNames {
     std::string module;
     if (starts_python_word(statement, "from")) {
       const std::size_t end = std::min(statement.find(" import "), statement.size());
-      module = std::string(python_trimmed(statement.substr(4, end - 4))) + ".";
+      module = std::string(trimmed(statement.substr(4, end - 4))) + ".";
     }
     for (const auto& [name, there] : python_imported_names(statement))
       names_[name] = module + there;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/python/call.h"
@@ -143,8 +144,8 @@ void collect(const DocumentTree& tree, const std::string& path,
     return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
   };
   if (tree.kind == DocumentTree::TreeValueKind::kMapping) {
-    for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
-      collect(tree.items[i + 1], below(tree.items[i].text), unread);
+    for (const auto& [key, value] : tree_members(tree)) {
+      collect(value, below(key), unread);
     }
   } else {
     for (std::size_t i = 0; i < tree.items.size(); ++i) {

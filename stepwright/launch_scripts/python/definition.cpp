@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stepwright/core/trimmed.h"
 #include "stepwright/launch_scripts/python/program.h"
 
 // Interprets functions and classes of a program.
@@ -32,7 +33,7 @@ PythonObject too_deep(const std::string& name, const PythonArguments& given) {
 /// Returns the name in "name: type = default".
 std::string_view name_of_parameter(std::string_view part) {
   const std::string_view declared = part.substr(0, find_python_operator(part, "="));
-  return python_trimmed(declared.substr(0, std::min(declared.find(':'), declared.size())));
+  return trimmed(declared.substr(0, std::min(declared.find(':'), declared.size())));
 }
 
 /// Returns a named argument that no parameter accepts, with which Python would fail; empty: there
@@ -56,9 +57,9 @@ std::vector<std::string_view> split_at_python_commas(std::string_view text) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
     const std::size_t comma = end_of_python_item(text, 0, ",");
-    std::string_view part = python_trimmed(text.substr(0, comma));
+    std::string_view part = trimmed(text.substr(0, comma));
     while (part.starts_with('#')) {
-      part = python_trimmed(part.substr(std::min(part.find('\n'), part.size())));
+      part = trimmed(part.substr(std::min(part.find('\n'), part.size())));
     }
     if (!part.empty()) parts.push_back(part);
     text.remove_prefix(std::min(comma + 1, text.size()));
@@ -139,11 +140,10 @@ void PythonProgram::parameter(const PythonStatement& said, const PythonArguments
   if (value != nullptr) {
     frame.names[name] = *value;
   } else if (equals != std::string_view::npos) {
-    frame.names[name] =
-        evaluate_program_expression(python_trimmed(part.substr(equals + 1)), said.line);
+    frame.names[name] = evaluate_program_expression(trimmed(part.substr(equals + 1)), said.line);
   } else {
     const std::string_view type = declared.substr(std::min(colon + 1, declared.size()));
-    const Class* own = defined_class(std::string(python_trimmed(type)));
+    const Class* own = defined_class(std::string(trimmed(type)));
     frame.names[name] =
         own != nullptr ? instance(*own, {}) : PythonObject::unknown(name, given.line);
   }
@@ -193,7 +193,7 @@ void PythonProgram::field(const PythonStatement& line, const PythonArguments& gi
                           std::size_t& place, PythonObject& made) {
   const PythonAssignment set = python_assignment(line.text);
   const std::size_t colon = std::min(line.text.find(':'), line.text.size());
-  const std::string name(set.value ? set.target : python_trimmed(line.text.substr(0, colon)));
+  const std::string name(set.value ? set.target : trimmed(line.text.substr(0, colon)));
   if (!is_dotted_python_name(name) || starts_python_word(line.text, "def")) return;
   const PythonObject* value = given.find(name, place++);
   if (value != nullptr) {
@@ -209,7 +209,7 @@ void PythonProgram::define(std::string_view text, const PythonStatement& line, L
   const std::size_t open = text.find('(');
   if (open == std::string_view::npos) return;
   const std::size_t close = closing_python_bracket_position(text, open);
-  const std::string name = owner + std::string(python_trimmed(text.substr(3, open - 3)));
+  const std::string name = owner + std::string(trimmed(text.substr(3, open - 3)));
   file_here().functions[name] = {.name = name,
                                  .parameters = text.substr(open + 1, close - open - 1),
                                  .line = line.line,
@@ -220,11 +220,11 @@ void PythonProgram::define(std::string_view text, const PythonStatement& line, L
 
 void PythonProgram::define_class(std::string_view text, Lines body) {
   const std::size_t end = std::min(text.find_first_of("(:"), text.size());
-  const std::string name(python_trimmed(text.substr(5, end - 5)));
+  const std::string name(trimmed(text.substr(5, end - 5)));
   std::string base;
   if (end < text.size() && text[end] == '(') {
     const std::size_t close = closing_python_bracket_position(text, end);
-    base = std::string(python_trimmed(text.substr(end + 1, close - end - 1)));
+    base = std::string(trimmed(text.substr(end + 1, close - end - 1)));
   }
   // Methods are defined after the fields are read.
   std::size_t first = 0;

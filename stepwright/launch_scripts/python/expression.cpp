@@ -10,6 +10,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/core/trimmed.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/launch_scripts/python/arithmetic.h"
 #include "stepwright/launch_scripts/python/source.h"
@@ -389,7 +390,7 @@ PythonObject evaluate_python_expression(const PythonNode& expression,
 void assign_python_targets(std::string_view targets, const PythonObject& value,
                            PythonEvaluationScope& names, int depth) {
   constexpr int kDeepestTargets = 20;
-  targets = python_trimmed(targets);
+  targets = trimmed(targets);
   if ((targets.starts_with('(') || targets.starts_with('[')) &&
       closing_python_bracket_position(targets, 0) + 1 == targets.size()) {
     targets = targets.substr(1, targets.size() - 2);
@@ -400,7 +401,7 @@ void assign_python_targets(std::string_view targets, const PythonObject& value,
   }
   for (std::size_t i = 0; !targets.empty() && depth < kDeepestTargets; ++i) {
     const std::size_t comma = end_of_python_item(targets, 0, ",");
-    const std::string_view name = python_trimmed(targets.substr(0, comma));
+    const std::string_view name = trimmed(targets.substr(0, comma));
     targets.remove_prefix(std::min(comma + 1, targets.size()));
     const bool known = value.is(ObjectKind::kList) && i < value.body->items.size();
     PythonObject part = known ? value.body->items[i] : PythonObject::unknown(name, value.line);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "stepwright/core/trimmed.h"
 #include "stepwright/launch_scripts/python/source.h"
 
 namespace stepwright::launch_scripts {
@@ -75,7 +76,7 @@ class Pieces {
     PythonNode made{.kind = PartKind::kHole, .line = line_};
     if (colon < said.size()) made.word = said.substr(colon + 1);
     if (value.size() > 2 && value[value.size() - 2] == '!') value.remove_suffix(2);
-    made.text = python_trimmed(value);
+    made.text = trimmed(value);
     made.parts.push_back(parse_python_expression(made.text, {line_, place_.file, place_.depth}));
     into_.parts.push_back(std::move(made));
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/trimmed.h"
 #include "stepwright/launch_scripts/python/literal.h"
 #include "stepwright/launch_scripts/python/source.h"
 
@@ -109,7 +110,7 @@ class ExpressionParser {
   }
   PythonNode finished(const Start& start, PythonNode node) {
     node.line = start.line;
-    node.text = python_trimmed(text_.substr(start.at, std::min(at_, text_.size()) - start.at));
+    node.text = trimmed(text_.substr(start.at, std::min(at_, text_.size()) - start.at));
     return node;
   }
   /// Returns a node, or its only part if it has a single one.
@@ -192,7 +193,7 @@ class ExpressionParser {
   PythonNode function() {
     const Start start = begin();
     const std::size_t colon = end_of_python_item(text_, at_, ":");
-    if (colon < text_.size() && python_trimmed(text_.substr(at_, colon - at_)) == "lambda") {
+    if (colon < text_.size() && trimmed(text_.substr(at_, colon - at_)) == "lambda") {
       at_ = colon + 1;
       const Level level(*this);
       return finished(start, branch());

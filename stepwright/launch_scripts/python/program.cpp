@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/trimmed.h"
 #include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/python/library.h"
 #include "stepwright/launch_scripts/text.h"
@@ -297,7 +298,7 @@ PythonObject PythonProgram::evaluate_program_expression(std::string_view text, s
 void PythonProgram::import_names(std::string_view statement) {
   std::string module;
   if (starts_python_word(statement, "from")) {
-    module = std::string(python_trimmed(statement.substr(4, statement.find(" import ") - 4))) + ".";
+    module = std::string(trimmed(statement.substr(4, statement.find(" import ") - 4))) + ".";
   }
   for (const auto& [name, there] : python_imported_names(statement)) {
     if (name.find('.') != std::string::npos) continue;

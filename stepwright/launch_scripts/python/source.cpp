@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/trimmed.h"
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -164,13 +165,6 @@ bool is_python_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-std::string_view python_trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\f\v";
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
-
 std::vector<PythonStatement> split_python_statements(std::string_view text,
                                                      const std::string& name) {
   return Splitter(text, name).lines();
@@ -184,8 +178,7 @@ std::vector<PythonFunction> python_functions(std::span<const PythonStatement> li
     std::size_t end = i + 1;
     while (end < lines.size() && lines[end].indent > 0) ++end;
     const std::size_t open = std::min(head.find('('), head.size());
-    const std::string_view name =
-        python_trimmed(head.substr(4, open - std::min<std::size_t>(open, 4)));
+    const std::string_view name = trimmed(head.substr(4, open - std::min<std::size_t>(open, 4)));
     functions.push_back({name, lines[i], lines.subspan(i + 1, end - i - 1)});
   }
   return functions;

@@ -60,7 +60,4 @@ inline std::string_view last_python_name(std::string_view path) {
   return path.substr(path.rfind('.') + 1);
 }
 
-/// Returns a text without the blanks at its ends.
-std::string_view python_trimmed(std::string_view text);
-
 }  // namespace stepwright::launch_scripts

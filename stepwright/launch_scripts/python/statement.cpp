@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "stepwright/core/trimmed.h"
 #include "stepwright/launch_scripts/python/source.h"
 
 namespace stepwright::launch_scripts {
@@ -29,8 +30,8 @@ PythonAssignment python_assignment(std::string_view text) {
   std::size_t end = equals;
   while (end > 0 && holds_char("+-*/|&%^@", text[end - 1])) --end;
   const std::string_view left = text.substr(0, end);
-  return {.target = python_trimmed(left.substr(0, find_python_operator(left, ":"))),
-          .value = python_trimmed(value),
+  return {.target = trimmed(left.substr(0, find_python_operator(left, ":"))),
+          .value = trimmed(value),
           .sign = text.substr(end, equals - end)};
 }
 

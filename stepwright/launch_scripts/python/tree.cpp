@@ -7,6 +7,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/core/tree_members.h"
+#include "stepwright/core/trimmed.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/launch_scripts/python/source.h"
 
@@ -97,7 +99,7 @@ PythonObject scalar_object(const DocumentTree& tree, std::uint32_t line) {
 
 DocumentTree tree_of_unknown_python_value(std::string_view text) {
   DocumentTree tree;
-  tree.text = std::string(python_trimmed(text).substr(0, kLongestUnread));
+  tree.text = std::string(trimmed(text).substr(0, kLongestUnread));
   if (tree.text.empty()) tree.text = "...";
   // Removes the rest of a character that was cut in two.
   while (find_bad_utf8(tree.text) != std::string_view::npos) tree.text.pop_back();
@@ -137,9 +139,7 @@ PythonObject python_value_of_tree(const DocumentTree& tree, std::uint32_t line) 
     }
   } else if (tree.kind == DocumentTree::TreeValueKind::kMapping) {
     made = PythonObject::record();
-    for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
-      const std::string& key = tree.items[i].text;
-      const DocumentTree& value = tree.items[i + 1];
+    for (const auto& [key, value] : tree_members(tree)) {
       if (key == "()") {
         made.body->made_by = value.text;
       } else if (key == "[]") {

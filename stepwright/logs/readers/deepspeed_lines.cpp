@@ -5,16 +5,11 @@
 #include <cmath>
 #include <utility>
 
+#include "stepwright/core/trimmed.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
 namespace stepwright::logs {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 /// Reads the number at the beginning of a text and removes it from the text.
 std::optional<double> take_number(std::string_view& text) {

@@ -7,6 +7,8 @@
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/tree_members.h"
+#include "stepwright/core/trimmed.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/choices/write_choices.h"
 #include "stepwright/plan/files.h"
@@ -52,12 +54,6 @@ DocumentTree yaml_value(const std::string& value, const std::string& name) {
   return tree;
 }
 
-std::string trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
-}
-
 bool is_factor(const std::string& value) {
   return value.size() > 1 && value.back() == 'x' &&
          value.find_first_not_of("0123456789.eE+-") == value.size() - 1;
@@ -72,9 +68,7 @@ bool is_factor(const std::string& value) {
       dot == std::string::npos ? &file : find_path(file, std::string_view(path).substr(0, dot));
   std::vector<std::string_view> known;
   if (parent != nullptr && parent->kind == DocumentTree::TreeValueKind::kMapping) {
-    for (std::size_t i = 0; i < parent->items.size(); i += 2) {
-      known.push_back(parent->items[i].text);
-    }
+    for (const auto& [present, value] : tree_members(*parent)) known.push_back(present);
   }
   fail_input(
       fmt::format("{}: there is no '{}' to multiply{}{}", name, one_line_printable_text(path),
@@ -117,7 +111,7 @@ Assignment read_assignment(const std::string& text, const Job& job,
   Assignment made{
       .name = fmt::format("{} {}", option, one_line_printable_text(text)), .path = "", .value = ""};
   const std::size_t equals = text.find('=');
-  const std::string field = trimmed(std::string_view(text).substr(0, equals));
+  const std::string field(trimmed(std::string_view(text).substr(0, equals)));
   if (equals == std::string::npos || field.empty()) {
     fail_input(
         fmt::format("{}: must be FIELD=VALUE, as in micro_batch=2 or cluster.nic=2x", made.name));
@@ -141,9 +135,8 @@ YamlJsonDocument of_profile(DocumentTree file, const Assignment& set) {
 YamlJsonDocument of_devices(DocumentTree file, const Assignment& set) {
   DocumentTree& cluster = *find_path(file, "job.cluster");
   DocumentTree without = DocumentTree::make_empty_mapping();
-  for (std::size_t i = 0; i < cluster.items.size(); i += 2) {
-    const std::string& key = cluster.items[i].text;
-    if (key != "nodes") without.set(key, cluster.items[i + 1]);
+  for (const auto& [key, value] : tree_members(cluster)) {
+    if (key != "nodes") without.set(key, value);
   }
   cluster = std::move(without);
   return replaced(std::move(file), set.path, set.value, set.name);
@@ -163,11 +156,10 @@ void forget_default_kernels(DocumentTree& file, PlannedJob planned) {
   DocumentTree& usual = *find_path(usual_file, "job.kernels");
   DocumentTree& kernels = *find_path(file, "job.kernels");
   DocumentTree stated = DocumentTree::make_empty_mapping();
-  for (std::size_t i = 0; i < kernels.items.size(); i += 2) {
-    const std::string& key = kernels.items[i].text;
+  for (const auto& [key, value] : tree_members(kernels)) {
     const DocumentTree* default_value = usual.find(key);
-    if (default_value == nullptr || *default_value != kernels.items[i + 1]) {
-      stated.set(key, kernels.items[i + 1]);
+    if (default_value == nullptr || *default_value != value) {
+      stated.set(key, value);
     }
   }
   kernels = std::move(stated);

@@ -10,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/tree_members.h"
 #include "stepwright/plan/choices/write_choices.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/write_plan.h"
@@ -34,14 +35,13 @@ DocumentTree cell_tree(std::string_view column, const std::string& cell) {
 
 /// Merges one mapping into another: mappings recursively; other values replace.
 void merge_over(DocumentTree& under, const DocumentTree& over) {
-  for (std::size_t i = 0; i < over.items.size(); i += 2) {
-    DocumentTree* present = under.find(over.items[i].text);
-    const DocumentTree& value = over.items[i + 1];
+  for (const auto& [key, value] : tree_members(over)) {
+    DocumentTree* present = under.find(key);
     if (present != nullptr && present->kind == DocumentTree::TreeValueKind::kMapping &&
         value.kind == DocumentTree::TreeValueKind::kMapping) {
       merge_over(*present, value);
     } else {
-      under.set(over.items[i].text, value);
+      under.set(key, value);
     }
   }
 }
@@ -112,10 +112,9 @@ DocumentTree known_job(const plan::Job* of, bool own_framework) {
   planned.job.space = {};
   const DocumentTree file = plan::plan_file_tree(planned, false);
   const DocumentTree& job = *file.find("job");
-  for (std::size_t i = 0; i < job.items.size(); i += 2) {
-    const std::string& key = job.items[i].text;
+  for (const auto& [key, value] : tree_members(job)) {
     if (own_framework && (key == "kernels" || key == "optimizer")) continue;
-    known.set(key, job.items[i + 1]);
+    known.set(key, value);
   }
   return known;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/trimmed.h"
 
 namespace stepwright::validate {
 namespace {
@@ -61,12 +62,6 @@ struct NumberColumn {
 constexpr NumberColumn kNumbers[] = {{"measured_value", &PublishedRunRow::measured},
                                      {"trust", &PublishedRunRow::trust},
                                      {"memory_value_gib", &PublishedRunRow::memory_gib}};
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 std::string host_of(std::string_view url) {
   const std::size_t scheme = url.find("://");
