@@ -372,6 +372,8 @@ TEST(Verl, HydraChoosesTheEngine) {
   };
   EXPECT_THAT(refused("--config-name our_trainer"),
               HasSubstr("names a configuration: give it, too"));
+  EXPECT_THAT(refused("--batch_size 32"),
+              HasSubstr("has the option --batch_size, which Hydra does not have"));
   EXPECT_THAT(refused("model_engine=veomni"), HasSubstr("strategy veomni is not read"));
   // A configuration of one's own over verl's, under the words of the command.
   const launch_scripts::SourceFile own{
@@ -691,9 +693,9 @@ TEST(GptNeox, ABatchInThreePartsSaysHowManyRanksShareIt) {
   const plan::PlannedJob made = import_text("", "neox.yml", text, given).planned;
   EXPECT_EQ(made.job.cluster.devices(), 64);
   EXPECT_EQ(made.plan.parallel, (plan::ParallelismDegrees{.tensor = 4, .data = 16}));
-  EXPECT_THAT(
-      [&] { import_text("", "neox.yml", text + "tokenizer_type: SPMTokenizer\n", given); },
-      testing::ThrowsMessage<Error>(HasSubstr("does not state the vocabulary (--set vocab_size=N)")));
+  EXPECT_THAT([&] { import_text("", "neox.yml", text + "tokenizer_type: SPMTokenizer\n", given); },
+              testing::ThrowsMessage<Error>(
+                  HasSubstr("does not state the vocabulary (--set vocab_size=N)")));
 }
 
 TEST(OtherPrograms, ConfigurationsOfProgramsThatAreNotReadAreNamed) {

@@ -55,6 +55,19 @@ ImportedPlan swift_of(const std::string& text, const std::string& cluster = "dgx
   return import_plan_files("", {&file, 1}, given);
 }
 
+TEST(Swift, CountsTheProcessesOfATorchrunInAContainer) {
+  std::string text = kSwiftSft;
+  const std::string front = "NPROC_PER_NODE=8 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \\\nswift";
+  text.replace(text.find(front), front.size(),
+               "timeout --signal=TERM 2400 apptainer exec --nv --env A=1 train.sif \\\n"
+               "/opt/bin/torchrun --standalone --nproc_per_node=4 /opt/bin/swift");
+  const ImportedPlan plan = swift_of(text);
+  EXPECT_EQ(plan.planned.job.cluster.devices(), 4);
+  EXPECT_TRUE(std::ranges::none_of(plan.report.not_read, [](const UnexpressedSetting& one) {
+    return one.name == "nproc_per_node" || one.name == "env";
+  }));
+}
+
 TEST(Swift, OneProcessIsStartedWithoutItsVariable) {
   std::string text = kSwiftSft;
   const std::string words = "NPROC_PER_NODE=8 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7";

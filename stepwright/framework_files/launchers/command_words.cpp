@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/batch/option_words.h"
 #include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
@@ -29,6 +30,23 @@ std::vector<CommandOption> command_options(Words words) {
     options.push_back(std::move(option));
   }
   return options;
+}
+
+void check_hydra_options(const StartedCommand& command) {
+  // facebookresearch/hydra hydra/_internal/utils.py, get_args_parser.
+  static constexpr std::string_view kOptions =
+      "--help -h --hydra-help --version --cfg -c --resolve --package -p --run -r --multirun -m "
+      "--shell-completion -sc --config-path -cp --config-name -cn --config-dir -cd --info -i "
+      "--experimental-rerun";
+  for (const ShellWord& word : command.words) {
+    const std::string_view option = std::string_view(word.text).substr(0, word.text.find('='));
+    if (!option.starts_with('-') || launch_scripts::word_list_contains(kOptions, option)) continue;
+    fail_unsupported(fmt::format(
+        "{}:{}: {} has the option {}, which Hydra does not have, so it is another program than "
+        "those that are read: describe its job by hand (stepwright init)",
+        command.file, word.line, one_line_printable_text(command.words.front().text),
+        one_line_printable_text(option)));
+  }
 }
 
 void check_hydra_words(const StartedCommand& command) {

@@ -14,6 +14,9 @@ namespace stepwright::framework_files {
 /// neither NAME=VALUE, ~NAME nor an option (facebookresearch/hydra
 /// hydra/grammar/OverrideParser.g4).
 void check_hydra_words(const StartedCommand& command);
+/// Fails with `kUnsupported` if a command has an option that Hydra does not have, as programs on
+/// other parsers do.
+void check_hydra_options(const StartedCommand& command);
 
 /// An argument of a command: `--name value` or `--name=value`.
 struct CommandOption {

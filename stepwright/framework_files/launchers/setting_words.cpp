@@ -88,6 +88,7 @@ YamlJsonDocument read_key_value_command(Sources files, const KeyValueProgram& pr
   }
   if (program.whole_nodes) read_rank_counts_without_launcher(command, extent, report);
   if (program.hydra) check_hydra_words(command);
+  if (program.hydra) check_hydra_options(command);
   DocumentTree settings = DocumentTree::make_empty_mapping();
   bool configured = configuration == nullptr;
   for (std::size_t i = 0; i < command.words.size(); ++i) {

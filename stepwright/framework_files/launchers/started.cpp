@@ -107,7 +107,8 @@ std::size_t place_of_submitted(Words words) {
 }
 
 /// Returns the index of the launched program: a Python file, a module after `-m` that is not a
-/// launcher itself, or the program after `--no_python`; if there is none, 0. A Python file after
+/// launcher itself, the program after `--no_python`, or an installed command such as `swift` behind
+/// a launcher or container; if there is none, 0. A Python file after
 /// options of a program that launches nothing is a value: `swift rlhf --external_plugins
 /// reward.py`.
 std::size_t place_of_program(Words words) {
@@ -119,6 +120,8 @@ std::size_t place_of_program(Words words) {
       "deepspeed.launcher.runner"};
   static constexpr std::array<std::string_view, 4> kRunners = {"torchrun", "accelerate",
                                                                "deepspeed", "mpirun"};
+  static constexpr std::array<std::string_view, 4> kInstalled = {"swift", "megatron", "axolotl",
+                                                                 "llamafactory-cli"};
   if (const std::size_t recipe = torchtune_recipe_word_index(words)) return recipe;
   bool runs = false;
   bool launches = false;
@@ -132,6 +135,9 @@ std::size_t place_of_program(Words words) {
     const bool module = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
     if (runs && module && !launch_scripts::is_one_of(text, kLaunchers)) return i;
     const std::string name = launch_scripts::path_base_name(text);
+    const bool own = i > 0 && words[i - 1].text.starts_with('-') &&
+                     words[i - 1].text.find('=') == std::string::npos;
+    if (launches && !own && launch_scripts::is_one_of(name, kInstalled)) return i;
     runs = runs || name.starts_with("python") || launch_scripts::is_one_of(name, kRunners);
     launches = launches || runs || name.ends_with(".sh") ||
                !meaning_of_program_setting_word("launchers/programs", "programs", name).empty();

@@ -334,10 +334,12 @@ void ShellInterpreter::assign_element(const ShellAssignment& one) {
 void ShellInterpreter::declare(const ShellNode& node, const Words& words) {
   const std::string& kind = words.front().text;
   bool exports = kind == "export";
+  bool refers = false;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i].text;
     if (word.starts_with('-')) {
       exports = exports || word.find('x') != std::string::npos;
+      refers = refers || (!exports && word.find('n') != std::string::npos);
       continue;
     }
     if (kind == "local") variables_.make_local(word);
@@ -345,6 +347,10 @@ void ShellInterpreter::declare(const ShellNode& node, const Words& words) {
   }
   for (const ShellAssignment& one : node.assignments) {
     if (kind == "local") variables_.make_local(one.name);
+    if (refers && !one.array) {
+      variables_.set_reference(one.name, expansion_.text(one.values.front()));
+      continue;
+    }
     assign(one);
     if (exports) variables_.mark_exported(one.name);
   }

@@ -53,8 +53,19 @@ std::vector<ShellWord> ShellVariableValue::all() const {
   return words;
 }
 
+std::string ShellVariables::referred_name(const std::string& name) const {
+  constexpr int kDeepestReference = 10;
+  std::string target = name;
+  for (int depth = 0; depth < kDeepestReference; ++depth) {
+    const auto found = values_.find(target);
+    if (found == values_.end() || found->second.refers_to.empty()) break;
+    target = found->second.refers_to;
+  }
+  return target;
+}
+
 const ShellVariableValue* ShellVariables::find(const std::string& name) const {
-  const auto found = values_.find(name);
+  const auto found = values_.find(referred_name(name));
   return found == values_.end() ? nullptr : &found->second;
 }
 
@@ -69,13 +80,20 @@ void ShellVariables::set_fixed_variable(const std::string& name, const std::stri
   values_[name] = {.elements = {{.text = text}}};
 }
 
-void ShellVariables::set(const std::string& name, ShellVariableValue value) {
-  const auto fixed = fixed_.find(name);
+void ShellVariables::set_reference(const std::string& name, const std::string& target) {
+  if (is_fixed(name)) return;
   save_value_for_subshell(name);
+  values_[name] = {.refers_to = target};
+}
+
+void ShellVariables::set(const std::string& name, ShellVariableValue value) {
+  const std::string target = referred_name(name);
+  const auto fixed = fixed_.find(target);
+  save_value_for_subshell(target);
   if (fixed == fixed_.end()) {
-    values_[name] = std::move(value);
+    values_[target] = std::move(value);
   } else if (value.array) {
-    values_[name] = {.elements = split_word_at_blanks({.text = fixed->second}), .array = true};
+    values_[target] = {.elements = split_word_at_blanks({.text = fixed->second}), .array = true};
   }
 }
 
@@ -93,9 +111,10 @@ void ShellVariables::unset(const std::string& name) {
 }
 
 ShellVariableValue* ShellVariables::editable_variable_value(const std::string& name) {
-  if (is_fixed(name)) return nullptr;
-  save_value_for_subshell(name);
-  return &values_[name];
+  const std::string target = referred_name(name);
+  if (is_fixed(target)) return nullptr;
+  save_value_for_subshell(target);
+  return &values_[target];
 }
 
 void ShellVariables::mark_exported(const std::string& name) {
@@ -116,6 +135,8 @@ void ShellVariables::make_local(const std::string& name) {
   if (hidden_.empty() || is_fixed(name)) return;
   if (hidden_.back().contains(name)) return;
   hidden_.back().emplace(name, copy_of(name));
+  // A local variable hides a name reference of the caller.
+  if (referred_name(name) != name) values_.erase(name);
   if (!subshells_.empty()) subshells_.back().local.emplace_back(hidden_.size() - 1, name);
 }
 
@@ -133,11 +154,12 @@ void ShellVariables::leave() {
 
 std::optional<ShellVariableValue> ShellVariables::copy_of(const std::string& name) {
   constexpr std::size_t kOfWord = 64;
-  const ShellVariableValue* value = find(name);
-  if (value == nullptr) return std::nullopt;
-  for (const ShellWord& word : value->elements) copied_ += word.text.size() + kOfWord;
-  for (const auto& [key, word] : value->keyed) copied_ += word.text.size() + 2 * kOfWord;
-  return *value;
+  const auto found = values_.find(name);
+  if (found == values_.end()) return std::nullopt;
+  const ShellVariableValue& value = found->second;
+  for (const ShellWord& word : value.elements) copied_ += word.text.size() + kOfWord;
+  for (const auto& [key, word] : value.keyed) copied_ += word.text.size() + 2 * kOfWord;
+  return value;
 }
 
 void ShellVariables::save_value_for_subshell(const std::string& name) {

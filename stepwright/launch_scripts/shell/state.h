@@ -56,6 +56,7 @@ struct ShellVariableValue {
   std::map<std::string, ShellWord> keyed;  ///< Elements of an associative array by key.
   bool array = false;
   bool open_count = false;  ///< True if the number of elements in the array is unknown.
+  std::string refers_to;    ///< Name of the variable that a name reference stands for; empty: none.
 
   [[nodiscard]] std::vector<ShellWord> all() const;
 };
@@ -92,6 +93,8 @@ class ShellVariables {
   [[nodiscard]] bool is_fixed(const std::string& name) const { return fixed_.contains(name); }
   void set(const std::string& name, ShellVariableValue value);
   void set_text(const std::string& name, const std::string& text, ShellPosition place);
+  /// Makes a variable a name reference to another one, as `declare -n NAME=TARGET` does.
+  void set_reference(const std::string& name, const std::string& target);
   void unset(const std::string& name);
   /// Returns a variable's value, to be changed in place, and creates it if absent; null if the
   /// variable is fixed.
@@ -133,6 +136,8 @@ class ShellVariables {
   void save_value_for_subshell(const std::string& name);
   void save_export_for_subshell(const std::string& name);
   [[nodiscard]] std::optional<ShellVariableValue> copy_of(const std::string& name);
+  /// Returns the name of the variable that a name reference stands for; other names unchanged.
+  [[nodiscard]] std::string referred_name(const std::string& name) const;
 
   std::map<std::string, ShellVariableValue> values_;
   std::map<std::string, bool> exported_;

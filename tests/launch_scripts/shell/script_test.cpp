@@ -50,6 +50,18 @@ TEST(ShellScriptResult, WhatIsToBeFilledInIsAWord) {
               ElementsAre("run", "c"));
 }
 
+// bash(1), PARAMETERS: name references.
+TEST(ShellScriptResult, NameReferencesStandForTheirVariables) {
+  EXPECT_THAT(words("declare -A M=([lr]=1) T=([bs]=2)\nA=()\nfor c in M T; do declare -n r=$c\n"
+                    "for k in ${!r[@]}; do A+=(--$k ${r[$k]}); done; done\nrun ${A[@]}\n"),
+              ElementsAre("run", "--lr", "1", "--bs", "2"));
+  EXPECT_THAT(words("f() { local -n to=$1; to+=(x); }\nL=(a)\nf L\nrun ${L[@]}\n"),
+              ElementsAre("run", "a", "x"));
+  EXPECT_THAT(words("X=1\ndeclare -n r=X\nf() { local r=7; run $r $X; }\nf\n"),
+              ElementsAre("run", "7", "1"));
+  EXPECT_EQ(x_of("declare -n a=b\ndeclare -n b=a\na=1\nX=$a"), "1");
+}
+
 TEST(ShellScriptResult, FillsInVariablesArraysAndArithmetic) {
   EXPECT_THAT(words("T=8\nN=$((T * (2 + 1)))\nrun --t $T --n ${N} --w ${W:-4} $MISSING\n"),
               ElementsAre("run", "--t", "8", "--n", "24", "--w", "4", "$MISSING"));
