@@ -143,17 +143,24 @@ class LaunchSearch {
       }
       return std::move(answer_);
     }
+    std::vector<const RoundTripFramework*> starters;
     for (const RoundTripFramework& starter :
          framework_files::importable_and_exportable_frameworks()) {
       const std::string& variant = starter.framework.variant;
       if (starter.framework.name != job_.framework.name) continue;
-      if (!variant.empty() && variant != job_.framework.variant) continue;
-      if (lead(starter, answer_.result, answer_.started)) {
-        answer_.launch = launch_of(starter);
+      if (variant.empty() || variant == job_.framework.variant) starters.push_back(&starter);
+    }
+    // The files of the variant that the job names come before those of its base framework.
+    std::ranges::stable_sort(starters, std::ranges::greater(), [](const RoundTripFramework* one) {
+      return !one->framework.variant.empty();
+    });
+    for (const RoundTripFramework* starter : starters) {
+      if (lead(*starter, answer_.result, answer_.started)) {
+        answer_.launch = launch_of(*starter);
         answer_.refusals.clear();
         break;
       }
-      note_refusal(starter, job_, {answer_.result.job, answer_.result.plans});
+      note_refusal(*starter, job_, {answer_.result.job, answer_.result.plans});
     }
     const std::string& name = job_.framework.name;
     if (!answer_.launch && answer_.refusals.empty() && name != "stepwright") {

@@ -79,6 +79,10 @@ TEST(LaunchablePlanAnswer, OfAFrameworkThatIsNamedIsItsOwn) {
   ASSERT_TRUE(answer.launch);
   EXPECT_EQ(answer.launch->target, "deepspeed");
   EXPECT_FALSE(answer.unbound);
+  job = job_for(tune::small_tune_job())("llama-factory");
+  const TuneAnswer variant = answered(job);
+  ASSERT_TRUE(variant.launch);
+  EXPECT_EQ(variant.launch->target, "llama-factory");
 }
 
 TEST(LaunchablePlanAnswer, WhereNoFrameworkTrainsTheModelSaysWhyForEach) {

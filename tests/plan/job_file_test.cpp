@@ -354,6 +354,12 @@ TEST(JobFile, AFrameworkBringsItsKernels) {
   EXPECT_EQ(job_with("framework: megatron-core\n").kernels.attention,
             cluster::AttentionKernel::kCudnn);
   EXPECT_FALSE(job_with("framework: accelerate\n").kernels.fused_norm);
+  const auto gathers = [](const std::string& framework) {
+    return job_with("framework: " + framework + "\nkernels: {gathered_heads: true}\n").notes;
+  };
+  EXPECT_THAT(gathers("deepspeed"), testing::Contains(testing::HasSubstr("does not gather heads")));
+  EXPECT_THAT(gathers("megatron-core"),
+              testing::Not(testing::Contains(testing::HasSubstr("gather heads"))));
   const Job job = job_with("framework: megatron-core\nkernels: {attention: flash2}\n");
   EXPECT_EQ(job.kernels.attention, cluster::AttentionKernel::kFlash2);
 }
@@ -424,7 +430,8 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
        {"search: {schedule: dualpipe}", "search: {schedule: [1f1b, dualpipe]}"}) {
-    EXPECT_THAT(job_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("not supported")) << line;
+    EXPECT_THAT(job_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("not supported"))
+        << line;
   }
   EXPECT_THAT(job_refused("packed: true\n", ErrorKind::kUnsupported),
               HasSubstr("state batch.lengths"));

@@ -340,7 +340,14 @@ Job read_job_mapping(DocumentNode node, const std::filesystem::path& directory,
     job.measured = read_absolute_path(*given, directory);
   job.kernels = default_kernels(job.framework, job.cluster.device);
   if (const auto given = node.find("kernels")) {
+    const bool gathers = job.kernels.gathered_heads;
     job.kernels = read_kernels(*given, job.kernels);
+    if (job.kernels.gathered_heads && !gathers && !job.framework.name.empty()) {
+      job.notes.push_back(fmt::format(
+          "{} does not gather heads, so it refuses plans whose tensor degree does not divide the "
+          "key-value heads: leave out kernels.gathered_heads.",
+          job.framework.variant.empty() ? job.framework.name : job.framework.variant));
+    }
     job.attention_stated = given->find("attention").has_value();
   }
   if (const auto given = node.find("objective")) read_objectives(*given, job);
