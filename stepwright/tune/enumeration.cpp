@@ -318,7 +318,7 @@ const StageChoiceTable& LegalPlanCounter::stages(const plan::Plan& legal) {
   const StageKey key{legal.parallel.pipeline, legal.parallel.data, degree_set_above_one(legal)};
   auto found = stages_.find(key);
   if (found == stages_.end()) {
-    found = stages_.emplace(key, list_stage_choices(job_, space_, legal)).first;
+    found = stages_.emplace(key, list_stage_choices(job_, space_, legal, stage_lists_)).first;
   }
   return found->second;
 }

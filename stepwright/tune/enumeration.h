@@ -134,6 +134,7 @@ class LegalPlanCounter {
   std::map<BlockTableKey, BlockChoiceTable> block_tables_;
   /// Block choices that remain of a table where lines of the framework's rule file (as bits) apply.
   std::map<std::pair<const BlockChoiceTable*, std::uint64_t>, RunningBlocks> running_blocks_;
+  PipelineStageChoiceLists stage_lists_;
   std::map<StageKey, StageChoiceTable> stages_;
   DataParallelChoiceLists lists_;
   std::map<DataKey, DataParallelChoiceTable> data_;

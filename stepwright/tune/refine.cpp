@@ -225,12 +225,21 @@ bool SubspaceSearch::position_too_large(const UnshardedPipeline& stages,
   return false;
 }
 
-LeastPlanWork SubspaceSearch::work_lower_bound_of_subspace(const RankGridChoice& grid,
-                                                           const SearchSubspace& part,
-                                                           const plan::OverlapFlags& overlap) {
+const LeastPlanWork& SubspaceSearch::work_lower_bound_of_subspace(
+    const RankGridChoice& grid, const SearchSubspace& part, const plan::OverlapFlags& overlap) {
   const LeastPlanWork& own =
       work_.work_lower_bound_of_plan(default_plan_of_subspace(job_, part, grid), overlap);
   if (grid.parallel.context == 1) return own;
+  const auto [entry, fresh] = works_of_unit_.try_emplace({grid.blocks.data(), overlap});
+  if (fresh) entry->second = with_least_context_messages(own, grid, part);
+  return entry->second;
+}
+
+/// Returns `own` with the cheapest messages among the ways in which the blocks of a grid exchange
+/// the context.
+LeastPlanWork SubspaceSearch::with_least_context_messages(const LeastPlanWork& own,
+                                                          const RankGridChoice& grid,
+                                                          const SearchSubspace& part) {
   std::optional<LeastPlanWork> least;
   std::vector<const ModelBlockChoice*> seen;
   for (const ModelBlockChoice& block : grid.blocks) {
@@ -274,6 +283,17 @@ PipelineLowerBound SubspaceSearch::work_floor(const RankGridChoice& grid,
   return least;
 }
 
+/// Returns `work_floor` for the work of all plans of a unit, which many units share.
+const PipelineLowerBound& SubspaceSearch::shared_work_floor(const RankGridChoice& grid,
+                                                            const SearchSubspace& part) {
+  const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
+  const PipelineStageChoice* choices = grid.stages->least_work.at(part.micro_batch).data();
+  const auto [entry, fresh] =
+      work_floors_.try_emplace({part.work, choices, grid.parallel.pipeline, rounds});
+  if (fresh) entry->second = work_floor(grid, part, *part.work);
+  return entry->second;
+}
+
 /// Returns the least floor over the pipelines of a grid that may fit, each with its own
 /// recomputation and the overlap that the framework runs with it; infinite if none may fit or every
 /// floor is `settled`.
@@ -281,7 +301,7 @@ PipelineLowerBound SubspaceSearch::fitting_floor(const RankGridChoice& grid,
                                                  const SearchSubspace& part, double states_bytes) {
   const plan::Plan plan = default_plan_of_subspace(job_, part, grid);
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
-  std::vector<std::pair<plan::OverlapFlags, LeastPlanWork>> works;
+  std::vector<std::pair<plan::OverlapFlags, const LeastPlanWork*>> works;
   std::vector<
       std::pair<plan::FrameworkSupport::FrameworkPropertyCoupling, std::optional<std::size_t>>>
       known;
@@ -300,20 +320,20 @@ PipelineLowerBound SubspaceSearch::fitting_floor(const RankGridChoice& grid,
     }
     if (overlaps.empty()) return place;
     const plan::OverlapFlags overlap = plan::overlap_flags_for_lower_bounds(overlaps);
-    const auto same =
-        std::ranges::find(works, overlap, &std::pair<plan::OverlapFlags, LeastPlanWork>::first);
+    const auto same = std::ranges::find(
+        works, overlap, &std::pair<plan::OverlapFlags, const LeastPlanWork*>::first);
     place = static_cast<std::size_t>(same - works.begin());
     if (same == works.end())
-      works.emplace_back(overlap, work_lower_bound_of_subspace(grid, part, overlap));
+      works.emplace_back(overlap, &work_lower_bound_of_subspace(grid, part, overlap));
     return place;
   };
   PipelineLowerBound least{kUnbounded, kUnbounded};
   for (const PipelineStageChoice& listed : grid.stages->by_micro_batch.at(part.micro_batch)) {
     const std::optional<std::size_t> place = work_with(listed);
     if (!place ||
-        activations_exceed_memory(grid, listed, works[*place].second, rounds, states_bytes))
+        activations_exceed_memory(grid, listed, *works[*place].second, rounds, states_bytes))
       continue;
-    each_floor(works[*place].second, listed, plan,
+    each_floor(*works[*place].second, listed, plan,
                [&](const PipelineStageChoice&, const PipelineLowerBound& floor) {
                  least.price_s = std::min(least.price_s, floor.price_s);
                  least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
@@ -341,7 +361,7 @@ void SubspaceSearch::refine_grid(const RankGridChoice& grid, SearchSubspace& par
     part.floor = std::min(part.floor, states.memory_bytes);
     return;
   }
-  PipelineLowerBound floor = work_floor(grid, part, *part.work);
+  PipelineLowerBound floor = shared_work_floor(grid, part);
   if (grid.parallel.context > 1 && !decided(floor)) {
     floor = work_floor(grid, part,
                        work_lower_bound_of_subspace(grid, part, work_.largest_overlap_of_space()));
@@ -370,6 +390,7 @@ std::vector<SearchSubspace> SubspaceSearch::split_by_pipeline_degree(const Searc
   passed_before_s_ = all.passed_bound_s;
   sharding_.free_old_cached_costs();
   states_of_ = nullptr;
+  works_of_unit_.clear();
   const LeastPlanWork& work =
       work_.work_lower_bound_of_plan(default_plan_of_subspace(job_, unit, *unit.grids.front()));
   std::map<std::int64_t, SearchSubspace> parts;

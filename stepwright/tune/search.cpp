@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <tuple>
+#include <span>
 #include <utility>
 
 #include "stepwright/core/parallel.h"
@@ -45,11 +45,14 @@ class RoughFloors {
 
  private:
   const PipelineLowerBound& of_grid(const SearchSubspace& unit, const RankGridChoice& grid) {
-    const auto [entry, fresh] = known_.try_emplace({unit.work, grid.stages, unit.micro_batch});
+    const std::span<const PipelineStageChoice> choices =
+        grid.stages->least_work.at(unit.micro_batch);
+    const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
+    const auto [entry, fresh] =
+        known_.try_emplace({unit.work, choices.data(), grid.parallel.pipeline, rounds});
     PipelineLowerBound& least = entry->second;
     if (!fresh) return least;
     least.price_s = least.simulated_s = std::numeric_limits<double>::infinity();
-    const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
     const auto see = [&](const PipelineStageChoice& choice) {
       const PipelineLowerBound floor =
           pipeline_lower_bound(*unit.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
@@ -57,7 +60,7 @@ class RoughFloors {
       least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
     };
     const plan::Plan plan = default_plan_of_subspace(job_, unit, grid);
-    for (const PipelineStageChoice& choice : grid.stages->least_work.at(unit.micro_batch)) {
+    for (const PipelineStageChoice& choice : choices) {
       balanced_.each(choice, plan, see);
     }
     return least;
@@ -66,9 +69,7 @@ class RoughFloors {
   const plan::Job& job_;
   WorkLowerBounds& work_;
   BalancedLayerSplitter balanced_;
-  std::map<std::tuple<const LeastPlanWork*, const StageChoiceTable*, std::int64_t>,
-           PipelineLowerBound>
-      known_;
+  FloorsOfEqualPipelines known_;
 };
 
 /// Returns the units in the order of their degrees.
@@ -104,12 +105,15 @@ class Workers {
           const simulate::SharedPricerCaches& prices, std::shared_ptr<LeastPlanWorkCache> works)
       : job_(job), cost_(cost), prices_(prices), works_(std::move(works)) {}
 
-  /// Runs `work` with an idle `SubspaceSearch` set to a goal. If `work` throws, that search is not
-  /// used again, since what it remembers may be incomplete.
+  /// Returns the number of a new search.
+  std::size_t start_search() { return ++searches_; }
+
+  /// Runs `work` with an idle `SubspaceSearch` set to the goal of a search. If `work` throws, that
+  /// search is not used again, since what it remembers may be incomplete.
   template <class Work>
-  void lend(const SearchGoal& goal, Work&& work) {
+  void lend(const SearchGoal& goal, std::size_t search, Work&& work) {
     SubspaceSearch& worker = take();
-    worker.set_search_goal(goal);
+    worker.set_search_goal(goal, search);
     work(worker);
     const std::lock_guard lock(mutex_);
     idle_.push_back(&worker);
@@ -135,6 +139,7 @@ class Workers {
   /// after one has thrown: all searches are destroyed together.
   std::vector<std::unique_ptr<SubspaceSearch>> all_;
   std::vector<SubspaceSearch*> idle_;
+  std::size_t searches_ = 0;
 };
 
 namespace {
@@ -143,7 +148,11 @@ namespace {
 class Search {
  public:
   Search(Workers& workers, const SearchGoal& goal, const SearchRunOptions& running)
-      : goal_(goal), running_(running), workers_(workers), all_(goal.keep) {}
+      : goal_(goal),
+        running_(running),
+        workers_(workers),
+        number_(workers.start_search()),
+        all_(goal.keep) {}
 
   SearchFindings run(std::vector<SearchSubspace> units) {
     const bool bounds = !goal_.exhaustive;
@@ -234,7 +243,7 @@ class Search {
   void split_by_pipeline_degree(const std::vector<SearchSubspace>& round) {
     std::vector<std::vector<SearchSubspace>> parts(round.size());
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend(goal_, [&](SubspaceSearch& worker) {
+      workers_.lend(goal_, number_, [&](SubspaceSearch& worker) {
         parts[i] = worker.split_by_pipeline_degree(round[i], all_);
       });
     });
@@ -246,7 +255,7 @@ class Search {
   void search(const std::vector<SearchSubspace>& round) {
     std::vector<SearchFindings> found(round.size(), SearchFindings(goal_.keep));
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend(goal_, [&](SubspaceSearch& worker) {
+      workers_.lend(goal_, number_, [&](SubspaceSearch& worker) {
         found[i] = worker.search_subspace(round[i], all_);
       });
     });
@@ -258,6 +267,7 @@ class Search {
   SearchGoal goal_;
   const SearchRunOptions& running_;
   Workers& workers_;
+  std::size_t number_;
   /// Units by floor, then by order of arrival.
   std::map<std::pair<double, std::size_t>, SearchSubspace> queue_;
   std::multimap<double, SearchSubspace> aside_;  ///< Beaten units, by their bound.

@@ -1,9 +1,11 @@
 #include "stepwright/tune/stage_choices.h"
 
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "stepwright/plan/canonical.h"
@@ -42,10 +44,15 @@ RecomputationsByLegality recomputations(const plan::Job& job, const SearchSpaceD
 using ListedStage = std::tuple<std::int64_t, schedule::PipelineSchedule,
                                plan::ActivationRecomputation, std::vector<std::int64_t>>;
 
+/// The stage choices found so far.
+struct FoundStages {
+  std::set<ListedStage> seen;
+  std::map<std::int64_t, std::vector<PipelineStageChoice>> by_micro_batch;
+};
+
 /// Adds a legal schedule with every recomputation. Most such choices are canonical as they are.
 void add_stage_choices(StageChoiceTable& table, const plan::Job& job,
-                       const SearchSpaceDimensions& space, plan::Plan plan,
-                       std::set<ListedStage>& seen) {
+                       const SearchSpaceDimensions& space, plan::Plan plan, FoundStages& found) {
   const bool two_splits = search_tries_balanced_layer_split(job, space, plan);
   for (const plan::ActivationRecomputation& recompute : table.recomputations.legal) {
     plan.recompute = recompute;
@@ -55,11 +62,11 @@ void add_stage_choices(StageChoiceTable& table, const plan::Job& job,
                          recompute == plan::ActivationRecomputation{.kind = recompute.kind};
     if (!settled) usual = plan::canonical_plan(plan, job);
     const bool fresh =
-        seen.emplace(usual.micro_batch, usual.schedule, usual.recompute, usual.layers).second;
+        found.seen.emplace(usual.micro_batch, usual.schedule, usual.recompute, usual.layers).second;
     if (!fresh) continue;
     const plan::FrameworkSupport::FrameworkPropertyCoupling joint =
         framework_rules_of_plan_choices(space, kOfStages, job, usual, {});
-    table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
+    found.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
                                                        .recompute = usual.recompute,
                                                        .layers = usual.layers,
                                                        .is_balanced_split_tried = two_splits,
@@ -79,9 +86,9 @@ std::optional<plan::FrameworkProperty> stage_not_run(const plan::Job& job,
   return first_unsupported_property(space, job, plan::canonical_plan(plan, job), kOfStages);
 }
 
-/// Fills `least_work`. Choices of one schedule with different recomputations are neighbours in the
-/// list.
-void set_least_work(StageChoiceTable& table) {
+/// Returns, of choices with equal schedule and split of layers, the one that recomputes least. They
+/// are neighbours in the list.
+std::vector<PipelineStageChoice> least_work_of(const std::vector<PipelineStageChoice>& choices) {
   const auto alike = [](const PipelineStageChoice& a, const PipelineStageChoice& b) {
     return a.schedule == b.schedule && a.layers == b.layers;
   };
@@ -93,16 +100,15 @@ void set_least_work(StageChoiceTable& table) {
     if (!plan::all_stages_recompute_equally(choice.recompute)) choice.recompute = {};
     return choice;
   };
-  for (const auto& [micro_batch, choices] : table.by_micro_batch) {
-    std::vector<PipelineStageChoice>& least = table.least_work[micro_batch];
-    for (const PipelineStageChoice& choice : choices) {
-      if (least.empty() || !alike(least.back(), choice)) {
-        least.push_back(least_of(choice));
-      } else if (repeats(least.back())) {
-        least.back() = least_of(choice);
-      }
+  std::vector<PipelineStageChoice> least;
+  for (const PipelineStageChoice& choice : choices) {
+    if (least.empty() || !alike(least.back(), choice)) {
+      least.push_back(least_of(choice));
+    } else if (repeats(least.back())) {
+      least.back() = least_of(choice);
     }
   }
+  return least;
 }
 
 /// Returns the first rule that a schedule breaks. Shardings are chosen apart from schedules, so
@@ -126,10 +132,10 @@ std::optional<plan::PlanLegalityRule> broken_by_schedule(const plan::Job& job,
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 StageChoiceTable list_stage_choices(const plan::Job& job, const SearchSpaceDimensions& space,
-                                    const plan::Plan& legal) {
+                                    const plan::Plan& legal, PipelineStageChoiceLists& lists) {
   StageChoiceTable table;
   table.recomputations = recomputations(job, space, legal);
-  std::set<ListedStage> seen;
+  FoundStages found;
   plan::Plan plan = legal;
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const schedule::PipelineScheduleKind kind : space.schedule) {
@@ -155,12 +161,15 @@ StageChoiceTable list_stage_choices(const plan::Job& job, const SearchSpaceDimen
             continue;
           }
           table.points += same;
-          add_stage_choices(table, job, space, plan, seen);
+          add_stage_choices(table, job, space, plan, found);
         }
       }
     }
   }
-  set_least_work(table);
+  for (auto& [micro_batch, choices] : found.by_micro_batch) {
+    table.least_work[micro_batch] = *lists.insert(least_work_of(choices)).first;
+    table.by_micro_batch[micro_batch] = *lists.insert(std::move(choices)).first;
+  }
   return table;
 }
 

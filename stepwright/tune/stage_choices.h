@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,12 @@ struct PipelineStageChoice {
   /// True for the variant with balanced layers, which counts of legal plans leave out.
   bool balanced = false;
   plan::FrameworkSupport::FrameworkPropertyCoupling joint;
+  auto operator<=>(const PipelineStageChoice&) const = default;
 };
+
+/// Distinct lists of stage choices, each stored once, since many combinations of degrees have equal
+/// lists.
+using PipelineStageChoiceLists = std::set<std::vector<PipelineStageChoice>>;
 
 /// The recomputations that the search space lists, sorted by whether they are legal for one
 /// combination of degrees.
@@ -35,10 +42,11 @@ struct RecomputationsByLegality {
 
 struct StageChoiceTable {
   RecomputationsByLegality recomputations;
-  std::map<std::int64_t, std::vector<PipelineStageChoice>> by_micro_batch;
+  /// Stage choices by micro-batch, stored in `PipelineStageChoiceLists`.
+  std::map<std::int64_t, std::span<const PipelineStageChoice>> by_micro_batch;
   /// Stage choices by micro-batch: of those with equal schedule and split of layers, only the one
   /// that recomputes least.
-  std::map<std::int64_t, std::vector<PipelineStageChoice>> least_work;
+  std::map<std::int64_t, std::span<const PipelineStageChoice>> least_work;
   std::int64_t choices = 0;  ///< Number of stage choices over all micro-batches.
   /// Lines of the framework's rule file, as bits, that apply to at least one stage choice (a
   /// schedule, a recomputation and a split of the layers).
@@ -54,9 +62,9 @@ struct StageChoiceTable {
 };
 
 /// Lists the legal choices of schedule, recomputation and layers for one combination of degrees.
-/// `legal`: a legal plan with these degrees.
+/// `legal`: a legal plan with these degrees. `lists` stores the choices.
 StageChoiceTable list_stage_choices(const plan::Job& job, const SearchSpaceDimensions& space,
-                                    const plan::Plan& legal);
+                                    const plan::Plan& legal, PipelineStageChoiceLists& lists);
 
 /// True if the search tries, in addition to a plan's even split of layers, one with equal work per
 /// pipeline position: the job lists no splits, and its framework runs any split.

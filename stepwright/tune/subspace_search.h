@@ -78,6 +78,12 @@ struct SearchSubspace {
   const LeastPlanWork* work = nullptr;
 };
 
+/// Cache of lower bounds over the pipelines of a grid, by all that they depend on: work of a
+/// micro-batch, first choice of the (shared) list of stage choices, pipeline degree, micro-batches.
+using FloorsOfEqualPipelines = std::map<
+    std::tuple<const LeastPlanWork*, const PipelineStageChoice*, std::int64_t, std::int64_t>,
+    PipelineLowerBound>;
+
 /// Best plans and counts that the search of one or more parts of the space found.
 struct SearchFindings {
   /// `keep`: number of best plans to keep. `all`: the findings into which these will be merged;
@@ -105,8 +111,12 @@ class SubspaceSearch {
                  const simulate::SharedPricerCaches& prices,
                  std::shared_ptr<LeastPlanWorkCache> works);
 
-  /// Sets the goal of the following searches.
-  void set_search_goal(const SearchGoal& goal) { goal_ = goal; }
+  /// Sets the goal of the following calls, which belong to the search with this number.
+  void set_search_goal(const SearchGoal& goal, std::size_t search) {
+    goal_ = goal;
+    if (search != search_) work_floors_.clear();
+    search_ = search;
+  }
 
   /// Splits a part of the space by pipeline degree. The lower bounds of the new parts take the
   /// expert degrees and the memory of states into account; degrees whose states cannot fit are left
@@ -212,13 +222,18 @@ class SubspaceSearch {
                                        double activation_bytes);
   /// Returns the least work of the plans of a part of the space, with at most the overlap
   /// `overlap`, including the cheapest messages among the ways to exchange the context.
-  LeastPlanWork work_lower_bound_of_subspace(const RankGridChoice& grid, const SearchSubspace& part,
-                                             const plan::OverlapFlags& overlap);
+  const LeastPlanWork& work_lower_bound_of_subspace(const RankGridChoice& grid,
+                                                    const SearchSubspace& part,
+                                                    const plan::OverlapFlags& overlap);
+  LeastPlanWork with_least_context_messages(const LeastPlanWork& own, const RankGridChoice& grid,
+                                            const SearchSubspace& part);
   template <class VisitorCallback>
   void each_least_work(const RankGridChoice& grid, const SearchSubspace& part,
                        VisitorCallback&& visit);
   PipelineLowerBound work_floor(const RankGridChoice& grid, const SearchSubspace& part,
                                 const LeastPlanWork& work);
+  const PipelineLowerBound& shared_work_floor(const RankGridChoice& grid,
+                                              const SearchSubspace& part);
   PipelineLowerBound fitting_floor(const RankGridChoice& grid, const SearchSubspace& part,
                                    double states_bytes);
   void refine_grid(const RankGridChoice& grid, SearchSubspace& part);
@@ -227,11 +242,18 @@ class SubspaceSearch {
 
   const plan::Job& job_;
   SearchGoal goal_;
+  std::size_t search_ = 0;
   simulate::PlanPricer pricer_;
   ShardingLowerBounds sharding_;
   ShardedPriceLowerBound choice_floor_;
   WorkLowerBounds work_;
   BalancedLayerSplitter balanced_;
+  /// Answers of `work_floor` for the work of all plans of a unit. Valid for one search, in which
+  /// what may be skipped stays so.
+  FloorsOfEqualPipelines work_floors_;
+  /// Works of the unit being split, with messages of the context, by the unit's blocks and overlap;
+  /// they do not depend on the pipeline degree.
+  std::map<std::pair<const ModelBlockChoice*, plan::OverlapFlags>, LeastPlanWork> works_of_unit_;
   memory::DeviceMemoryReserve reserve_;
   SearchFindings* found_ = nullptr;
   /// Least lower bound of the simulated time, in seconds, of the plans skipped before this search.

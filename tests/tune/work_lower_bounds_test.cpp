@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "random_job.h"
@@ -27,7 +28,7 @@ constexpr std::size_t kSettings = 3;
 
 /// Returns one choice for each recomputation of a micro-batch, with whole backward passes and one
 /// strand.
-std::vector<PipelineStageChoice> recomputations(const std::vector<PipelineStageChoice>& choices) {
+std::vector<PipelineStageChoice> recomputations(std::span<const PipelineStageChoice> choices) {
   std::vector<PipelineStageChoice> different;
   for (const PipelineStageChoice& choice : choices) {
     const bool plain = choice.schedule.strands == 1 && schedule::backward_form(choice.schedule) ==
