@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/document_content.h"
@@ -73,11 +77,22 @@ std::string numbers_of(double low, double high) {
   return fmt::format("a number from {} to {}", low, high);
 }
 
-/// Returns the reason why a scalar is not the expected number.
-std::string not_a_number(const DocumentTree& value) {
+/// Returns the reason why a scalar is not the expected number, with examples from its range.
+template <class Number>
+std::string not_a_number(const DocumentTree& value, Number low, Number high) {
   if (value.quoted && is_number(value.text)) return describe_tree_value(value) + ", text in quotes";
   if (is_number(value.text)) return describe_tree_value(value);
-  return describe_tree_value(value) + ", which is not a number (write 4096, 0.5 or 40e6)";
+  constexpr std::pair<double, std::string_view> kExamples[] = {
+      {4096, "4096"}, {0.5, "0.5"}, {40e6, "40e6"}};
+  std::vector<std::string_view> examples;
+  for (const auto& [number, text] : kExamples) {
+    const bool fits = std::is_floating_point_v<Number> || number == std::trunc(number);
+    if (fits && number >= static_cast<double>(low) && number <= static_cast<double>(high))
+      examples.push_back(text);
+  }
+  return fmt::format(
+      "{}, which is not a number{}", describe_tree_value(value),
+      examples.empty() ? "" : fmt::format(" (as in {})", join_with_commas(examples)));
 }
 
 }  // namespace
@@ -189,14 +204,15 @@ std::int64_t DocumentNode::integer(std::int64_t low, std::int64_t high) const {
   const IntegerParseResult read = tree_->quoted ? IntegerParseResult{} : read_integer(tree_->text);
   const bool good = read.status == IntegerParseResult::IntegerParseStatus::kGood;
   if (good && read.value >= low && read.value <= high) return read.value;
-  fail(fmt::format("must be {}; it is {}", integers_of(low, high), not_a_number(*tree_)));
+  fail(
+      fmt::format("must be {}; it is {}", integers_of(low, high), not_a_number(*tree_, low, high)));
 }
 
 double DocumentNode::number(double low, double high) const {
   if (!is_scalar()) must_be_scalar(numbers_of(low, high));
   const std::optional<double> read = tree_->quoted ? std::nullopt : read_double(tree_->text);
   if (read && *read >= low && *read <= high) return *read;
-  fail(fmt::format("must be {}; it is {}", numbers_of(low, high), not_a_number(*tree_)));
+  fail(fmt::format("must be {}; it is {}", numbers_of(low, high), not_a_number(*tree_, low, high)));
 }
 
 double DocumentNode::number() const {

@@ -44,6 +44,14 @@ DocumentTree& element(DocumentTree& list, std::string_view segment, const Overri
   return list.items[index];
 }
 
+/// Returns a mapping of YAML in which a path leads to a value: "{a: {b: 4}}" for "a.b" and "4".
+std::string mapping_to_value(std::string_view path, std::string_view value) {
+  const std::size_t dot = path.find('.');
+  return fmt::format("{{{}: {}}}", path.substr(0, dot),
+                     dot == std::string_view::npos ? std::string(value)
+                                                   : mapping_to_value(path.substr(dot + 1), value));
+}
+
 /// Returns the value to which a segment of the path leads; creates it if a mapping lacks it.
 DocumentTree& step(DocumentTree& from, std::string_view segment, const Override& change) {
   if (segment.empty()) change.fail("the path has an empty part");
@@ -52,8 +60,12 @@ DocumentTree& step(DocumentTree& from, std::string_view segment, const Override&
   }
   if (from.kind == DocumentTree::TreeValueKind::kSequence) return element(from, segment, change);
   if (from.kind == DocumentTree::TreeValueKind::kScalar) {
-    change.fail(fmt::format("what should hold '{}' is {}, not a mapping",
-                            one_line_printable_text(segment), describe_tree_value(from)));
+    const auto at = static_cast<std::size_t>(segment.data() - change.path.data());
+    const std::string_view holder = change.path.substr(0, at == 0 ? 0 : at - 1);
+    change.fail(fmt::format(
+        "{} is {}, which has no keys: set {}='{}' instead", one_line_printable_text(holder),
+        describe_tree_value(from), one_line_printable_text(holder),
+        one_line_printable_text(mapping_to_value(change.path.substr(at), change.value))));
   }
   if (from.find(segment) == nullptr) from.set(segment, DocumentTree());
   return *from.find(segment);

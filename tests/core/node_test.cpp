@@ -58,6 +58,10 @@ TEST(DocumentNode, RejectsWhatIsNoInteger) {
   EXPECT_THAT(Field("0x10").refused_integer(), HasSubstr("it is '0x10', which is not a number"));
   EXPECT_THAT(Field("1_000").refused_integer(), HasSubstr("it is '1_000', which is not a number"));
   EXPECT_THAT(Field("four").refused_integer(), HasSubstr("it is 'four', which is not a number"));
+  EXPECT_THAT(Field("many").refused_integer(1, 8), testing::EndsWith("which is not a number"));
+  EXPECT_THAT(Field("many").refused_integer(1, 4096), HasSubstr("not a number (as in 4096)"));
+  EXPECT_THAT(Field("many").refused_integer(), HasSubstr("not a number (as in 4096, 40e6)"));
+  EXPECT_THAT(Field("many").refused_number(), HasSubstr("not a number (as in 4096, 0.5, 40e6)"));
   EXPECT_THAT(Field("[1]").refused_integer(), HasSubstr("it is a list"));
   EXPECT_THAT(Field("{a: 1}").refused_integer(), HasSubstr("it is a mapping"));
   EXPECT_THAT(Field("").refused_integer(), HasSubstr("it is empty"));
