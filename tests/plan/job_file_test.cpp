@@ -171,7 +171,8 @@ TEST(JobFile, RefusesTargetsThatTheModelLacks) {
     });
   };
   EXPECT_THAT(refused("gpt3-175b", "gate"), HasSubstr("the model has no gate to adapt"));
-  EXPECT_THAT(refused("deepseek-v3", "qkv"), HasSubstr("the model has no qkv to adapt"));
+  EXPECT_THAT(refused("deepseek-v3", "qkv"),
+              HasSubstr("the model has no qkv to adapt; it has fc1, "));
 }
 
 TEST(JobFile, ReadsEveryKey) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/core/nearest.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/choices/read_choices.h"
@@ -57,8 +58,12 @@ model::AdapterTargets read_target(DocumentNode node, const model::AdapterTargets
   const auto found = std::ranges::find(words, text, &TargetGroup::name);
   if (found == words.end()) fail_unknown_word(node, known);
   const model::AdapterTargets targets = found->targets & possible;
-  if (targets.none()) node.fail(fmt::format("the model has no {} to adapt", text));
-  return targets;
+  if (targets.any()) return targets;
+  known.clear();
+  for (const TargetGroup& word : words) {
+    if ((word.targets & possible).any()) known.push_back(word.name);
+  }
+  node.fail(fmt::format("the model has no {} to adapt; it has {}", text, join_with_commas(known)));
 }
 
 model::AdapterTargets read_targets(DocumentNode node, const model::AdapterTargets& possible) {
