@@ -52,6 +52,7 @@ UNSEEN = (
     ("training_runs_5", "titan_moe", "torchtitan's mixtures, H100 and B200"),
     ("training_runs_5", "swissai", "Megatron-LM on GH200"),
     ("training_runs_6", ("dlrover", "fms", "tinyllama"), "FSDP and DeepSpeed's pipeline, A100"),
+    ("training_runs_6", "kempner", "FSDP with tensor parallelism, H200"),
     ("training_runs_6", "te_fsdp", "FSDP, Transformer Engine, MI300X and H200"),
 )
 
