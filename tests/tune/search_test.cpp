@@ -80,6 +80,28 @@ TEST(Search, FindsWhatVisitingEveryPlanFinds) {
   EXPECT_GE(answered, kSpaces / 2);
 }
 
+// Floors that one search shares between pipelines leave out plans that its own threshold excludes.
+TEST(Search, ForgetsWhatAnEarlierSearchLeftOut) {
+  int narrowed = 0;
+  for (std::uint64_t seed = 0; seed < kSpaces; ++seed) {
+    SCOPED_TRACE(seed);
+    const Prepared prepared(small_random_job(seed));
+    const SearchFindings alone = prepared.search(false, 20);
+    if (alone.kept.list().empty()) continue;
+    PlanSearch search(prepared.job, prepared.cost, prepared.enumeration);
+    const double half_s = alone.kept.list().front().price.seconds / 2;
+    SearchGoal goal{.room = prepared.room(), .keep = 20, .known = {.best = half_s, .last = half_s}};
+    EXPECT_TRUE(search.search_space_for_goal(goal, {.progress = {}}).kept.list().empty());
+    goal.known = {};
+    const SearchFindings after = search.search_space_for_goal(goal, {.progress = {}});
+    expect_same(after.kept.list(), alone.kept.list());
+    EXPECT_EQ(after.passed_bound_s, alone.passed_bound_s);
+    ++narrowed;
+    ASSERT_FALSE(::testing::Test::HasFailure());
+  }
+  EXPECT_GE(narrowed, 50);
+}
+
 TEST(Search, VisitsAsManyPlansAsTheCensusCounts) {
   for (std::uint64_t seed = 0; seed < kSpaces; ++seed) {
     SCOPED_TRACE(seed);
