@@ -140,8 +140,9 @@ TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
     planned.plan = law.with_framework_bucket_sizes(planned.job, planned.plan);
     const LaunchFile file = export_plan("axolotl", planned, "");
     EXPECT_THAT(file.text, testing::HasSubstr("bf16: full"));
-    EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("`kernels.masters` is none there "
-                                                                 "and alone in the plan")));
+    EXPECT_THAT(file.notes,
+                testing::Contains(testing::HasSubstr("`kernels.masters` is none in the framework "
+                                                     "and alone in the plan")));
     EXPECT_EQ(file.started.job.kernels.masters, plan::MasterWeights::kNone);
     EXPECT_EQ(file.started.plan.accumulate, DType::kBf16);
     planned.plan.accumulate = DType::kFp32;

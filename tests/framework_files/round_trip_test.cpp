@@ -94,6 +94,17 @@ TEST(RoundTripOfPart, TheClusterAloneIsGiven) {
   }
 }
 
+TEST(GivenDevices, ArePartsOfTheGivenNodes) {
+  UserFacts given{.model = "llama-3-8b", .cluster = "gb200-nvl72:2", .devices = 128};
+  given.batch = "128x4096";
+  const launch_scripts::SourceFile source{"ds.json", R"({"train_micro_batch_size_per_gpu": 1})"};
+  const plan::PlannedJob read = import_plan_files("deepspeed", {&source, 1}, given).planned;
+  EXPECT_EQ(read.job.cluster.nodes, 2);
+  EXPECT_EQ(read.job.cluster.devices_per_node, 64);
+  given.devices = 145;
+  EXPECT_THROW(import_plan_files("deepspeed", {&source, 1}, given), Error);
+}
+
 /// Returns a text with a few bytes changed, dropped or doubled.
 std::string damaged(plan::Dice& dice, std::string text) {
   for (std::size_t i = dice.below(4); i < 5 && !text.empty(); ++i) {

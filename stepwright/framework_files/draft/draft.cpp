@@ -116,6 +116,8 @@ cluster::Cluster cluster_of(JobRankCounts& extent, ImportReport& report, const U
       mapping.resize(colon);
       settle_value(nodes, count, "--nodes", "--cluster", "nodes");
     }
+    // The user's devices are a part of the user's nodes.
+    if (given.devices && nodes) extent.nodes = nodes;
     mapping = fmt::format("{{profile: {}, {}}}", nlohmann::json(mapping).dump(),
                           extent_text(extent, report, mapping, nodes));
   } else if (given.nodes) {
@@ -420,9 +422,8 @@ plan::PlannedJob stated_plan_without_legality_check(PlanDraft draft, ImportRepor
   }
   for (const auto& [kernel, on] : draft.kernels) job.kernels.*kernel = on;
   if (job.kernels.deterministic) {
-    job.kernels.attention =
-        plan::deterministic_attention_kernel(job.framework, job.cluster.device)
-            .value_or(job.kernels.attention);
+    job.kernels.attention = plan::deterministic_attention_kernel(job.framework, job.cluster.device)
+                                .value_or(job.kernels.attention);
   }
   job.kernels.masters = draft.masters.value_or(job.kernels.masters);
   job.kernels.cuda_graphs = draft.cuda_graphs;
