@@ -28,7 +28,7 @@ framework_files::ImportedPlan read_plan_or_files(const JobCheckRequest& request)
   if (!declares_plan(first)) {
     return import_framework_plan(request.job, true);
   }
-  reject_options_with_plan(request.job);
+  reject_options_redundant_with_plan(request.job);
   framework_files::ImportedPlan imported{
       .target = "", .planned = read_plan(first), .report = {}, .refused = {}};
   imported.refused = plan::find_plan_rejection(imported.planned.job, imported.planned.plan);

@@ -12,7 +12,7 @@
 
 namespace stepwright::answers {
 
-void reject_options_with_plan(const ImportRequest& request) {
+void reject_options_redundant_with_plan(const ImportRequest& request) {
   const framework_files::UserFacts& given = request.given;
   const std::pair<std::string_view, bool> said[] = {
       {"--from", !request.source.empty()},     {"--model", !given.model.empty()},

@@ -22,7 +22,7 @@ struct ImportRequest {
 
 /// Fails with `kInput` if the request adds values to a plan file, which already contains all
 /// values.
-void reject_options_with_plan(const ImportRequest& request);
+void reject_options_redundant_with_plan(const ImportRequest& request);
 
 /// Reads the plan that a framework's files describe. A record of `stepwright capture` is replaced
 /// by its commands and the files that they name. `as_it_is`: accept a plan that is not legal. Fails

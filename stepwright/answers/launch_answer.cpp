@@ -226,7 +226,8 @@ class LaunchSearch {
     const double fastest_s = plans.front().step_time_s;
     const std::size_t level = move_simplest_of_fastest_plans_first(result.job, plans);
     const std::size_t place = first_started(starter, started, plans, level).value();
-    tune::select_plan_as_best(result, most_started(started, plans, place, level), options_.top);
+    tune::move_plan_to_first_place(result, most_started(started, plans, place, level),
+                                   options_.top);
     return fastest_s;
   }
 

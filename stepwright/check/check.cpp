@@ -48,7 +48,7 @@ void look_for_better(JobCheckResult& check, const tune::TuneOptions& options) {
 /// prediction may be why it does not fit.
 std::string unread_that_matters(const framework_files::ImportReport& report) {
   std::vector<std::string> names;
-  for (const framework_files::UnexpressedSetting& one : report.not_read) {
+  for (const framework_files::SettingNotInPlan& one : report.not_read) {
     if (one.matters == framework_files::SettingImpact::kYes) names.push_back(one.name);
   }
   if (names.empty()) return "";
@@ -56,10 +56,10 @@ std::string unread_that_matters(const framework_files::ImportReport& report) {
 }
 
 /// Returns the settings that are in no table of the program.
-std::vector<const framework_files::UnexpressedSetting*> is_unknown_setting(
+std::vector<const framework_files::SettingNotInPlan*> is_unknown_setting(
     const framework_files::ImportReport& report) {
-  std::vector<const framework_files::UnexpressedSetting*> found;
-  for (const framework_files::UnexpressedSetting& one : report.not_read) {
+  std::vector<const framework_files::SettingNotInPlan*> found;
+  for (const framework_files::SettingNotInPlan& one : report.not_read) {
     if (one.is_unknown_setting) found.push_back(&one);
   }
   return found;
@@ -90,7 +90,7 @@ std::string JobCheckResult::reason_job_may_not_start() const {
   if (imported.refused) return imported.refused->message;
   const auto settings = is_unknown_setting(imported.report);
   if (settings.empty()) return "";
-  const framework_files::UnexpressedSetting& first = *settings.front();
+  const framework_files::SettingNotInPlan& first = *settings.front();
   const std::string more =
       settings.size() > 1
           ? fmt::format(" (and {} more)",

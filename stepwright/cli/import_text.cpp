@@ -57,7 +57,7 @@ std::string unread_settings_text(const framework_files::ImportReport& report, bo
       .columns = {{"not read"}, {"value"}, {"matters"}, {"where"}, {"what is left out"}},
       .rows = {}};
   std::vector<std::string> harmless;
-  for (const framework_files::UnexpressedSetting& one : report.not_read) {
+  for (const framework_files::SettingNotInPlan& one : report.not_read) {
     if (one.matters == framework_files::SettingImpact::kNo) {
       harmless.push_back(one_line_printable_text(one.name));
       continue;

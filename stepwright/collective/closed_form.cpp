@@ -14,7 +14,8 @@ constexpr double kSameTime = 1e-9;
 
 }  // namespace
 
-double seconds_to_pipeline_chunks(double stages, double chunks, const MessageChunkSendCost& hop) {
+double chain_seconds_of_pipelined_chunks(double stages, double chunks,
+                                         const MessageChunkSendCost& hop) {
   if (stages <= 0) return 0;
   if (chunks * hop.bytes_s >= hop.bytes_s + hop.latency_s) {
     return stages * chunks * hop.bytes_s + hop.latency_s;

@@ -13,7 +13,8 @@ struct MessageChunkSendCost {
 
 /// Returns the seconds until `chunks` chunks have passed `stages` hops one after the other, as in a
 /// pipeline: a link carries one chunk at a time, and a chunk moves on when it has arrived.
-double seconds_to_pipeline_chunks(double stages, double chunks, const MessageChunkSendCost& hop);
+double chain_seconds_of_pipelined_chunks(double stages, double chunks,
+                                         const MessageChunkSendCost& hop);
 
 inline bool both_ways(CollectiveOperation collective) {
   return collective == CollectiveOperation::kAllReduce;

@@ -47,8 +47,8 @@ enum class MessagePattern : std::uint8_t {
 
 /// Whether all nodes do the same in a schedule, so that simulating one node suffices.
 enum class NodeScheduleSymmetry : std::uint8_t {
-  kAlike,   ///< All nodes do the same, each with the next node.
-  kHalves,  ///< All nodes do the same; in each step a node's partner is farther away.
+  kAlike,   ///< All nodes do the same: each exchanges messages with the next node.
+  kHalves,  ///< All nodes do the same: in each step the partner of a node is twice as far away.
   kUnlike,
 };
 

@@ -9,11 +9,11 @@
 
 namespace stepwright::collective {
 
-TieredRingSpec one_ring_over_all_ranks(const CollectiveScheduleSpec& spec) {
+HierarchicalRingSpec one_ring_over_all_ranks(const CollectiveScheduleSpec& spec) {
   return {.tiers = RankHierarchy({collective_schedule_rank_count(spec)}), .chunks = spec.chunks};
 }
 
-TieredRingSpec all_tiers(const CollectiveScheduleSpec& spec) {
+HierarchicalRingSpec all_tiers(const CollectiveScheduleSpec& spec) {
   std::vector<std::int32_t> sizes;
   for (std::size_t i = 0; i + 1 < spec.tiers.size(); ++i) {
     if (spec.tiers[i] > 1) sizes.push_back(spec.tiers[i]);
@@ -22,14 +22,14 @@ TieredRingSpec all_tiers(const CollectiveScheduleSpec& spec) {
   return {.tiers = RankHierarchy(std::move(sizes)), .chunks = spec.chunks, .inner = spec.inner};
 }
 
-std::int32_t tiered_ring_scratch_pieces(const TieredRingSpec& tiered,
-                                        CollectiveOperation collective) {
+std::int32_t hierarchical_ring_scratch_pieces(const HierarchicalRingSpec& tiered,
+                                              CollectiveOperation collective) {
   return collective == CollectiveOperation::kAllGather
              ? 0
              : tiered_reduce_scatter_scratch_pieces(tiered);
 }
 
-RankCollectiveSchedule tiered_ring_rank_schedule(const TieredRingSpec& tiered,
+RankCollectiveSchedule tiered_ring_rank_schedule(const HierarchicalRingSpec& tiered,
                                                  CollectiveOperation collective,
                                                  std::int32_t rank) {
   RankCollectiveScheduleWriter writer(tiered.tiers.levels());

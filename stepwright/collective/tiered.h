@@ -14,7 +14,7 @@ namespace stepwright::collective {
 /// sends on level k, in an all-gather or a reduce-scatter, (size_k - 1) times the product of the
 /// sizes above it, times S. For {m, n} this is (m-1)V/m inside and (n-1)V/(nm) outside, the
 /// minimum.
-struct TieredRingSpec {
+struct HierarchicalRingSpec {
   RankHierarchy tiers;
   std::int32_t chunks = 1;
   IntraGroupPattern inner = IntraGroupPattern::kDirect;
@@ -24,26 +24,26 @@ struct TieredRingSpec {
 
 /// Returns one ring over all ranks of `spec`. (`all_tiers` returns the levels of `spec` instead,
 /// without inner levels of one rank.)
-TieredRingSpec one_ring_over_all_ranks(const CollectiveScheduleSpec& spec);
-TieredRingSpec all_tiers(const CollectiveScheduleSpec& spec);
+HierarchicalRingSpec one_ring_over_all_ranks(const CollectiveScheduleSpec& spec);
+HierarchicalRingSpec all_tiers(const CollectiveScheduleSpec& spec);
 
 /// Returns the pieces of scratch memory that a rank needs for a reduce-scatter or an all-reduce; 0
 /// for an all-gather.
-std::int32_t tiered_ring_scratch_pieces(const TieredRingSpec& tiered,
-                                        CollectiveOperation collective);
+std::int32_t hierarchical_ring_scratch_pieces(const HierarchicalRingSpec& tiered,
+                                              CollectiveOperation collective);
 
 /// Generates the schedule of `rank` for a hierarchical all-gather, reduce-scatter or all-reduce.
-RankCollectiveSchedule tiered_ring_rank_schedule(const TieredRingSpec& tiered,
+RankCollectiveSchedule tiered_ring_rank_schedule(const HierarchicalRingSpec& tiered,
                                                  CollectiveOperation collective, std::int32_t rank);
 
 /// Returns the pieces of scratch memory that a rank needs, for
 /// `CollectiveAlgorithmDefinition::scratch`. `kTiers`: function that makes the levels of a
 /// schedule.
-template <TieredRingSpec (*kTiers)(const CollectiveScheduleSpec&)>
+template <HierarchicalRingSpec (*kTiers)(const CollectiveScheduleSpec&)>
 std::int32_t scratch_of_tiers(const CollectiveScheduleSpec& spec) {
-  return tiered_ring_scratch_pieces(kTiers(spec), spec.collective);
+  return hierarchical_ring_scratch_pieces(kTiers(spec), spec.collective);
 }
-template <TieredRingSpec (*kTiers)(const CollectiveScheduleSpec&)>
+template <HierarchicalRingSpec (*kTiers)(const CollectiveScheduleSpec&)>
 RankCollectiveSchedule rank_of_tiers(const CollectiveScheduleSpec& spec, std::int32_t rank) {
   return tiered_ring_rank_schedule(kTiers(spec), spec.collective, rank);
 }

@@ -9,7 +9,7 @@ namespace {
 /// chunk c + 1 arrives.
 class TieredGather {
  public:
-  TieredGather(const TieredRingSpec& tiered, std::int32_t rank,
+  TieredGather(const HierarchicalRingSpec& tiered, std::int32_t rank,
                const std::vector<CollectiveStepReference>& own,
                RankCollectiveScheduleWriter& writer)
       : tiered_(tiered),
@@ -96,7 +96,7 @@ class TieredGather {
     arrived_[taken] = last_;
   }
 
-  const TieredRingSpec& tiered_;
+  const HierarchicalRingSpec& tiered_;
   const RankHierarchy& tiers_;
   std::int32_t rank_;
   bool from_input_;
@@ -108,7 +108,7 @@ class TieredGather {
 
 }  // namespace
 
-void write_tiered_all_gather(const TieredRingSpec& tiered, std::int32_t rank,
+void write_tiered_all_gather(const HierarchicalRingSpec& tiered, std::int32_t rank,
                              const std::vector<CollectiveStepReference>& own,
                              RankCollectiveScheduleWriter& writer) {
   TieredGather(tiered, rank, own, writer).write();

@@ -21,14 +21,14 @@ struct SumRegion {
 constexpr std::int32_t kBufferedStages = 4;
 
 /// Number of stages whose partial sums exist at the same time.
-std::int32_t buffered_stages(const TieredRingSpec& tiered) {
+std::int32_t buffered_stages(const HierarchicalRingSpec& tiered) {
   const std::int32_t stages = tiered.tiers.size(tiered.tiers.levels() - 1);
   return tiered.in_turn ? stages : std::min(stages, kBufferedStages);
 }
 
 /// Returns the scratch regions of each tier; the last entry is the end. The outermost tier has sums
 /// of its own only if there is no tier below; otherwise it adds to those of the tier below.
-std::vector<SumRegion> sum_regions(const TieredRingSpec& tiered) {
+std::vector<SumRegion> sum_regions(const HierarchicalRingSpec& tiered) {
   const RankHierarchy& tiers = tiered.tiers;
   const int top = tiers.levels() - 1;
   std::vector<SumRegion> regions;
@@ -53,7 +53,7 @@ std::vector<SumRegion> sum_regions(const TieredRingSpec& tiered) {
 /// 1 places before.
 class TieredReduce {
  public:
-  TieredReduce(const TieredRingSpec& tiered, std::int32_t rank, std::int32_t first_output,
+  TieredReduce(const HierarchicalRingSpec& tiered, std::int32_t rank, std::int32_t first_output,
                RankCollectiveScheduleWriter& writer)
       : tiered_(tiered),
         tiers_(tiered.tiers),
@@ -230,7 +230,7 @@ class TieredReduce {
     return sum_of(std::max(0, top_ - 1), round, aimed(round.stage));
   }
 
-  const TieredRingSpec& tiered_;
+  const HierarchicalRingSpec& tiered_;
   const RankHierarchy& tiers_;
   int top_;
   std::int32_t rank_;
@@ -247,12 +247,12 @@ class TieredReduce {
 }  // namespace
 
 std::vector<CollectiveStepReference> write_tiered_reduce_scatter(
-    const TieredRingSpec& tiered, std::int32_t rank, std::int32_t first_output,
+    const HierarchicalRingSpec& tiered, std::int32_t rank, std::int32_t first_output,
     RankCollectiveScheduleWriter& writer) {
   return TieredReduce(tiered, rank, first_output, writer).write();
 }
 
-std::int32_t tiered_reduce_scatter_scratch_pieces(const TieredRingSpec& tiered) {
+std::int32_t tiered_reduce_scatter_scratch_pieces(const HierarchicalRingSpec& tiered) {
   return sum_regions(tiered).back().first;
 }
 

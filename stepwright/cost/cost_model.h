@@ -182,7 +182,7 @@ class CostModel {
   /// Interval that holds 80 % of measured step times, as shares of the predicted time, for a step
   /// in which no device waits for messages or other stages.
   StepTimeRatioInterval interval_;
-  double waits_factor_ = 1;  ///< Widening factor of `interval_` for a step that only waits.
+  double waits_factor_ = 1;  ///< Factor that widens the interval of a step that only waits.
 };
 
 /// Returns how the groups of each kind (tensor, data, pipeline, ...) of a rank grid lie on the

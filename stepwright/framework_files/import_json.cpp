@@ -31,7 +31,7 @@ Json imported_plan_json(const ImportedPlan& imported) {
   for (const AssumedPlanField& one : report.assumed) {
     json["assumed"].push_back({{"field", one.field}, {"value", one.value}, {"why", one.why}});
   }
-  for (const UnexpressedSetting& one : report.not_read) {
+  for (const SettingNotInPlan& one : report.not_read) {
     json["not_read"].push_back({{"name", one.name},
                                 {"value", one.value},
                                 {"file", one.file},

@@ -47,7 +47,7 @@ class InterleavingDynamicProgram {
   /// How the fastest way to a state ends: the state before its last block.
   struct FastestPredecessorState {
     std::size_t from = 0;
-    bool computes = false;  ///< True if the last block is one computation without collectives.
+    bool computes = false;  ///< True if the last block of the plan is one computation.
   };
 
   [[nodiscard]] std::size_t place(std::size_t forward, std::size_t backward) const {

@@ -253,7 +253,7 @@ class LogMatcher {
     for (const auto& [key, row] : rows_) result_.rows.push_back(row);
     result_.ranks = std::ssize(of_rank_);
     say_what_is_held();
-    for (std::string& remark : missed_overlap_lines(result_.rows)) {
+    for (std::string& remark : exposed_message_notes(result_.rows)) {
       result_.remarks.push_back(std::move(remark));
     }
     for (std::string& difference : explain_call_differences(result_.rows)) {

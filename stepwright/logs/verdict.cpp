@@ -222,7 +222,7 @@ std::vector<std::string> explain_call_differences(const std::vector<PlannedAndLo
   return lines;
 }
 
-std::vector<std::string> missed_overlap_lines(const std::vector<PlannedAndLoggedCalls>& rows) {
+std::vector<std::string> exposed_message_notes(const std::vector<PlannedAndLoggedCalls>& rows) {
   constexpr double kExposed = 0.8;
   std::map<std::pair<step::ParallelismScheme, LoggedOperation>, std::pair<double, double>>
       seconds;  // all seconds, and exposed seconds

@@ -14,6 +14,6 @@ std::vector<std::string> explain_call_differences(const std::vector<PlannedAndLo
 
 /// Returns one line for each kind of calls that the plan lets overlap with computation, but that
 /// hardly overlapped by the times in the log.
-std::vector<std::string> missed_overlap_lines(const std::vector<PlannedAndLoggedCalls>& rows);
+std::vector<std::string> exposed_message_notes(const std::vector<PlannedAndLoggedCalls>& rows);
 
 }  // namespace stepwright::logs

@@ -516,8 +516,9 @@ class StageWalk {
     tensors_.run(
         sequence, slot,
         [&](const step::TemplateSequenceItem& item) {
-          if (made) give(item, made->share_at_item_peak(item));
-          if (parameters) gather_for_step(item, parameters->share_at_item_peak(item));
+          if (made) give(item, made->memory_share_at_sequence_item_peak(item));
+          if (parameters)
+            gather_for_step(item, parameters->memory_share_at_sequence_item_peak(item));
         },
         [&](const step::TemplateSequenceItem& item) {
           if (made) give(item, made->finish(item));

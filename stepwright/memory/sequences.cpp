@@ -137,9 +137,11 @@ TemplateSequenceMemory template_sequence_footprint(
     change(alive, own.restored, -1.0);
     KindBytes moment = alive;
     change(moment, own.at_peak, 1.0);
-    const double made = gradients ? fresh.bytes * gradients->share_at_item_peak(item) : 0;
+    const double made =
+        gradients ? fresh.bytes * gradients->memory_share_at_sequence_item_peak(item) : 0;
     const double gathered =
-        parameters ? fresh.step_parameters * parameters->share_at_item_peak(item) : 0;
+        parameters ? fresh.step_parameters * parameters->memory_share_at_sequence_item_peak(item)
+                   : 0;
     if (const double bytes = total_bytes(moment); bytes + made + gathered > most) {
       most = bytes + made + gathered;
       result.peak_bytes = bytes;

@@ -119,7 +119,8 @@ bool AllocatedGradientShare::comes_behind(const step::TemplateSequenceItem& item
          item.units.front() >= 0;
 }
 
-double AllocatedGradientShare::share_at_item_peak(const step::TemplateSequenceItem& item) {
+double AllocatedGradientShare::memory_share_at_sequence_item_peak(
+    const step::TemplateSequenceItem& item) {
   if (reduced_ > 0 && !comes_behind(item)) {
     share_ += reduced_elements(program_, piece(item)) / reduced_;
   }
@@ -154,7 +155,8 @@ double GatheredParameterShare::own_elements(const step::TemplateSequenceItem& it
   return sum;
 }
 
-double GatheredParameterShare::share_at_item_peak(const step::TemplateSequenceItem& item) {
+double GatheredParameterShare::memory_share_at_sequence_item_peak(
+    const step::TemplateSequenceItem& item) {
   if (comes_ && all_ > 0) share_ += own_elements(item) / all_;
   return share_;
 }

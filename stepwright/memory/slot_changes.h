@@ -40,7 +40,7 @@ class AllocatedGradientShare {
 
   /// Returns the share of the gradients that is allocated at the peak of `item` (such as one
   /// layer's backward), which must be the next one of the sequence.
-  double share_at_item_peak(const step::TemplateSequenceItem& item);
+  double memory_share_at_sequence_item_peak(const step::TemplateSequenceItem& item);
   /// Ends `item` (such as one layer's backward), and returns the share of the gradients that is
   /// allocated after it.
   double finish(const step::TemplateSequenceItem& item);
@@ -66,7 +66,7 @@ class GatheredParameterShare {
 
   /// Returns the share of the parameters that is gathered at the peak of `item` (such as one
   /// layer's backward), which must be the next one of the sequence.
-  double share_at_item_peak(const step::TemplateSequenceItem& item);
+  double memory_share_at_sequence_item_peak(const step::TemplateSequenceItem& item);
   /// Counts the parameters of `item` (such as one layer's backward) as freed if it is part of a
   /// backward.
   void finish(const step::TemplateSequenceItem& item);

@@ -54,7 +54,7 @@ ModelArchitecture read_common_config_keys(const ConfigJsonReader& fields,
     model.ffn = fields.size({"intermediate_size", "block_ff_dim"});  // LFM2 spells it block_ff_dim.
   }
   model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or("max_position_embeddings", defaults.positions);
+  model.positions = fields.size_or_default("max_position_embeddings", defaults.positions);
   model.activation = fields.read_activation_function("hidden_act", defaults.activation);
   model.norm_epsilon = fields.read_number_or("rms_norm_eps", defaults.norm_epsilon, 0, 1);
   model.tied = fields.read_tied_embeddings_flag(defaults.tied);

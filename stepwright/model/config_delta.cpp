@@ -20,7 +20,7 @@ void read_delta_layers(const ConfigJsonReader& fields, ModelArchitecture& model)
     layers =
         listed_layer_classes(*types, {{"linear_attention", delta}, {"full_attention", attention}});
   } else {
-    const std::int64_t every = fields.size_or("full_attention_interval", 4);
+    const std::int64_t every = fields.size_or_default("full_attention_interval", 4);
     for (std::int64_t i = 0; i < model.layers; ++i) {
       layers.push_back((i + 1) % every != 0 ? delta : attention);
     }
@@ -39,12 +39,13 @@ void add_delta_net(const ConfigJsonReader& fields, ModelArchitecture& model) {
   model.qk_norm = QkNorm::kHead;
   model.attention_gate = true;
   read_attention_biases(fields, model);
-  model.state_mixer = RecurrentMixer{.heads = fields.size_or("linear_num_value_heads", 32),
-                                     .head_dim = fields.size_or("linear_value_head_dim", 128),
-                                     .groups = fields.size_or("linear_num_key_heads", 16),
-                                     .state = fields.size_or("linear_key_head_dim", 128),
-                                     .kernel = fields.size_or("linear_conv_kernel_dim", 4),
-                                     .normed = true};
+  model.state_mixer =
+      RecurrentMixer{.heads = fields.size_or_default("linear_num_value_heads", 32),
+                     .head_dim = fields.size_or_default("linear_value_head_dim", 128),
+                     .groups = fields.size_or_default("linear_num_key_heads", 16),
+                     .state = fields.size_or_default("linear_key_head_dim", 128),
+                     .kernel = fields.size_or_default("linear_conv_kernel_dim", 4),
+                     .normed = true};
   read_delta_layers(fields, model);
   note_unusual_mixer_activation(fields, "hidden_act", model);
   if (!has_recurrent_mixer(model)) model.state_mixer.reset();
@@ -53,7 +54,7 @@ void add_delta_net(const ConfigJsonReader& fields, ModelArchitecture& model) {
 /// Reads experts whose weights add up to 1, and a shared expert behind a gate.
 void add_gated_experts(const ConfigJsonReader& fields, MixtureOfExperts fallback,
                        ModelArchitecture& model) {
-  fallback.shared_ffn = fields.size_or("shared_expert_intermediate_size", 512, 0);
+  fallback.shared_ffn = fields.size_or_default("shared_expert_intermediate_size", 512, 0);
   fallback.shared_gate = fallback.shared_ffn > 0;
   read_qwen_experts(fields, fallback, model);
   if (model.experts) model.experts->normalize_top_k = fields.flag("norm_topk_prob", true);
@@ -82,12 +83,13 @@ ModelArchitecture read_olmo_hybrid(const ConfigJsonReader& fields) {
   model.qk_norm = QkNorm::kWhole;
   model.norm_placement = NormPlacement::kAfter;
   read_attention_biases(fields, model);
-  RecurrentMixer mixer{.heads = fields.size_or("linear_num_value_heads", model.heads),
-                       .groups = fields.size_or("linear_num_key_heads", model.heads),
-                       .kernel = fields.size_or("linear_conv_kernel_dim", 4),
+  RecurrentMixer mixer{.heads = fields.size_or_default("linear_num_value_heads", model.heads),
+                       .groups = fields.size_or_default("linear_num_key_heads", model.heads),
+                       .kernel = fields.size_or_default("linear_conv_kernel_dim", 4),
                        .normed = true};
-  mixer.state = fields.size_or("linear_key_head_dim", 3 * model.hidden / (4 * mixer.groups));
-  mixer.head_dim = fields.size_or("linear_value_head_dim", 2 * mixer.state);
+  mixer.state =
+      fields.size_or_default("linear_key_head_dim", 3 * model.hidden / (4 * mixer.groups));
+  mixer.head_dim = fields.size_or_default("linear_value_head_dim", 2 * mixer.state);
   model.state_mixer = mixer;
   read_delta_layers(fields, model);
   std::vector<LayerClass> layers = model_layer_classes(model);
@@ -118,7 +120,7 @@ ModelArchitecture read_qwen3_5(const ConfigJsonReader& fields) {
 std::int64_t lfm2_ffn(const ConfigJsonReader& fields, std::int64_t ffn) {
   if (!fields.flag("block_auto_adjust_ff_dim", true)) return ffn;
   const double multiplier = fields.read_number_or("block_ffn_dim_multiplier", 1, 0, 1e6);
-  const std::int64_t multiple = fields.size_or("block_multiple_of", 256);
+  const std::int64_t multiple = fields.size_or_default("block_multiple_of", 256);
   const auto scaled = static_cast<std::int64_t>(multiplier * static_cast<double>(2 * ffn / 3));
   return (scaled + multiple - 1) / multiple * multiple;
 }
@@ -130,7 +132,7 @@ void add_convolutions(const ConfigJsonReader& fields, ModelArchitecture& model) 
   model.qk_norm = QkNorm::kHead;
   const bool bias = fields.flag("conv_bias", false);
   model.state_mixer = RecurrentMixer{.heads = model.hidden,
-                                     .kernel = fields.size_or("conv_L_cache", 3),
+                                     .kernel = fields.size_or_default("conv_L_cache", 3),
                                      .convolution_bias = bias,
                                      .bias = bias};
   std::vector<LayerClass> mixers(static_cast<std::size_t>(model.layers));
@@ -164,7 +166,7 @@ ModelArchitecture read_lfm2_moe(const ConfigJsonReader& fields) {
       read_common_config_keys(fields, {.positions = 128000, .kv_heads = 8, .tied = tied});
   model.experts = read_sigmoid_routed_experts(fields, {.count = 32, .top_k = 4, .ffn = 1792}, 0);
   model.experts->correction_bias = fields.flag("use_expert_bias", true);
-  const std::int64_t first = fields.size_or("num_dense_layers", 2, 0);
+  const std::int64_t first = fields.size_or_default("num_dense_layers", 2, 0);
   replace_experts_by_dense_mlp(model, [first](std::int64_t layer) { return layer < first; });
   add_convolutions(fields, model);
   return model;

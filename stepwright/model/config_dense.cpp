@@ -164,7 +164,7 @@ ModelArchitecture read_smollm3(const ConfigJsonReader& fields) {
   ModelArchitecture model =
       read_llama_like_model(fields, {.positions = 32768, .kv_heads = 4, .tied = true});
   add_llama_biases(fields, model);
-  const std::int64_t every = fields.size_or("no_rope_layer_interval", 4);
+  const std::int64_t every = fields.size_or_default("no_rope_layer_interval", 4);
   std::vector<std::uint8_t> rotated;
   for (std::int64_t i = 0; i < model.layers; ++i) rotated.push_back((i + 1) % every != 0 ? 1 : 0);
   if (const auto list = fields.value("no_rope_layers")) {
@@ -260,7 +260,7 @@ ModelArchitecture read_exaone4(const ConfigJsonReader& fields) {
   if (words && !fields.value("layer_types")) {
     pattern->fail_unsupported("a pattern of letters without layer_types");
   }
-  const std::int64_t every = words ? 4 : fields.size_or("sliding_window_pattern", 4);
+  const std::int64_t every = words ? 4 : fields.size_or_default("sliding_window_pattern", 4);
   read_attention_windows(fields, all_layers_but_every_nth(every), 4096, model);
   drop_rotary_without_window(fields, model);
   return model;
@@ -282,7 +282,7 @@ ModelArchitecture read_cohere(const ConfigJsonReader& fields) {
 ModelArchitecture read_cohere2(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_cohere(fields);
   model.qk_norm = QkNorm::kNone;
-  const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
+  const std::int64_t every = fields.size_or_default("sliding_window_pattern", 4);
   read_attention_windows(fields, all_layers_but_every_nth(every), 4096, model);
   drop_rotary_without_window(fields, model);
   return model;

@@ -81,7 +81,7 @@ Projector two_layers(std::int64_t in, std::int64_t inner, std::int64_t out, bool
 
 std::int64_t width(const ConfigJsonReader& fields, std::initializer_list<std::string_view> keys,
                    std::int64_t fallback) {
-  return fields.size_or(keys, fallback, 1, kLargestWidth);
+  return fields.size_or_default(keys, fallback, 1, kLargestWidth);
 }
 
 /// Reads a side of an image or a patch in pixels: a number, or a list of two equal ones.
@@ -102,10 +102,10 @@ struct TowerDefaults {
 };
 
 Tower usual_tower(const ConfigJsonReader& vision, const TowerDefaults& usual) {
-  Tower t{
-      .layers = vision.size_or({"num_hidden_layers", "depth"}, usual.layers, 1, kMostEncoderLayers),
-      .hidden = width(vision, {"hidden_size"}, usual.hidden),
-      .ffn = width(vision, {"intermediate_size"}, usual.ffn)};
+  Tower t{.layers = vision.size_or_default({"num_hidden_layers", "depth"}, usual.layers, 1,
+                                           kMostEncoderLayers),
+          .hidden = width(vision, {"hidden_size"}, usual.hidden),
+          .ffn = width(vision, {"intermediate_size"}, usual.ffn)};
   const std::int64_t edge = side(vision, "patch_size", usual.patch);
   t.patch = width(vision, {"num_channels", "in_channels", "in_chans"}, 3) * edge * edge;
   const std::int64_t row = side(vision, "image_size", usual.image) / edge;
@@ -409,7 +409,7 @@ std::optional<ImageEncoder> read_image_encoder(DocumentNode config,
   const auto* projector = known<ProjectorKind>(kProjectors, word_of(fields, ""));
   if (tower == nullptr || projector == nullptr) return encoder;
   Tower t = tower->read(vision);
-  t.heads = vision.size_or({"num_attention_heads", "num_heads"}, 1, 1, kLargestWidth);
+  t.heads = vision.size_or_default({"num_attention_heads", "num_heads"}, 1, 1, kLargestWidth);
   Projector p = projector->read({fields, vision, t, decoder.hidden});
   encoder.parameters = parameters_of(t);
   encoder.projector = p.parameters;

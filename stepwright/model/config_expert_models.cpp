@@ -13,9 +13,10 @@ namespace {
 ModelArchitecture read_mixtral(const ConfigJsonReader& fields) {
   ModelArchitecture model =
       read_llama_like_model(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
-  model.experts = MixtureOfExperts{.count = fields.size_or({"num_local_experts", "num_experts"}, 8),
-                                   .top_k = fields.size_or("num_experts_per_tok", 2),
-                                   .ffn = model.ffn};
+  model.experts =
+      MixtureOfExperts{.count = fields.size_or_default({"num_local_experts", "num_experts"}, 8),
+                       .top_k = fields.size_or_default("num_experts_per_tok", 2),
+                       .ffn = model.ffn};
   read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 0, model);
   return model;
 }
@@ -23,7 +24,7 @@ ModelArchitecture read_mixtral(const ConfigJsonReader& fields) {
 ModelArchitecture read_qwen2_moe(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_llama_like_model(fields, {.positions = 32768, .kv_heads = 16});
   model.qkv_bias = fields.flag("qkv_bias", true);
-  const std::int64_t shared = fields.size_or("shared_expert_intermediate_size", 5632, 0);
+  const std::int64_t shared = fields.size_or_default("shared_expert_intermediate_size", 5632, 0);
   read_qwen_experts(
       fields,
       {.count = 60, .top_k = 4, .ffn = 1408, .shared_ffn = shared, .shared_gate = shared > 0},
@@ -55,8 +56,8 @@ void add_olmo_experts(const ConfigJsonReader& fields, MixtureOfExperts fallback,
                       ModelArchitecture& model) {
   model.qk_norm = QkNorm::kWhole;
   read_attention_biases(fields, model);
-  fallback.count = fields.size_or({"num_experts", "num_local_experts"}, fallback.count);
-  fallback.top_k = fields.size_or("num_experts_per_tok", fallback.top_k);
+  fallback.count = fields.size_or_default({"num_experts", "num_local_experts"}, fallback.count);
+  fallback.top_k = fields.size_or_default("num_experts_per_tok", fallback.top_k);
   fallback.ffn = model.ffn;
   fallback.normalize_top_k = fields.flag("norm_topk_prob", false);
   model.experts = fallback;
@@ -81,15 +82,15 @@ ModelArchitecture read_granitemoe(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_llama_like_model(fields, {.positions = 2048});
   read_attention_biases(fields, model);
   read_granite_scales(fields, 1, model);
-  model.experts = MixtureOfExperts{.count = fields.size_or("num_local_experts", 8),
-                                   .top_k = fields.size_or("num_experts_per_tok", 2),
+  model.experts = MixtureOfExperts{.count = fields.size_or_default("num_local_experts", 8),
+                                   .top_k = fields.size_or_default("num_experts_per_tok", 2),
                                    .ffn = model.ffn};
   return model;
 }
 
 ModelArchitecture read_granitemoeshared(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_granitemoe(fields);
-  model.experts->shared_ffn = fields.size_or("shared_intermediate_size", 0, 0);
+  model.experts->shared_ffn = fields.size_or_default("shared_intermediate_size", 0, 0);
   return model;
 }
 
@@ -111,12 +112,12 @@ ModelArchitecture read_phimoe(const ConfigJsonReader& fields) {
   model.norm_bias = true;
   read_attention_biases(fields, model);
   model.head_bias = fields.flag("lm_head_bias", false);
-  model.experts = MixtureOfExperts{.count = fields.size_or("num_local_experts", 16),
+  model.experts = MixtureOfExperts{.count = fields.size_or_default("num_local_experts", 16),
                                    .top_k = 2,
                                    .ffn = model.ffn,
                                    .normalize_top_k = false};
   add_uncounted_model_part("experts are weighed among those that come near them", model);
-  if (fields.size_or("num_experts_per_tok", 2) != 2) {
+  if (fields.size_or_default("num_experts_per_tok", 2) != 2) {
     fields.value("num_experts_per_tok")->fail_unsupported("a number but 2: its router takes two");
   }
   read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 0, model);
@@ -139,8 +140,8 @@ ModelArchitecture read_gpt_oss(const ConfigJsonReader& fields) {
                                          .rounded = false};
   }
   model.experts =
-      MixtureOfExperts{.count = fields.size_or({"num_local_experts", "num_experts"}, 128),
-                       .top_k = fields.size_or("num_experts_per_tok", 4),
+      MixtureOfExperts{.count = fields.size_or_default({"num_local_experts", "num_experts"}, 128),
+                       .top_k = fields.size_or_default("num_experts_per_tok", 4),
                        .ffn = model.ffn,
                        .bias = true,
                        .router_bias = true};
@@ -155,14 +156,15 @@ ModelArchitecture read_mellum(const ConfigJsonReader& fields) {
   model.rotary_fraction = fields.read_rotary_share_of_head(1);
   set_qwen3_attention(fields, model);
   model.experts =
-      MixtureOfExperts{.count = fields.size_or({"num_experts", "num_local_experts"}, 64),
-                       .top_k = fields.size_or("num_experts_per_tok", 8),
-                       .ffn = fields.size_or("moe_intermediate_size", 896),
+      MixtureOfExperts{.count = fields.size_or_default({"num_experts", "num_local_experts"}, 64),
+                       .top_k = fields.size_or_default("num_experts_per_tok", 8),
+                       .ffn = fields.size_or_default("moe_intermediate_size", 896),
                        .normalize_top_k = fields.flag("norm_topk_prob", true)};
   replace_experts_in_listed_dense_layers(fields, 0, model);
   read_attention_windows(fields, [](std::int64_t) { return false; }, 1024, model);
   if (!fields.value("rope_parameters")) model.window_rotary_base = 1e4;
-  model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 0, 0);
+  model.multi_token_layers =
+      fields.size_or_default({"num_nextn_predict_layers", "num_mtp_layers"}, 0, 0);
   return model;
 }
 
@@ -177,9 +179,9 @@ constexpr std::int64_t kMostShared = 1024;  // Most shared experts of a layer.
 ModelArchitecture read_aria(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_llama_like_model(fields, {.positions = 2048});
   read_attention_biases(fields, model);
-  model.experts =
-      wide_experts(model, fields.size_or("moe_num_experts", 8), fields.size_or("moe_topk", 2),
-                   fields.size_or({"moe_num_shared_experts"}, 2, 0, kMostShared));
+  model.experts = wide_experts(
+      model, fields.size_or_default("moe_num_experts", 8), fields.size_or_default("moe_topk", 2),
+      fields.size_or_default({"moe_num_shared_experts"}, 2, 0, kMostShared));
   fields.refuse_model_if_flag_is_true("mlp_bias", "biases of the shared experts");
   if (model.activation != ActivationFunction::kSilu && model.experts->shared_ffn > 0) {
     add_uncounted_model_part("routed experts with silu beside others", model);
@@ -192,7 +194,7 @@ ModelArchitecture read_aria(const ConfigJsonReader& fields) {
 std::int64_t same_in_layers(const ConfigJsonReader& fields,
                             std::initializer_list<std::string_view> spellings) {
   const auto found = fields.find(spellings);
-  if (!found || !found->is_sequence()) return fields.size_or(spellings, 1);
+  if (!found || !found->is_sequence()) return fields.size_or_default(spellings, 1);
   const std::int64_t common = found->size() > 0 ? found->at(0).integer(1, kMaxModelDimension) : 1;
   for (std::size_t i = 0; i < found->size(); ++i) {
     if (found->at(i).integer(1, kMaxModelDimension) == common) continue;
@@ -219,18 +221,18 @@ ModelArchitecture read_ernie_moe(const ConfigJsonReader& fields) {
       fields, {.positions = 131072, .kv_heads = 4, .norm_epsilon = 1e-5, .tied = true});
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = fields.flag("use_bias", false);
   if (model.mlp_bias) fields.value("use_bias")->fail_unsupported("biases of the shared experts");
-  const std::int64_t width = fields.size_or("moe_intermediate_size", 1536);
+  const std::int64_t width = fields.size_or_default("moe_intermediate_size", 1536);
   model.experts = MixtureOfExperts{
-      .count = fields.size_or({"moe_num_experts", "num_experts"}, 64),
-      .top_k = fields.size_or({"moe_k", "num_experts_per_tok"}, 6),
+      .count = fields.size_or_default({"moe_num_experts", "num_experts"}, 64),
+      .top_k = fields.size_or_default({"moe_k", "num_experts_per_tok"}, 6),
       .ffn = width,
-      .shared_ffn = width * fields.size_or({"moe_num_shared_experts"}, 2, 0, kMostShared),
+      .shared_ffn = width * fields.size_or_default({"moe_num_shared_experts"}, 2, 0, kMostShared),
       .correction_bias = true};
-  const std::int64_t first = fields.size_or("moe_layer_start_index", 1, 0);
+  const std::int64_t first = fields.size_or_default("moe_layer_start_index", 1, 0);
   const auto end = fields.value("moe_layer_end_index");
   const std::int64_t given = end ? end->integer(-1, kMaxModelLayers) : -1;
   const std::int64_t last = given < 0 ? model.layers - 1 : given;
-  const std::int64_t every = fields.size_or("moe_layer_interval", 1);
+  const std::int64_t every = fields.size_or_default("moe_layer_interval", 1);
   replace_experts_by_dense_mlp(model, [=](std::int64_t layer) {
     return (layer + 1) % every != 0 || layer < first || layer > last;
   });
@@ -250,17 +252,17 @@ ModelArchitecture read_dbrx(const ConfigJsonReader& fields) {
   model.layers = fields.size({"n_layers", "num_hidden_layers"}, kMaxModelLayers);
   model.hidden = fields.size({"d_model", "hidden_size"});
   model.heads = fields.size({"n_heads", "num_attention_heads"});
-  model.kv_heads = attention.size_or("kv_n_heads", 1);
+  model.kv_heads = attention.size_or_default("kv_n_heads", 1);
   model.head_dim = head_dim(fields, model);
   model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or({"max_seq_len", "max_position_embeddings"}, 2048);
+  model.positions = fields.size_or_default({"max_seq_len", "max_position_embeddings"}, 2048);
   model.norm = Norm::kLayer;
   model.rotary_base = attention.read_number_or("rope_theta", model.rotary_base, 0, 1e12);
   note_qkv_clipping(attention, model);
   const auto normalized = feed_forward.find({"moe_normalize_expert_weights"});
-  model.experts = MixtureOfExperts{.count = feed_forward.size_or("moe_num_experts", 4),
-                                   .top_k = feed_forward.size_or("moe_top_k", 1),
-                                   .ffn = feed_forward.size_or("ffn_hidden_size", 3584),
+  model.experts = MixtureOfExperts{.count = feed_forward.size_or_default("moe_num_experts", 4),
+                                   .top_k = feed_forward.size_or_default("moe_top_k", 1),
+                                   .ffn = feed_forward.size_or_default("ffn_hidden_size", 3584),
                                    .normalize_top_k = !normalized || !normalized->is_null()};
   if (feed_forward.value("ffn_act_fn")) {
     model.activation = feed_forward.reader_of_nested_config("ffn_act_fn")
@@ -280,9 +282,9 @@ ModelArchitecture read_cohere2_moe(const ConfigJsonReader& fields) {
   model.parallel_residual = model.shared_input_norm = true;
   model.logit_scale = fields.read_number_or("logit_scale", 0.0625, 0, 1e6);
   read_attention_biases(fields, model);
-  model.experts = wide_experts(model, fields.size_or("num_experts", 8),
-                               fields.size_or("num_experts_per_tok", 2),
-                               fields.size_or({"num_shared_experts"}, 0, 0, kMostShared));
+  model.experts = wide_experts(model, fields.size_or_default("num_experts", 8),
+                               fields.size_or_default("num_experts_per_tok", 2),
+                               fields.size_or_default({"num_shared_experts"}, 0, 0, kMostShared));
   const auto selection = fields.value("expert_selection_fn");
   if (selection && selection->text() == "sigmoid") {
     model.experts->scoring = RouterScoring::kSigmoid;
@@ -292,11 +294,11 @@ ModelArchitecture read_cohere2_moe(const ConfigJsonReader& fields) {
   if (model.experts->shared_ffn > 0 && (!combined || combined->text() == "average")) {
     add_uncounted_model_part("routed and shared experts are averaged", model);
   }
-  model.ffn = fields.size_or("prefix_dense_intermediate_size", model.ffn);
-  const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
+  model.ffn = fields.size_or_default("prefix_dense_intermediate_size", model.ffn);
+  const std::int64_t first = fields.size_or_default("first_k_dense_replace", 0, 0);
   replace_experts_in_listed_dense_layers(fields, first, model);
-  const std::int64_t prefix = fields.size_or("prefix_dense_sliding_window_pattern", 1);
-  const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
+  const std::int64_t prefix = fields.size_or_default("prefix_dense_sliding_window_pattern", 1);
+  const std::int64_t every = fields.size_or_default("sliding_window_pattern", 4);
   read_attention_windows(
       fields,
       [=](std::int64_t i) {
@@ -313,7 +315,7 @@ ModelArchitecture read_cohere2_moe(const ConfigJsonReader& fields) {
 /// if that list is empty, every fourth layer has none.
 std::vector<std::uint8_t> llama4_rotated(const ConfigJsonReader& fields,
                                          const ModelArchitecture& model) {
-  const std::int64_t every = fields.size_or("no_rope_layer_interval", 4);
+  const std::int64_t every = fields.size_or_default("no_rope_layer_interval", 4);
   std::vector<std::uint8_t> rotated;
   for (std::int64_t i = 0; i < model.layers; ++i) rotated.push_back((i + 1) % every != 0 ? 1 : 0);
   const auto list = fields.value("no_rope_layers");
@@ -330,7 +332,7 @@ void read_llama4_layers(const ConfigJsonReader& fields, ModelArchitecture& model
   const std::vector<std::uint8_t> rotated = llama4_rotated(fields, model);
   const auto chunk = fields.find({"attention_chunk_size"});
   const std::int64_t window =
-      chunk && chunk->is_null() ? 0 : fields.size_or("attention_chunk_size", 8192);
+      chunk && chunk->is_null() ? 0 : fields.size_or_default("attention_chunk_size", 8192);
   const LayerClass chunked{.window = window, .chunked = window > 0};
   std::vector<LayerClass> attending;
   if (const auto types = fields.value("layer_types")) {
@@ -356,12 +358,12 @@ ModelArchitecture read_llama4(const ConfigJsonReader& fields) {
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
   read_attention_biases(fields, model);
   if (fields.flag("use_qk_norm", true)) model.qk_norm = QkNorm::kPlain;
-  model.experts = wide_experts(model, fields.size_or("num_local_experts", 16),
-                               fields.size_or("num_experts_per_tok", 1), 1);
+  model.experts = wide_experts(model, fields.size_or_default("num_local_experts", 16),
+                               fields.size_or_default("num_experts_per_tok", 1), 1);
   model.experts->normalize_top_k = false;
   model.experts->scoring = RouterScoring::kSigmoid;
-  model.ffn = fields.size_or("intermediate_size_mlp", 16384);
-  const std::int64_t every = fields.size_or("interleave_moe_layer_step", 1);
+  model.ffn = fields.size_or_default("intermediate_size_mlp", 16384);
+  const std::int64_t every = fields.size_or_default("interleave_moe_layer_step", 1);
   std::set<std::int64_t> sparse;
   const auto listed = fields.value("moe_layers");
   for (std::size_t i = 0; listed && i < listed->size(); ++i) {

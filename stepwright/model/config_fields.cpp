@@ -92,9 +92,9 @@ std::int64_t ConfigJsonReader::size(std::initializer_list<std::string_view> spel
   return (found ? *found : language_model_config_.get(*spellings.begin())).integer(1, high);
 }
 
-std::int64_t ConfigJsonReader::size_or(std::initializer_list<std::string_view> spellings,
-                                       std::int64_t fallback, std::int64_t low,
-                                       std::int64_t high) const {
+std::int64_t ConfigJsonReader::size_or_default(std::initializer_list<std::string_view> spellings,
+                                               std::int64_t fallback, std::int64_t low,
+                                               std::int64_t high) const {
   for (const std::string_view key : spellings) {
     if (const auto found = value(key)) return found->integer(low, high);
   }

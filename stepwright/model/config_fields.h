@@ -47,12 +47,12 @@ class ConfigJsonReader : public OptionalFields<ConfigJsonReader> {
   [[nodiscard]] std::int64_t size(std::initializer_list<std::string_view> spellings,
                                   std::int64_t high = kMaxModelDimension) const;
 
-  using OptionalFields::size_or;
+  using OptionalFields::size_or_default;
   /// Reads a size from the first of several alternative keys with a value; `fallback` if none has
   /// one.
-  [[nodiscard]] std::int64_t size_or(std::initializer_list<std::string_view> spellings,
-                                     std::int64_t fallback, std::int64_t low = 1,
-                                     std::int64_t high = kMaxModelDimension) const;
+  [[nodiscard]] std::int64_t size_or_default(std::initializer_list<std::string_view> spellings,
+                                             std::int64_t fallback, std::int64_t low = 1,
+                                             std::int64_t high = kMaxModelDimension) const;
 
   /// Reads `tie_word_embeddings`; a value outside of `text_config` overrides one inside. `fallback`
   /// if absent.

@@ -73,7 +73,7 @@ ModelArchitecture read_gemma3(const ConfigJsonReader& fields) {
   add_caps(fields, 0, 0, model);
   model.norm_placement = NormPlacement::kBoth;
   model.qk_norm = QkNorm::kHead;
-  const std::int64_t every = fields.size_or(
+  const std::int64_t every = fields.size_or_default(
       fields.value("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern",
       6);
   read_attention_windows(fields, all_layers_but_every_nth(every), 4096, model);

@@ -56,9 +56,10 @@ ModelArchitecture read_gpt(const ConfigJsonReader& fields, const GptKeys& keys) 
         fmt::format("the width {} is not a multiple of {} heads", model.hidden, model.heads));
   }
   model.head_dim = model.hidden / model.heads;
-  model.ffn = fields.size_or(keys.ffn, keys.usual_ffn > 0 ? keys.usual_ffn : 4 * model.hidden);
+  model.ffn =
+      fields.size_or_default(keys.ffn, keys.usual_ffn > 0 ? keys.usual_ffn : 4 * model.hidden);
   model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or(keys.positions, keys.usual_positions);
+  model.positions = fields.size_or_default(keys.positions, keys.usual_positions);
   model.position = keys.position;
   model.activation = fields.read_activation_function(keys.activation, keys.usual_activation);
   model.norm_epsilon = fields.read_number_or("layer_norm_epsilon", keys.norm_epsilon, 0, 1);
@@ -111,7 +112,7 @@ ModelArchitecture read_gptj(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_gpt2_sizes(fields);
   model.position = PositionEncoding::kRope;
   model.qkv_bias = model.attention_output_bias = false;
-  const std::int64_t rotated = fields.size_or("rotary_dim", 64);
+  const std::int64_t rotated = fields.size_or_default("rotary_dim", 64);
   model.rotary_fraction = static_cast<double>(rotated) / static_cast<double>(model.head_dim);
   model.parallel_residual = model.shared_input_norm = true;
   model.head_bias = true;
@@ -135,7 +136,7 @@ std::vector<DocumentNode> repeated_words(DocumentNode pairs, std::int64_t layers
 /// Returns the window of each layer, 0 or `window_size`, from `attention_layers` (a word for each
 /// layer) or `attention_types`.
 std::vector<std::int64_t> gpt_neo_windows(const ConfigJsonReader& fields, std::int64_t layers) {
-  const std::int64_t window = fields.size_or("window_size", 256);
+  const std::int64_t window = fields.size_or_default("window_size", 256);
   std::vector<DocumentNode> words;
   const auto listed = fields.value("attention_layers");
   const auto types = fields.value("attention_types");
@@ -181,7 +182,8 @@ ModelArchitecture read_bloom(const ConfigJsonReader& fields) {
 
 /// Returns the number of key and value heads as `FalconAttention` derives it.
 std::int64_t falcon_kv_heads(const ConfigJsonReader& fields, std::int64_t heads) {
-  if (fields.flag("new_decoder_architecture", false)) return fields.size_or("num_kv_heads", heads);
+  if (fields.flag("new_decoder_architecture", false))
+    return fields.size_or_default("num_kv_heads", heads);
   return fields.flag("multi_query", true) ? 1 : heads;
 }
 
@@ -197,8 +199,8 @@ ModelArchitecture read_falcon(const ConfigJsonReader& fields) {
   set_biases(model, fields.flag("bias", false));
   const bool grouped = fields.flag("new_decoder_architecture", false);
   model.parallel_residual = fields.flag("parallel_attn", true);
-  model.shared_input_norm =
-      model.parallel_residual && fields.size_or("num_ln_in_parallel_attn", grouped ? 2 : 1) == 1;
+  model.shared_input_norm = model.parallel_residual &&
+                            fields.size_or_default("num_ln_in_parallel_attn", grouped ? 2 : 1) == 1;
   return model;
 }
 
@@ -233,7 +235,7 @@ void skip_positions(ModelArchitecture& model) {
 ModelArchitecture read_opt(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_gpt(
       fields, {.ffn = "ffn_dim", .usual_ffn = 3072, .usual_activation = ActivationFunction::kRelu});
-  if (fields.size_or("word_embed_proj_dim", model.hidden) != model.hidden) {
+  if (fields.size_or_default("word_embed_proj_dim", model.hidden) != model.hidden) {
     fields.value("word_embed_proj_dim")->fail_unsupported("tables narrower than the layers");
   }
   if (!fields.flag("do_layer_norm_before", true)) {

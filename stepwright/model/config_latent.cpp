@@ -22,8 +22,8 @@ void read_deepseek_router(const ConfigJsonReader& fields, MixtureOfExperts& expe
   experts.normalize_top_k = fields.flag("norm_topk_prob", true);
   experts.scale = fields.read_number_or("routed_scaling_factor", 2.5, 0, 1e6);
   if (word == "greedy") return;
-  experts.groups = fields.size_or("n_group", 8);
-  experts.top_groups = fields.size_or("topk_group", 4);
+  experts.groups = fields.size_or_default("n_group", 8);
+  experts.top_groups = fields.size_or_default("topk_group", 4);
 }
 
 /// Reads DeepSeek's experts. `n_routed_experts: null`, as in published files, means no experts.
@@ -31,8 +31,8 @@ void read_deepseek_experts(const ConfigJsonReader& fields, ModelArchitecture& mo
   const auto count = fields.find({"n_routed_experts", "num_local_experts"});
   if (count && count->is_null()) return;
   MixtureOfExperts experts{.count = count ? count->integer(1, kMaxModelDimension) : 256,
-                           .top_k = fields.size_or("num_experts_per_tok", 8),
-                           .ffn = fields.size_or("moe_intermediate_size", 2048)};
+                           .top_k = fields.size_or_default("num_experts_per_tok", 8),
+                           .ffn = fields.size_or_default("moe_intermediate_size", 2048)};
   const auto shared = fields.find({"n_shared_experts"});
   const bool none = shared && shared->is_null();
   const std::int64_t shared_count = none     ? 0
@@ -41,8 +41,8 @@ void read_deepseek_experts(const ConfigJsonReader& fields, ModelArchitecture& mo
   experts.shared_ffn = shared_count * experts.ffn;
   read_deepseek_router(fields, experts);
   model.experts = experts;
-  const std::int64_t first = fields.size_or("first_k_dense_replace", 3, 0);
-  const std::int64_t every = fields.size_or("moe_layer_freq", 1);
+  const std::int64_t first = fields.size_or_default("first_k_dense_replace", 3, 0);
+  const std::int64_t every = fields.size_or_default("moe_layer_freq", 1);
   replace_experts_by_dense_mlp(
       model, [&](std::int64_t layer) { return layer < first || layer % every != 0; });
 }
@@ -69,12 +69,12 @@ ModelArchitecture read_latent_model(const ConfigJsonReader& fields,
   const auto query_rank = fields.find({"q_lora_rank"});
   latent.query_rank = query_rank && query_rank->is_null()
                           ? 0
-                          : fields.size_or("q_lora_rank", defaults.latent.query_rank);
-  latent.kv_rank = fields.size_or("kv_lora_rank", defaults.latent.kv_rank);
-  latent.nope_head_dim = fields.size_or("qk_nope_head_dim", defaults.latent.nope_head_dim);
-  latent.rope_head_dim = fields.size_or("qk_rope_head_dim", defaults.latent.rope_head_dim);
+                          : fields.size_or_default("q_lora_rank", defaults.latent.query_rank);
+  latent.kv_rank = fields.size_or_default("kv_lora_rank", defaults.latent.kv_rank);
+  latent.nope_head_dim = fields.size_or_default("qk_nope_head_dim", defaults.latent.nope_head_dim);
+  latent.rope_head_dim = fields.size_or_default("qk_rope_head_dim", defaults.latent.rope_head_dim);
   const std::int64_t value_head_dim = defaults.latent.value_head_dim;
-  latent.value_head_dim = fields.size_or(
+  latent.value_head_dim = fields.size_or_default(
       "v_head_dim", value_head_dim > 0 ? value_head_dim : model.hidden / model.heads);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.latent = latent;
@@ -86,7 +86,8 @@ ModelArchitecture read_latent_model(const ConfigJsonReader& fields,
 
 ModelArchitecture read_deepseek_v3(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_latent_model(fields, {});
-  model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 1, 0);
+  model.multi_token_layers =
+      fields.size_or_default({"num_nextn_predict_layers", "num_mtp_layers"}, 1, 0);
   read_deepseek_experts(fields, model);
   return model;
 }
@@ -97,16 +98,16 @@ ModelArchitecture read_deepseek_v2(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_latent_model(fields, {.positions = 2048});
   model.mlp_bias = fields.flag("mlp_bias", false);
   if (model.mlp_bias) fields.value("mlp_bias")->fail_unsupported("biases of the MLPs");
-  MixtureOfExperts experts{.count = fields.size_or({"n_routed_experts", "num_experts"}, 64),
+  MixtureOfExperts experts{.count = fields.size_or_default({"n_routed_experts", "num_experts"}, 64),
                            .top_k = fields.size({"num_experts_per_tok"}),
-                           .ffn = fields.size_or("moe_intermediate_size", 1407),
+                           .ffn = fields.size_or_default("moe_intermediate_size", 1407),
                            .normalize_top_k = fields.flag("norm_topk_prob", false),
-                           .groups = fields.size_or("n_group", 1),
-                           .top_groups = fields.size_or("topk_group", 1),
+                           .groups = fields.size_or_default("n_group", 1),
+                           .top_groups = fields.size_or_default("topk_group", 1),
                            .scale = fields.read_number_or("routed_scaling_factor", 1, 0, 1e6)};
-  experts.shared_ffn = experts.ffn * fields.size_or("n_shared_experts", 2, 0);
+  experts.shared_ffn = experts.ffn * fields.size_or_default("n_shared_experts", 2, 0);
   model.experts = experts;
-  const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
+  const std::int64_t first = fields.size_or_default("first_k_dense_replace", 0, 0);
   replace_experts_by_dense_mlp(model, [&](std::int64_t layer) { return layer < first; });
   return model;
 }
@@ -127,9 +128,9 @@ void add_indexer(const ConfigJsonReader& fields, std::int64_t heads, ModelArchit
   if (model.latent->query_rank == 0) {
     fields.value("q_lora_rank")->fail("must be a rank: an indexer reads the rows of queries");
   }
-  model.latent->index_heads = fields.size_or("index_n_heads", heads);
-  model.latent->index_head_dim = fields.size_or("index_head_dim", 128);
-  model.latent->index_top_k = fields.size_or("index_topk", 2048);
+  model.latent->index_heads = fields.size_or_default("index_n_heads", heads);
+  model.latent->index_head_dim = fields.size_or_default("index_head_dim", 128);
+  model.latent->index_top_k = fields.size_or_default("index_topk", 2048);
   if (const auto types = fields.value("layer_types")) {
     check_one_entry_per_layer(*types, model);
     static_cast<void>(listed_layer_classes(*types, {{"indexed_attention", {}}}));
@@ -146,9 +147,9 @@ void add_v3_experts(const ConfigJsonReader& fields, MixtureOfExperts fallback,
   fallback.ffn = 2048;
   fallback.scale = 2.5;
   model.experts = read_sigmoid_routed_experts(fields, fallback, 1);
-  replace_experts_in_listed_dense_layers(fields, fields.size_or("first_k_dense_replace", 3, 0),
-                                         model);
-  model.multi_token_layers = fields.size_or("num_nextn_predict_layers", 0, 0);
+  replace_experts_in_listed_dense_layers(
+      fields, fields.size_or_default("first_k_dense_replace", 3, 0), model);
+  model.multi_token_layers = fields.size_or_default("num_nextn_predict_layers", 0, 0);
 }
 
 ModelArchitecture read_deepseek_v32(const ConfigJsonReader& fields) {
@@ -195,7 +196,7 @@ ModelArchitecture read_minicpm3(const ConfigJsonReader& fields) {
   model.embedding_scale = fields.read_number_or("scale_emb", 12, 0, kLargestScale);
   model.residual_scale = fields.read_number_or("scale_depth", 1.4, 0, kLargestScale) /
                          std::sqrt(static_cast<double>(model.layers));
-  model.logit_scale = static_cast<double>(fields.size_or("dim_model_base", 256)) /
+  model.logit_scale = static_cast<double>(fields.size_or_default("dim_model_base", 256)) /
                       static_cast<double>(model.hidden);
   return model;
 }

@@ -42,7 +42,7 @@ std::vector<std::uint8_t> by_rule(const ConfigJsonReader& fields, AttentionWindo
   std::vector<std::uint8_t> slides(static_cast<std::size_t>(layers), on ? 1 : 0);
   if (!on || rule == AttentionWindowRule::kEveryLayer || rule == AttentionWindowRule::kSwitched)
     return slides;
-  const std::int64_t limit = fields.size_or("max_window_layers", kQwenWindowLayers, 0);
+  const std::int64_t limit = fields.size_or_default("max_window_layers", kQwenWindowLayers, 0);
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     const bool slide =
         rule == AttentionWindowRule::kFromLayer ? layer >= limit : layer % 2 == 0 && layer < limit;

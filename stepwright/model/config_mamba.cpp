@@ -46,14 +46,14 @@ constexpr std::int64_t kScanChunk = 2048;
 
 ModelArchitecture read_mamba(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_mamba_sizes(fields, true);
-  const std::int64_t width =
-      fields.size_or("intermediate_size", fields.size_or("expand", 2) * model.hidden);
+  const std::int64_t width = fields.size_or_default(
+      "intermediate_size", fields.size_or_default("expand", 2) * model.hidden);
   const auto rank = fields.value("time_step_rank");
   const bool usual = !rank || rank->text() == "auto";
   model.state_mixer = RecurrentMixer{
       .heads = width,
-      .state = fields.size_or("state_size", 16),
-      .kernel = fields.size_or("conv_kernel", 4),
+      .state = fields.size_or_default("state_size", 16),
+      .kernel = fields.size_or_default("conv_kernel", 4),
       .chunk = kScanChunk,
       .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kMaxModelDimension),
       .convolution_bias = fields.flag("use_conv_bias", true),
@@ -83,17 +83,17 @@ void note_step_limits(const ConfigJsonReader& fields, ModelArchitecture& model) 
 
 ModelArchitecture read_mamba2(const ConfigJsonReader& fields) {
   ModelArchitecture model = read_mamba_sizes(fields, false);
-  model.state_mixer = RecurrentMixer{.heads = fields.size_or("num_heads", 128),
-                                     .head_dim = fields.size_or("head_dim", 64),
-                                     .groups = fields.size_or("n_groups", 8),
-                                     .state = fields.size_or("state_size", 128),
-                                     .kernel = fields.size_or("conv_kernel", 4),
-                                     .chunk = fields.size_or("chunk_size", 256),
+  model.state_mixer = RecurrentMixer{.heads = fields.size_or_default("num_heads", 128),
+                                     .head_dim = fields.size_or_default("head_dim", 64),
+                                     .groups = fields.size_or_default("n_groups", 8),
+                                     .state = fields.size_or_default("state_size", 128),
+                                     .kernel = fields.size_or_default("conv_kernel", 4),
+                                     .chunk = fields.size_or_default("chunk_size", 256),
                                      .convolution_bias = fields.flag("use_conv_bias", true),
                                      .bias = fields.flag("use_bias", false),
                                      .normed = true};
   const std::int64_t width = model.state_mixer->heads * model.state_mixer->head_dim;
-  if (width != fields.size_or("expand", 2) * model.hidden) {
+  if (width != fields.size_or_default("expand", 2) * model.hidden) {
     fields.fail(fmt::format("num_heads x head_dim ({}) must be expand x hidden_size", width));
   }
   set_mixers_alone(TokenMixer::kMamba2, model);
@@ -103,7 +103,7 @@ ModelArchitecture read_mamba2(const ConfigJsonReader& fields) {
 }
 
 std::int64_t expanded(const ConfigJsonReader& fields, const ModelArchitecture& model) {
-  return fields.size_or("mamba_expand", 2) * model.hidden;
+  return fields.size_or_default("mamba_expand", 2) * model.hidden;
 }
 
 /// Reads Mamba-2 under the key names of Bamba and Granite; heads are `auto` or a number.
@@ -112,10 +112,10 @@ RecurrentMixer bamba_mixer(const ConfigJsonReader& fields, std::int64_t width) {
   const auto dim = fields.value("mamba_d_head");
   RecurrentMixer mixer{
       .heads = heads && heads->text() != "auto" ? heads->integer(1, kMaxModelDimension) : 128,
-      .groups = fields.size_or("mamba_n_groups", 1),
-      .state = fields.size_or("mamba_d_state", 256),
-      .kernel = fields.size_or("mamba_d_conv", 4),
-      .chunk = fields.size_or("mamba_chunk_size", 256),
+      .groups = fields.size_or_default("mamba_n_groups", 1),
+      .state = fields.size_or_default("mamba_d_state", 256),
+      .kernel = fields.size_or_default("mamba_d_conv", 4),
+      .chunk = fields.size_or_default("mamba_chunk_size", 256),
       .convolution_bias = fields.flag("mamba_conv_bias", true),
       .bias = fields.flag("mamba_proj_bias", false),
       .normed = true};
@@ -159,7 +159,7 @@ ModelArchitecture read_falcon_h1(const ConfigJsonReader& fields) {
   const auto width = fields.find({"mamba_d_ssm"});
   model.state_mixer =
       bamba_mixer(fields, width && width->is_null() ? expanded(fields, model)
-                                                    : fields.size_or("mamba_d_ssm", 1024));
+                                                    : fields.size_or_default("mamba_d_ssm", 1024));
   model.state_mixer->normed = fields.flag("mamba_rms_norm", false);
   if (fields.flag("projectors_bias", false) != model.state_mixer->bias) {
     fields.fail(
@@ -179,8 +179,8 @@ ModelArchitecture read_falcon_h1(const ConfigJsonReader& fields) {
 /// layers attend (`kind` attn) or have experts (`kind` expert).
 bool stands_at(const ConfigJsonReader& fields, std::string_view kind, std::int64_t layer,
                std::int64_t period, std::int64_t offset) {
-  period = fields.size_or(fmt::format("{}_layer_period", kind), period);
-  return layer % period == fields.size_or(fmt::format("{}_layer_offset", kind), offset, 0);
+  period = fields.size_or_default(fmt::format("{}_layer_period", kind), period);
+  return layer % period == fields.size_or_default(fmt::format("{}_layer_offset", kind), offset, 0);
 }
 
 /// Reads Jamba: Mamba with norms of step sizes, B and C, among attention layers without positions.
@@ -192,14 +192,14 @@ ModelArchitecture read_jamba(const ConfigJsonReader& fields) {
   const bool usual = !rank || rank->text() == "auto";
   model.state_mixer = RecurrentMixer{
       .heads = expanded(fields, model),
-      .state = fields.size_or("mamba_d_state", 16),
-      .kernel = fields.size_or("mamba_d_conv", 4),
+      .state = fields.size_or_default("mamba_d_state", 16),
+      .kernel = fields.size_or_default("mamba_d_conv", 4),
       .chunk = kScanChunk,
       .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kMaxModelDimension),
       .convolution_bias = fields.flag("mamba_conv_bias", true),
       .bias = fields.flag("mamba_proj_bias", false),
       .selection_normed = true};
-  const std::int64_t count = fields.size_or({"num_experts", "num_local_experts"}, 16);
+  const std::int64_t count = fields.size_or_default({"num_experts", "num_local_experts"}, 16);
   std::vector<LayerClass> layers(static_cast<std::size_t>(model.layers));
   for (std::int64_t i = 0; i < model.layers; ++i) {
     LayerClass& layer = layers[static_cast<std::size_t>(i)];
@@ -210,7 +210,7 @@ ModelArchitecture read_jamba(const ConfigJsonReader& fields) {
   set_layer_class_pattern(model, std::move(layers));
   if (model_has_feed_forward_kind(model, FeedForward::kExperts)) {
     model.experts = MixtureOfExperts{.count = count,
-                                     .top_k = fields.size_or("num_experts_per_tok", 2),
+                                     .top_k = fields.size_or_default("num_experts_per_tok", 2),
                                      .ffn = model.ffn,
                                      .normalize_top_k = false};
   }
@@ -227,11 +227,11 @@ ModelArchitecture read_granite_hybrid(const ConfigJsonReader& fields) {
   const auto position = fields.value("position_embedding_type");
   if (!position || position->text() != "rope") model.position = PositionEncoding::kNone;
   model.state_mixer = bamba_mixer(fields, expanded(fields, model));
-  const std::int64_t shared = fields.size_or("shared_intermediate_size", 1024);
-  const std::int64_t count = fields.size_or("num_local_experts", 8, 0);
+  const std::int64_t shared = fields.size_or_default("shared_intermediate_size", 1024);
+  const std::int64_t count = fields.size_or_default("num_local_experts", 8, 0);
   if (count > 0) {
     model.experts = MixtureOfExperts{.count = count,
-                                     .top_k = fields.size_or("num_experts_per_tok", 2),
+                                     .top_k = fields.size_or_default("num_experts_per_tok", 2),
                                      .ffn = model.ffn,
                                      .shared_ffn = shared};
   } else {
@@ -296,18 +296,18 @@ ModelArchitecture read_nemotron_h(const ConfigJsonReader& fields) {
   model.head_dim = head_dim(fields, model, 128);
   model.ffn = fields.size({"intermediate_size"});
   model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or("max_position_embeddings", 4096);
+  model.positions = fields.size_or_default("max_position_embeddings", 4096);
   model.position = PositionEncoding::kNone;
   model.gated = false;
   model.activation =
       fields.read_activation_function("mlp_hidden_act", ActivationFunction::kSquaredRelu);
   model.norm_epsilon = fields.read_number_or("layer_norm_epsilon", 1e-5, 0, 1);
-  model.state_mixer = RecurrentMixer{.heads = fields.size_or("mamba_num_heads", 128),
-                                     .head_dim = fields.size_or("mamba_head_dim", 64),
-                                     .groups = fields.size_or("n_groups", 8),
-                                     .state = fields.size_or("ssm_state_size", 128),
-                                     .kernel = fields.size_or("conv_kernel", 4),
-                                     .chunk = fields.size_or("chunk_size", 128),
+  model.state_mixer = RecurrentMixer{.heads = fields.size_or_default("mamba_num_heads", 128),
+                                     .head_dim = fields.size_or_default("mamba_head_dim", 64),
+                                     .groups = fields.size_or_default("n_groups", 8),
+                                     .state = fields.size_or_default("ssm_state_size", 128),
+                                     .kernel = fields.size_or_default("conv_kernel", 4),
+                                     .chunk = fields.size_or_default("chunk_size", 128),
                                      .convolution_bias = fields.flag("use_conv_bias", true),
                                      .bias = fields.flag("use_bias", false),
                                      .normed = true};
@@ -316,16 +316,16 @@ ModelArchitecture read_nemotron_h(const ConfigJsonReader& fields) {
   };
   if (with(FeedForward::kExperts)) {
     model.experts = MixtureOfExperts{
-        .count = fields.size_or({"n_routed_experts", "num_local_experts"}, 8),
-        .top_k = fields.size_or("num_experts_per_tok", 2),
-        .ffn = fields.size_or("moe_intermediate_size", 7688),
-        .shared_ffn = fields.size_or("moe_shared_expert_intermediate_size", 7688, 0),
-        .latent = fields.size_or("moe_latent_size", 0, 0),
+        .count = fields.size_or_default({"n_routed_experts", "num_local_experts"}, 8),
+        .top_k = fields.size_or_default("num_experts_per_tok", 2),
+        .ffn = fields.size_or_default("moe_intermediate_size", 7688),
+        .shared_ffn = fields.size_or_default("moe_shared_expert_intermediate_size", 7688, 0),
+        .latent = fields.size_or_default("moe_latent_size", 0, 0),
         .correction_bias = true,
         .normalize_top_k = fields.flag("norm_topk_prob", true),
         .scoring = RouterScoring::kSigmoid,
-        .groups = fields.size_or("n_group", 1),
-        .top_groups = fields.size_or("topk_group", 1),
+        .groups = fields.size_or_default("n_group", 1),
+        .top_groups = fields.size_or_default("topk_group", 1),
         .scale = fields.read_number_or("routed_scaling_factor", 1, 0, 1e6)};
   }
   fields.refuse_model_if_flag_is_true("mlp_bias", "biases of the MLPs");

@@ -14,7 +14,7 @@ constexpr double kLargestScale = 1e6;
 /// Makes the first `first_k_dense_replace` layers dense; the others have experts.
 void mark_first_dense(const ConfigJsonReader& fields, std::int64_t fallback,
                       ModelArchitecture& model) {
-  const std::int64_t first = fields.size_or("first_k_dense_replace", fallback, 0);
+  const std::int64_t first = fields.size_or_default("first_k_dense_replace", fallback, 0);
   replace_experts_by_dense_mlp(model, [first](std::int64_t layer) { return layer < first; });
 }
 
@@ -30,8 +30,8 @@ ModelArchitecture read_minimax_m2(const ConfigJsonReader& fields) {
   model.rotary_fraction = fields.read_rotary_share_of_head(model.rotary_fraction);
   model.qk_norm = QkNorm::kWhole;
   model.experts =
-      MixtureOfExperts{.count = fields.size_or({"num_local_experts", "num_experts"}, 256),
-                       .top_k = fields.size_or("num_experts_per_tok", 8),
+      MixtureOfExperts{.count = fields.size_or_default({"num_local_experts", "num_experts"}, 256),
+                       .top_k = fields.size_or_default("num_experts_per_tok", 8),
                        .ffn = model.ffn,
                        .correction_bias = true,
                        .scoring = RouterScoring::kSigmoid};
@@ -43,7 +43,7 @@ ModelArchitecture read_dots1(const ConfigJsonReader& fields) {
   set_qwen3_attention(fields, model);
   model.experts = read_sigmoid_routed_experts(fields, {.ffn = 1408, .normalize_top_k = false}, 0);
   mark_first_dense(fields, 0, model);
-  const std::int64_t full = fields.size_or("max_window_layers", 62, 0);
+  const std::int64_t full = fields.size_or_default("max_window_layers", 62, 0);
   read_attention_windows(fields, [full](std::int64_t layer) { return layer >= full; }, 4096, model);
   return model;
 }
@@ -56,7 +56,8 @@ ModelArchitecture read_glm4_moe(const ConfigJsonReader& fields) {
   if (fields.flag("use_qk_norm", false)) model.qk_norm = QkNorm::kHead;
   model.experts = read_sigmoid_routed_experts(fields, {.count = 128, .top_k = 8, .ffn = 1408}, 1);
   mark_first_dense(fields, 1, model);
-  model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 1, 0);
+  model.multi_token_layers =
+      fields.size_or_default({"num_nextn_predict_layers", "num_mtp_layers"}, 1, 0);
   return model;
 }
 
@@ -67,9 +68,9 @@ ModelArchitecture read_exaone_moe(const ConfigJsonReader& fields) {
   model.qk_norm = QkNorm::kHead;
   model.experts =
       read_sigmoid_routed_experts(fields, {.count = 64, .top_k = 8, .ffn = 1024, .scale = 2.5}, 1);
-  replace_experts_in_listed_dense_layers(fields, fields.size_or("first_k_dense_replace", 1, 0),
-                                         model);
-  const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
+  replace_experts_in_listed_dense_layers(
+      fields, fields.size_or_default("first_k_dense_replace", 1, 0), model);
+  const std::int64_t every = fields.size_or_default("sliding_window_pattern", 4);
   read_attention_windows(fields, all_layers_but_every_nth(every), 4096, model);
   drop_rotary_without_window(fields, model);
   return model;
@@ -105,7 +106,7 @@ ModelArchitecture read_kolibri(const ConfigJsonReader& fields) {
   model.norm_placement = NormPlacement::kBoth;
   model.experts = read_sigmoid_routed_experts(
       fields, {.count = 384, .top_k = 6, .ffn = 512, .normalize_top_k = false}, 0);
-  model.experts->shared_ffn = fields.size_or("shared_expert_intermediate_size", 512);
+  model.experts->shared_ffn = fields.size_or_default("shared_expert_intermediate_size", 512);
   model.experts->scale = 1;
   read_attention_windows(fields, all_layers_but_every_nth(5), 513, model);
   drop_rotary_without_window(fields, model);
@@ -119,7 +120,7 @@ ModelArchitecture read_flint(const ConfigJsonReader& fields) {
       read_llama_like_model(fields, {.positions = 262144, .kv_heads = 4, .head_dim = 128});
   set_qwen3_attention(fields, model);
   model.sinks = true;
-  const std::int64_t shared = fields.size_or("shared_expert_intermediate_size", 1024);
+  const std::int64_t shared = fields.size_or_default("shared_expert_intermediate_size", 1024);
   read_qwen_experts(fields, {.count = 256, .top_k = 6, .ffn = 512, .shared_ffn = shared}, model);
   if (model.experts) {
     model.experts->scoring = RouterScoring::kSigmoid;
@@ -149,11 +150,11 @@ ModelArchitecture read_afmoe(const ConfigJsonReader& fields) {
   }
   model.experts = read_sigmoid_routed_experts(fields, {.count = 64, .top_k = 6, .ffn = 1408}, 2);
   model.experts->scale = fields.read_number_or("route_scale", 1, 0, kLargestScale);
-  const std::int64_t first = fields.size_or("num_dense_layers", 1, 0);
+  const std::int64_t first = fields.size_or_default("num_dense_layers", 1, 0);
   replace_experts_by_dense_mlp(model, [first](std::int64_t layer) { return layer < first; });
-  read_attention_windows(fields,
-                         all_layers_but_every_nth(fields.size_or("global_attn_every_n_layers", 4)),
-                         1024, model);
+  read_attention_windows(
+      fields, all_layers_but_every_nth(fields.size_or_default("global_attn_every_n_layers", 4)),
+      1024, model);
   drop_rotary_without_window(fields, model);
   return model;
 }
@@ -172,8 +173,8 @@ ModelArchitecture read_minimax_m3(const ConfigJsonReader& fields) {
   model.experts = read_sigmoid_routed_experts(
       fields, {.count = 128, .top_k = 4, .ffn = model.ffn, .scale = 2}, 0);
   model.experts->ffn = model.ffn;
-  model.experts->shared_ffn = fields.size_or("shared_intermediate_size", 3072);
-  model.ffn = fields.size_or("dense_intermediate_size", 12288);
+  model.experts->shared_ffn = fields.size_or_default("shared_intermediate_size", 3072);
+  model.ffn = fields.size_or_default("dense_intermediate_size", 12288);
   replace_experts_in_listed_dense_layers(fields, 0, model);
   if (const auto types = fields.value("layer_types")) {
     check_one_entry_per_layer(*types, model);

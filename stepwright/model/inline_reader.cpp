@@ -99,9 +99,9 @@ void read_sizes(const InlineModelReader& fields, ModelArchitecture& model) {
   model.layers = layer_count(fields);
   model.hidden = fields.size("hidden");
   model.heads = fields.size("heads");
-  model.kv_heads = fields.size_or("kv_heads", model.heads);
+  model.kv_heads = fields.size_or_default("kv_heads", model.heads);
   model.vocabulary = fields.size("vocab");
-  model.positions = fields.size_or("positions", 0, 0);
+  model.positions = fields.size_or_default("positions", 0, 0);
 }
 
 /// Reads a word; true means a norm of each head with one weight.
@@ -205,8 +205,8 @@ void read_experts(const InlineModelReader& fields, ModelArchitecture& model) {
              kExpertKeys);
   MixtureOfExperts experts;
   read_keys(*nested, kExpertKeys, experts);
-  const std::int64_t leading = nested->size_or("leading_dense", 0, 0);
-  const std::int64_t every = nested->size_or("every", 1);
+  const std::int64_t leading = nested->size_or_default("leading_dense", 0, 0);
+  const std::int64_t every = nested->size_or_default("every", 1);
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(model.layers), 0);
   bool any = false;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
@@ -263,10 +263,10 @@ void read_layers(const InlineModelReader& fields, ModelArchitecture& model) {
 }
 
 std::int64_t ffn(const InlineModelReader& fields, const ModelArchitecture& model) {
-  if (!has_default_ffn_layer(model)) return fields.size_or("ffn", 0, 0);
+  if (!has_default_ffn_layer(model)) return fields.size_or_default("ffn", 0, 0);
   if (model.gated)
     return fields.size("ffn", kMaxModelDimension, " (4 * hidden only without a gate)");
-  return fields.size_or("ffn", 4 * model.hidden);
+  return fields.size_or_default("ffn", 4 * model.hidden);
 }
 
 std::vector<std::int64_t> windows(const InlineModelReader& fields, std::int64_t layers) {

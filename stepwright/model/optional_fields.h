@@ -15,8 +15,8 @@ template <class DerivedReader>
 class OptionalFields {
  public:
   /// Reads a size of at least `low`; `fallback` if the key is absent or null.
-  [[nodiscard]] std::int64_t size_or(std::string_view key, std::int64_t fallback,
-                                     std::int64_t low = 1) const {
+  [[nodiscard]] std::int64_t size_or_default(std::string_view key, std::int64_t fallback,
+                                             std::int64_t low = 1) const {
     const auto found = fields().value(key);
     return found ? found->integer(low, kMaxModelDimension) : fallback;
   }

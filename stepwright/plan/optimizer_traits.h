@@ -13,7 +13,7 @@ namespace stepwright::plan {
 enum class MatrixUpdateScope : std::uint8_t {
   kElements,       ///< No tensors: every update is element by element.
   kLayerMatrices,  ///< Matrices of layers, but not vocabulary and position tables.
-  kMatrices,       ///< All matrices of the model.
+  kMatrices,       ///< Every matrix of the model is updated as a matrix.
 };
 
 /// Moments that an optimizer keeps for each parameter, and how its update runs. "Type of the
@@ -80,9 +80,9 @@ constexpr const OptimizerTraits& traits_of(Optimizer optimizer) {
 
 /// Returns the size of one element's optimizer moments in hundredths of a bit; `of_matrix`: the
 /// element belongs to a matrix.
-constexpr std::int64_t optimizer_moment_centibits_per_element(const OptimizerTraits& traits,
-                                                              const StateDataTypes& types,
-                                                              bool of_matrix) {
+constexpr std::int64_t optimizer_moment_hundredth_bits_per_element(const OptimizerTraits& traits,
+                                                                   const StateDataTypes& types,
+                                                                   bool of_matrix) {
   const int wide = of_matrix ? traits.wide_matrix_moments : traits.wide_moments;
   return traits.narrow_centibits + wide * bytes_of_elements(types.master, 1) * 800;
 }
@@ -102,7 +102,7 @@ constexpr std::int64_t master_copy_bytes(const StateDataTypes& types) {
 /// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py: pinned copies of parameters and
 /// gradients).
 constexpr double host_update_bytes_per_parameter(Optimizer optimizer, const StateDataTypes& types) {
-  const auto moments = static_cast<double>(optimizer_moment_centibits_per_element(
+  const auto moments = static_cast<double>(optimizer_moment_hundredth_bits_per_element(
                            traits_of(optimizer), types, false)) /
                        800;
   return moments + 2 * static_cast<double>(bytes_of_elements(types.master, 1));

@@ -188,7 +188,7 @@ class MessageSampler {
       const auto pause = std::chrono::duration<double>(kPauseS);
       std::this_thread::sleep_until(Clock::now() +
                                     std::chrono::duration_cast<Clock::duration>(pause));
-      message.send_once(group);
+      message.start_send_if_not_started(group);
     }
     const std::chrono::duration<double> taken = Clock::now() - begin;
     at::Tensor sum = at::full({1}, taken.count() / times - kPauseS, at::kDouble);

@@ -70,7 +70,7 @@ void run(const plan::PlannedJob& planned, double pace, OperatorSeconds& seconds)
   const step::StepProgram program = step::build_step_program(job, plan);
   const plan::RankGrid grid(plan);
   const step::PipelineStageProgram& stage = program.stages.front();
-  const step::StepSizesAndChoices setting = step::make_setting(job, plan);
+  const step::StepBuildSettings setting = step::make_setting(job, plan);
   const std::unique_ptr<runtime::RankDevice> device = runtime::cpu_device();
   runtime::ParameterStore store({setting, plan, job.optimizer, grid, 0, device->torch_device()},
                                 program, stage, 1);
@@ -84,7 +84,7 @@ void run(const plan::PlannedJob& planned, double pace, OperatorSeconds& seconds)
   runtime::StageStepExecutor executor(program, stage, timed,
                                       runtime::RankStreams::Compute::kWhereIssued, *device);
   for (rank.step = 0; rank.step < kSteps; ++rank.step) {
-    rank.sums = runtime::zero_step_sums(rank);
+    rank.sums = runtime::make_zero_loss_and_norm_sums(rank);
     store.zero_gradients();
     executor.run_training_step();
     if (rank.step == 0) seconds.clear();  // the first step allocates memory

@@ -72,7 +72,7 @@ class OverlapSampler {
           const step::Operator op{.kind = kind};
           runtime::EmulatedMessage message(op, payload, group.size());
           const Repeated send = [&](std::int64_t times) {
-            for (std::int64_t i = 0; i < times; ++i) message.send_once(group);
+            for (std::int64_t i = 0; i < times; ++i) message.start_send_if_not_started(group);
           };
           for (int i = 0; i < kTimes; ++i) {
             write(fmt::format("{},{},{},{:.0f}", link, name_of(step::kOperatorNames, kind),

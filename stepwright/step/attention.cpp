@@ -8,12 +8,12 @@ constexpr NormTensorNames kQkNorm{KeptTensorRole::kQkv, KeptTensorRole::kQkStati
                                   LayerPart::kQueryNorm, KeptTensorRole::kQueryNormCopies};
 
 /// Elements per token of queries, keys and values of all heads of the model.
-std::int64_t whole_projection_width(const StepSizesAndChoices& s) {
+std::int64_t whole_projection_width(const StepBuildSettings& s) {
   const model::ModelArchitecture& m = *s.model;
   return m.heads * m.head_dim + m.kv_heads * (m.head_dim + m.value_head_elements());
 }
 
-MatrixProduct qkv_product(const StepSizesAndChoices& s) {
+MatrixProduct qkv_product(const StepBuildSettings& s) {
   const std::int64_t width =
       s.gathers_heads() ? whole_projection_width(s) / s.tensor : attention_projection_width(s);
   MatrixProduct product{s.tokens, s.model->hidden, width, LayerPart::kQkv};
@@ -21,13 +21,13 @@ MatrixProduct qkv_product(const StepSizesAndChoices& s) {
   return product;
 }
 
-MatrixProduct output_product(const StepSizesAndChoices& s) {
+MatrixProduct output_product(const StepBuildSettings& s) {
   return {s.tokens, s.heads() * s.model->value_head_elements(), s.model->hidden,
           LayerPart::kAttentionOutput};
 }
 
 /// Elements per token that the rotary embedding rotates.
-std::int64_t rotated_width(const StepSizesAndChoices& s) {
+std::int64_t rotated_width(const StepBuildSettings& s) {
   const double share = s.model->rotary_fraction;
   return static_cast<std::int64_t>(
       static_cast<double>((s.heads() + s.kv_heads()) * s.model->head_dim) * share);
@@ -41,13 +41,13 @@ void rotate(ModelBlockBuildContext& e, TensorId qkv, Phase phase, const model::L
   e.out.add(rotary, {qkv}, {qkv});
 }
 
-bool norms_whole_width(const StepSizesAndChoices& s) {
+bool norms_whole_width(const StepBuildSettings& s) {
   return s.model->qk_norm == model::QkNorm::kWhole;
 }
 
 /// Shape over which queries and keys are normed: head by head, or all heads of queries and all
 /// heads of keys together.
-OperatorShape normed_heads(const StepSizesAndChoices& s) {
+OperatorShape normed_heads(const StepBuildSettings& s) {
   if (!norms_whole_width(s)) {
     return {.rows = s.tokens * (s.heads() + s.kv_heads()), .columns = s.model->head_dim};
   }
@@ -66,7 +66,7 @@ Operator head_norm(const ModelBlockBuildContext& e, Phase phase, OperatorPurpose
 
 /// Sums per token that a norm (or its gradient) needs: the sum of squares, and for a LayerNorm over
 /// all heads also the sum of values.
-std::int64_t numbers_of_norm(const StepSizesAndChoices& s) {
+std::int64_t numbers_of_norm(const StepBuildSettings& s) {
   return norms_whole_width(s) && s.model->norm == model::Norm::kLayer ? 2 : 1;
 }
 
@@ -84,7 +84,7 @@ TensorId shared_sums(ModelBlockBuildContext& e, TensorId first, TensorId second,
 
 /// Writes the norm of queries and keys; returns them in one tensor with the unchanged values.
 TensorId norm_heads(ModelBlockBuildContext& e, TensorId qkv) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const std::int64_t statistics =
       norms_whole_width(s) ? 2 * numbers_of_norm(s) : s.heads() + s.kv_heads();
   const TensorId sums = shared_sums(e, qkv, -1, e.forward);

@@ -6,7 +6,7 @@
 namespace stepwright::step {
 namespace {
 
-bool fused(const StepSizesAndChoices& s) {
+bool fused(const StepBuildSettings& s) {
   return s.kernels.attention != cluster::AttentionKernel::kUnfused;
 }
 
@@ -84,7 +84,7 @@ std::int64_t unmasked_query_key_pairs(std::int64_t length, const model::LayerCla
   return reach * (reach + 1) / 2 + (length - reach) * reach;
 }
 
-std::int64_t mean_sequence_query_key_pairs(const StepSizesAndChoices& s,
+std::int64_t mean_sequence_query_key_pairs(const StepBuildSettings& s,
                                            const model::LayerClass& layer) {
   if (s.documents.empty()) return unmasked_query_key_pairs(s.length, layer);
   double pairs = 0;
@@ -94,7 +94,7 @@ std::int64_t mean_sequence_query_key_pairs(const StepSizesAndChoices& s,
   return std::llround(pairs);
 }
 
-std::int64_t attended_pairs(const StepSizesAndChoices& s, model::LayerClass layer) {
+std::int64_t attended_pairs(const StepBuildSettings& s, model::LayerClass layer) {
   if (s.model->has_sparse_attention_indexer()) {
     const std::int64_t chosen = s.model->latent->index_top_k;
     layer.window = layer.window == 0 ? chosen : std::min(layer.window, chosen);
@@ -102,21 +102,21 @@ std::int64_t attended_pairs(const StepSizesAndChoices& s, model::LayerClass laye
   return mean_sequence_query_key_pairs(s, layer);
 }
 
-std::int64_t key_value_width(const StepSizesAndChoices& s) {
+std::int64_t key_value_width(const StepBuildSettings& s) {
   return s.kv_heads() * (s.model->head_dim + s.model->value_head_elements());
 }
 
-std::int64_t query_key_value_width(const StepSizesAndChoices& s) {
+std::int64_t query_key_value_width(const StepBuildSettings& s) {
   return s.heads() * s.model->head_dim + key_value_width(s);
 }
 
-std::int64_t attention_projection_width(const StepSizesAndChoices& s) {
+std::int64_t attention_projection_width(const StepBuildSettings& s) {
   const std::int64_t gates =
       s.model->attention_gate ? s.heads() * s.model->value_head_elements() : 0;
   return query_key_value_width(s) + gates;
 }
 
-OperatorShape attention_operator_shape(const StepSizesAndChoices& s, std::int64_t queries,
+OperatorShape attention_operator_shape(const StepBuildSettings& s, std::int64_t queries,
                                        std::int64_t keys, std::int64_t head_cut,
                                        std::int64_t pairs) {
   return {.batch = s.batch,
@@ -179,7 +179,7 @@ TensorId append_local_attention_backward(ModelBlockBuildContext& e, TensorId d_o
 namespace {
 
 /// True if keys and values are copied for each head of queries.
-bool expands_heads(const StepSizesAndChoices& s) {
+bool expands_heads(const StepBuildSettings& s) {
   return s.expands_heads && !s.model->latent && !s.model->attention_gate;
 }
 

@@ -10,17 +10,17 @@ namespace stepwright::step {
 std::int64_t unmasked_query_key_pairs(std::int64_t length, const model::LayerClass& layer);
 /// Returns the mean number of query-key pairs that attention computes for one sequence and one
 /// head: the sum over the documents packed into the sequence.
-std::int64_t mean_sequence_query_key_pairs(const StepSizesAndChoices& s,
+std::int64_t mean_sequence_query_key_pairs(const StepBuildSettings& s,
                                            const model::LayerClass& layer);
 
 /// Returns the elements of keys and values together, for each token, on this tensor-parallel rank.
-std::int64_t key_value_width(const StepSizesAndChoices& s);
+std::int64_t key_value_width(const StepBuildSettings& s);
 /// Returns the elements of queries, keys and values together, for each token, on this
 /// tensor-parallel rank.
-std::int64_t query_key_value_width(const StepSizesAndChoices& s);
+std::int64_t query_key_value_width(const StepBuildSettings& s);
 /// Returns the elements of queries, keys and values together, plus attention gates if the model has
 /// them, for each token on this tensor-parallel rank.
-std::int64_t attention_projection_width(const StepSizesAndChoices& s);
+std::int64_t attention_projection_width(const StepBuildSettings& s);
 
 /// Appends the operators of the attention core: from queries, keys and values [tokens,
 /// projected_width] to [tokens, heads * value_dim], with the messages of the plan's context
@@ -48,7 +48,7 @@ TensorId append_local_attention_backward(ModelBlockBuildContext& e, TensorId d_o
 /// Returns the sizes of an attention on this rank: `queries` and `keys` are tokens per sequence,
 /// `head_cut` the number of ranks over which heads are divided, `pairs` the query-key pairs per
 /// head and sequence that the mask leaves.
-OperatorShape attention_operator_shape(const StepSizesAndChoices& s, std::int64_t queries,
+OperatorShape attention_operator_shape(const StepBuildSettings& s, std::int64_t queries,
                                        std::int64_t keys, std::int64_t head_cut,
                                        std::int64_t pairs);
 

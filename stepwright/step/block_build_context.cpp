@@ -14,7 +14,7 @@ namespace {
 /// (Transformer Engine's user buffers) and after a plain one; with one scale per tensor they are
 /// always cast before, with scales per row always after (torchao
 /// torchao/float8/float8_tensor_parallel.py, for scales per tensor only).
-DType gathered_type(const StepSizesAndChoices& s) {
+DType gathered_type(const StepBuildSettings& s) {
   switch (s.kernels.casts) {
     case plan::LowPrecisionCastScaling::kTensorwise: return s.matrix;
     case plan::LowPrecisionCastScaling::kRowwise: return s.storage;
@@ -25,7 +25,7 @@ DType gathered_type(const StepSizesAndChoices& s) {
 
 /// True for a message in the backward of a product split by columns that can overlap the product's
 /// weight gradient or data gradient, which does not read its result.
-bool beside_gradient(const StepSizesAndChoices& s, const TensorParallelRegionCrossing& c) {
+bool beside_gradient(const StepBuildSettings& s, const TensorParallelRegionCrossing& c) {
   return c.of_columns && s.overlap.tensor_gradients;
 }
 
@@ -69,7 +69,7 @@ LayerPart dropout_part(KeptTensorRole mask) {
 
 }  // namespace
 
-DeviceStream stream_of_messages(const StepSizesAndChoices& s, ParallelismScheme scheme) {
+DeviceStream stream_of_messages(const StepBuildSettings& s, ParallelismScheme scheme) {
   switch (scheme) {
     case ParallelismScheme::kTensor:
       return s.overlap.tensor ? DeviceStream::kTensor : DeviceStream::kCompute;
@@ -128,7 +128,7 @@ namespace {
 constexpr std::int64_t kMaxPersistentElements = 100'000;
 
 /// Returns the number of modules whose sharded parameters a framework fetches for a product.
-std::uint8_t module_fetches(const StepSizesAndChoices& s, Phase phase, const MatrixProduct& p) {
+std::uint8_t module_fetches(const StepBuildSettings& s, Phase phase, const MatrixProduct& p) {
   if (phase == Phase::kWeightGradient || p.part == LayerPart::kHead) return 0;
   if (p.inner * p.columns <= kMaxPersistentElements) return 0;
   if (p.groups == 0) return s.fetches_modules ? static_cast<std::uint8_t>(p.parts) : 0;
@@ -305,7 +305,7 @@ void append_weight_gradient_operator(ModelBlockBuildContext& e, const Operator& 
   add_product(e, op, {dy, x, counts}, -1);
 }
 
-std::int64_t kept_bytes_factor_of_unfused_norm(const StepSizesAndChoices& setting, bool trained) {
+std::int64_t kept_bytes_factor_of_unfused_norm(const StepBuildSettings& setting, bool trained) {
   const std::int64_t wide =
       bytes_of_elements(setting.exact, 8) / bytes_of_elements(setting.storage, 8);
   if (!trained) return wide;

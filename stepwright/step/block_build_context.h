@@ -13,7 +13,7 @@ namespace stepwright::step {
 /// it.
 struct ModelBlockBuildContext {
   OperatorTemplateBuilder& out;
-  const StepSizesAndChoices& s;
+  const StepBuildSettings& s;
   KeptTensors& kept;
   /// Phase given to the forward's operators; kRecompute if a backward runs them again.
   Phase forward = Phase::kForward;
@@ -143,7 +143,7 @@ TensorId append_matrix_product_backward(ModelBlockBuildContext& e, TensorId dy,
 /// activations: the input in fp32, and the normed rows before the weight multiplies them, which
 /// only the weight's gradient needs (huggingface/transformers models/llama/modeling_llama.py,
 /// LlamaRMSNorm).
-std::int64_t kept_bytes_factor_of_unfused_norm(const StepSizesAndChoices& setting, bool trained);
+std::int64_t kept_bytes_factor_of_unfused_norm(const StepBuildSettings& setting, bool trained);
 
 /// Names of a norm's layer part and of the tensors that it keeps: its input and its statistics. An
 /// unfused norm is a series of elementary operators on an fp32 copy, which its backward reads
@@ -220,6 +220,6 @@ TensorId append_residual_addition_backward(ModelBlockBuildContext& e, TensorId d
 
 /// Returns the stream on which the messages of a kind of parallelism run: one of their own if the
 /// plan lets them overlap computation, else the compute stream.
-DeviceStream stream_of_messages(const StepSizesAndChoices& s, ParallelismScheme scheme);
+DeviceStream stream_of_messages(const StepBuildSettings& s, ParallelismScheme scheme);
 
 }  // namespace stepwright::step

@@ -78,7 +78,7 @@ ModelBlock OperatorTemplateStore::head(bool own_table, bool at_end) {
 }
 
 ModelBlock OperatorTemplateStore::add_tied_head_templates() {
-  StepSizesAndChoices setting = s_;
+  StepBuildSettings setting = s_;
   setting.overlap.defer_embedding_gradient = false;
   return head(build_head_templates(setting, false));
 }
@@ -124,12 +124,12 @@ TemplateId OperatorTemplateStore::receive(schedule::Direction direction) {
   return entry->second;
 }
 
-TemplateId OperatorTemplateStore::template_leaving_residual_stream() {
+TemplateId OperatorTemplateStore::template_handing_over_residual_stream() {
   if (hand_over_ < 0) hand_over_ = add(build_residual_hand_over_template(s_));
   return hand_over_;
 }
 
-TemplateId OperatorTemplateStore::template_picking_up_residual_stream() {
+TemplateId OperatorTemplateStore::template_receiving_residual_stream() {
   if (take_over_ < 0) take_over_ = add(build_residual_take_over(s_));
   return take_over_;
 }
@@ -395,7 +395,7 @@ void ModelChunkSequenceBuilder::append_source(TemplateSequence& sequence,
   if (from == ModelChunkConnection::kNone) return;
   TemplateSequenceItem item{.which = from == ModelChunkConnection::kMessage
                                          ? store_.receive(passing(sequence))
-                                         : store_.template_picking_up_residual_stream()};
+                                         : store_.template_receiving_residual_stream()};
   if (from == ModelChunkConnection::kSamePosition) item.units = {kResidualToNextChunkNumber};
   progress.source = append(sequence, std::move(item));
 }
@@ -407,7 +407,7 @@ void ModelChunkSequenceBuilder::append_target(TemplateSequence& sequence, std::i
   if (to == ModelChunkConnection::kNone) return;
   TemplateSequenceItem item{.which = to == ModelChunkConnection::kMessage
                                          ? store_.send(passing(sequence))
-                                         : store_.template_leaving_residual_stream(),
+                                         : store_.template_handing_over_residual_stream(),
                             .after = {source},
                             .inputs = {{source, 0}}};
   if (to == ModelChunkConnection::kSamePosition) item.units = {kResidualToNextChunkNumber};

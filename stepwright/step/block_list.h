@@ -45,7 +45,7 @@ class OperatorTemplateStore {
   /// Creates an empty store. `form` says whether backwards of layers are split into data and weight
   /// gradients. Backwards of the embedding (which has no data gradients), the head and multi-token
   /// layers (whose logits are too large to keep until later) are never split.
-  OperatorTemplateStore(const StepSizesAndChoices& setting, schedule::BackwardSplitting form)
+  OperatorTemplateStore(const StepBuildSettings& setting, schedule::BackwardSplitting form)
       : s_(setting), form_(form) {}
 
   /// Adds the templates of the token embedding. `at_end`: the pipeline position is the first of the
@@ -61,9 +61,9 @@ class OperatorTemplateStore {
   TemplateId send(schedule::Direction direction);
   TemplateId receive(schedule::Direction direction);
   /// Returns the template that leaves the residual stream for the next chunk on the same rank.
-  TemplateId template_leaving_residual_stream();
+  TemplateId template_handing_over_residual_stream();
   /// Returns the template that picks up the residual stream of the previous chunk on the same rank.
-  TemplateId template_picking_up_residual_stream();
+  TemplateId template_receiving_residual_stream();
   /// Returns the template that gathers a block's sharded parameters before a use; -1 if there is
   /// nothing to gather.
   TemplateId add_parameter_gather_template(const ShardingBuilder& sharding,
@@ -100,7 +100,7 @@ class OperatorTemplateStore {
   ModelBlock add(ModelBlockTemplatePair pair, schedule::BackwardSplitting form);
   ModelBlock head(ModelBlockTemplatePair pair);
   ModelBlock add_passes(const ModelBlockTemplatePair& pair);
-  const StepSizesAndChoices& s_;
+  const StepBuildSettings& s_;
   schedule::BackwardSplitting form_;
   std::vector<OperatorTemplate> templates_;
   std::map<std::pair<model::LayerClass, plan::LayerRecompute>, ModelBlock> layers_;

@@ -130,7 +130,7 @@ struct ActivationFunctionOperands {
 
 /// True if the activated gates of a gated MLP stay in memory until the backward, because no kernel
 /// fuses the activation with the multiplication by the gates.
-bool mlp_keeps_activated_gates(const StepSizesAndChoices& setting);
+bool mlp_keeps_activated_gates(const StepBuildSettings& setting);
 
 /// Appends an activation function with [rows, columns] results; a gated one reads twice as many.
 TensorId append_activation_function(ModelBlockBuildContext& e, TensorId x,

@@ -380,7 +380,7 @@ class ProgramBuilder {
   const plan::Job& job_;
   const plan::Plan plan_;
   plan::RankGrid grid_;
-  StepSizesAndChoices setting_;
+  StepBuildSettings setting_;
   ShardingBuilder sharding_;
   schedule::BackwardSplitting form_;
   OperatorTemplateStore store_;

@@ -24,7 +24,7 @@ Operator context_message(const ModelBlockBuildContext& e, OperatorKind kind, Pha
 /// Query-key pairs that the causal mask leaves between a rank's queries and the keys received from
 /// one other rank: half of all pairs of each document. Either all queries see half of the keys, or
 /// the later half of the queries sees all keys.
-double visiting_pairs(const StepSizesAndChoices& s) {
+double visiting_pairs(const StepBuildSettings& s) {
   const auto of = [&](double length) {
     const double local = length / static_cast<double>(s.context);
     return local * local / 2;
@@ -44,7 +44,7 @@ struct RingSteps {
 /// Zig-zag halves balance the causal work, so that every rank has the same share of the pairs in
 /// each step. The causal mask cuts only a rank's own keys: of received keys either all queries see
 /// half, or the later half of the queries sees all. Window masks cut every step.
-RingSteps ring_steps(const StepSizesAndChoices& s, const model::LayerClass& layer) {
+RingSteps ring_steps(const StepBuildSettings& s, const model::LayerClass& layer) {
   const std::int64_t length = s.local_length();
   const std::int64_t pairs = mean_sequence_query_key_pairs(s, layer) / s.context;
   if (layer.window > 0) {
@@ -79,7 +79,7 @@ TensorId exchange_out(ModelBlockBuildContext& e, TensorId from,
 /// Writes the three exchanges of queries, keys and values, one message each, to the layout split by
 /// heads or back.
 TensorId exchange_qkv(ModelBlockBuildContext& e, TensorId from, TensorId to, Phase phase) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const struct {
     LayerPart part;
     OperatorPurpose purpose;
@@ -98,12 +98,12 @@ TensorId exchange_qkv(ModelBlockBuildContext& e, TensorId from, TensorId to, Pha
   return to;
 }
 
-OperatorShape ulysses_shape(const StepSizesAndChoices& s, const model::LayerClass& layer) {
+OperatorShape ulysses_shape(const StepBuildSettings& s, const model::LayerClass& layer) {
   return attention_operator_shape(s, s.length, s.length, s.context,
                                   mean_sequence_query_key_pairs(s, layer));
 }
 
-OperatorShape gathered_shape(const StepSizesAndChoices& s, const model::LayerClass& layer) {
+OperatorShape gathered_shape(const StepBuildSettings& s, const model::LayerClass& layer) {
   return attention_operator_shape(s, s.local_length(), s.length, 1,
                                   mean_sequence_query_key_pairs(s, layer) / s.context);
 }
@@ -121,7 +121,7 @@ TensorId gather_key_values(ModelBlockBuildContext& e, TensorId qkv, Phase phase)
 }  // namespace
 
 TensorId ring_attention(ModelBlockBuildContext& e, TensorId qkv, const model::LayerClass& layer) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const RingSteps steps = ring_steps(s, layer);
   const TensorId out = create_activation_tensor(e, "attention.out", s.tokens,
                                                 s.heads() * s.model->value_head_elements());
@@ -146,7 +146,7 @@ TensorId ring_attention(ModelBlockBuildContext& e, TensorId qkv, const model::La
 
 TensorId ring_attention_backward(ModelBlockBuildContext& e, TensorId d_out,
                                  const model::LayerClass& layer) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const RingSteps steps = ring_steps(s, layer);
   const Phase phase = Phase::kDataGradient;
   const TensorId qkv = tensor_kept_by_forward(e, KeptTensorRole::kQkv);
@@ -183,7 +183,7 @@ TensorId ring_attention_backward(ModelBlockBuildContext& e, TensorId d_out,
 
 TensorId gathered_attention(ModelBlockBuildContext& e, TensorId qkv,
                             const model::LayerClass& layer) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const OperatorShape shape = gathered_shape(s, layer);
   const TensorId all = gather_key_values(e, qkv, e.forward);
   const TensorId out = create_activation_tensor(e, "attention.out", s.tokens,
@@ -197,7 +197,7 @@ TensorId gathered_attention(ModelBlockBuildContext& e, TensorId qkv,
 
 TensorId gathered_attention_backward(ModelBlockBuildContext& e, TensorId d_out,
                                      const model::LayerClass& layer) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = key_value_width(s);
   const std::int64_t rows = s.tokens * s.context;
@@ -223,7 +223,7 @@ TensorId gathered_attention_backward(ModelBlockBuildContext& e, TensorId d_out,
 
 TensorId ulysses_attention(ModelBlockBuildContext& e, TensorId qkv,
                            const model::LayerClass& layer) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const std::int64_t rows = s.tokens * s.context;
   const TensorId heads_qkv =
       create_activation_tensor(e, "heads", rows, query_key_value_width(s) / s.context);
@@ -237,7 +237,7 @@ TensorId ulysses_attention(ModelBlockBuildContext& e, TensorId qkv,
 
 TensorId ulysses_attention_backward(ModelBlockBuildContext& e, TensorId d_out,
                                     const model::LayerClass& layer) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = s.heads() * s.model->value_head_elements();
   const TensorId heads_qkv = tensor_kept_by_forward(e, KeptTensorRole::kHeadsQkv);

@@ -7,7 +7,7 @@
 
 namespace stepwright::step {
 
-std::int64_t loss_vocabulary_width(const StepSizesAndChoices& s) {
+std::int64_t loss_vocabulary_width(const StepBuildSettings& s) {
   return s.kernels.gathered_logits ? s.vocabulary * s.tensor : s.vocabulary;
 }
 
@@ -34,12 +34,12 @@ namespace {
 
 /// True for PyTorch's own loss over logits that are split by columns: DTensor handles each operator
 /// by itself, and a compiler does not fuse them (torch/distributed/tensor/parallel/loss.py).
-bool by_handlers(const StepSizesAndChoices& s) {
+bool by_handlers(const StepBuildSettings& s) {
   return s.kernels.plain_loss && s.tensor_parallel() && !s.kernels.gathered_logits;
 }
 
 /// True if the kernels of Megatron-Core work on a copy of the logits in fp32.
-bool is_native(const StepSizesAndChoices& s) {
+bool is_native(const StepBuildSettings& s) {
   return s.kernels.cross_entropy == plan::CrossEntropyKernel::kNative && !s.kernels.plain_loss;
 }
 
@@ -95,7 +95,7 @@ TensorId gather_logits(ModelBlockBuildContext& e, TensorId own) {
 }
 
 /// True if the loss is computed from a copy of the logits in fp32.
-bool is_plain(const StepSizesAndChoices& s) {
+bool is_plain(const StepBuildSettings& s) {
   const plan::FrameworkKernels& kernels = s.kernels;
   if (!kernels.plain_loss) return kernels.gathered_logits;
   return by_handlers(s) || !kernels.fused_loss();
@@ -106,7 +106,7 @@ bool is_plain(const StepSizesAndChoices& s) {
 /// (torch/distributed/pipelining/stage.py, fwd_cache). With a loss in chunks models output no
 /// logits, but a loss that also computes gradients in its forward holds the logits of one chunk
 /// meanwhile (torchtitan 0.3.0 torchtitan/components/loss.py, ChunkedLossWrapper).
-bool holds_result(const StepSizesAndChoices& s) {
+bool holds_result(const StepBuildSettings& s) {
   if (computes_loss_in_chunks(s)) {
     return s.kernels.plain_loss && s.kernels.loss_keeps == plan::LossSavedTensors::kGradients;
   }
@@ -145,7 +145,7 @@ TensorId wide_gradient(ModelBlockBuildContext& e) {
 
 }  // namespace
 
-bool computes_loss_in_chunks(const StepSizesAndChoices& s) {
+bool computes_loss_in_chunks(const StepBuildSettings& s) {
   return s.kernels.loss_chunks != 1 || s.kernels.loss_keeps != plan::LossSavedTensors::kLogits;
 }
 

@@ -9,7 +9,7 @@ namespace stepwright::step {
 
 /// True if the loss is computed for one chunk of tokens after the other, or keeps something other
 /// than its logits (such as their gradients) until the backward.
-bool computes_loss_in_chunks(const StepSizesAndChoices& s);
+bool computes_loss_in_chunks(const StepBuildSettings& s);
 
 /// Returns the number of tokens in the loss chunk that is being built; without chunks, all tokens
 /// of this rank.
@@ -22,7 +22,7 @@ TensorId create_loss_statistics_tensor(ModelBlockBuildContext& e, std::string_vi
 
 /// Returns the number of vocabulary entries over which this rank computes the loss: all entries if
 /// logits are gathered over the tensor ranks, else its own part.
-std::int64_t loss_vocabulary_width(const StepSizesAndChoices& s);
+std::int64_t loss_vocabulary_width(const StepBuildSettings& s);
 
 /// Creates a tensor of logits, [tokens of the loss chunk that is being built, width].
 TensorId logits_tensor(ModelBlockBuildContext& e, std::string_view name, DType dtype,

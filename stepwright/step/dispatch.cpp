@@ -10,18 +10,18 @@ namespace {
 
 /// True if the exchange itself sends each row only once to a rank, however many of its experts are
 /// there, and sums the results that come back (DeepEP, HybridEP).
-bool sends_once(const StepSizesAndChoices& s) {
+bool sends_once(const StepBuildSettings& s) {
   return s.expert > 1 && s.dispatcher == plan::TokenDispatcher::kOncePerNode;
 }
-bool exchanges(const StepSizesAndChoices& s) {
+bool exchanges(const StepBuildSettings& s) {
   return s.expert > 1 && s.dispatcher != plan::TokenDispatcher::kAllGather;
 }
-bool gathers(const StepSizesAndChoices& s) {
+bool gathers(const StepBuildSettings& s) {
   return s.dispatcher == plan::TokenDispatcher::kAllGather && sends_tokens_to_other_ranks(s);
 }
 
 /// Ranks over which routed rows are exchanged.
-std::int64_t members(const StepSizesAndChoices& s) { return s.expert * s.expert_tensor; }
+std::int64_t members(const StepBuildSettings& s) { return s.expert * s.expert_tensor; }
 
 TensorId routed_rows_tensor(ModelBlockBuildContext& e, std::string_view name, std::int64_t rows,
                             TensorPurpose kind = TensorPurpose::kActivation) {
@@ -132,7 +132,7 @@ TensorId exchanged_tensor(ModelBlockBuildContext& e, const ExpertExchange& j, st
 }
 
 TensorId exchange_with_experts(ModelBlockBuildContext& e, TensorId here, const ExpertExchange& j) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   if (!exchanges(s)) return here;
   const RoutedRowCounts count = routed_rows(s);
   const std::int64_t rows = j.weights ? count.copies : count.sent;
@@ -151,7 +151,7 @@ TensorId exchange_with_experts(ModelBlockBuildContext& e, TensorId here, const E
 
 /// Writes a message among the expert-tensor ranks, which share each expert.
 TensorId across_tensor(ModelBlockBuildContext& e, TensorId here, const ExpertExchange& j) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   if (s.expert_tensor == 1) return here;
   const RoutedRowCounts count = routed_rows(s);
   const std::int64_t rows = j.weights ? count.copies : count.sent;
@@ -210,7 +210,7 @@ TensorId gather_rows(ModelBlockBuildContext& e, TensorId own, const ExpertExchan
 ExpertExchangeTensors pick_gathered(ModelBlockBuildContext& e, TensorId rows,
                                     const ExpertExchangeTensors& own,
                                     const ExpertExchangeLabels& m) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const std::int64_t computed = routed_rows(s).computed;
   const TensorId sorted = routed_rows_tensor(e, "expert.rows", computed);
@@ -233,7 +233,7 @@ ExpertExchangeTensors pick_gathered(ModelBlockBuildContext& e, TensorId rows,
 /// back.
 TensorId gather_combine(ModelBlockBuildContext& e, TensorId computed,
                         const ExpertExchangeLabels& m) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const TensorId sums =
       create_activation_tensor(e, "partial_sums", all, s.model->expert_input_width());
@@ -271,7 +271,7 @@ TensorId unsort(ModelBlockBuildContext& e, TensorId computed, const ExpertExchan
 
 }  // namespace
 
-RoutedRowCounts routed_rows(const StepSizesAndChoices& s) {
+RoutedRowCounts routed_rows(const StepBuildSettings& s) {
   const std::int64_t top_k = s.model->experts->top_k;
   const auto copies = static_cast<std::int64_t>(
       std::ceil(static_cast<double>(s.rows * top_k) * s.capacity_row_share));
@@ -281,9 +281,9 @@ RoutedRowCounts routed_rows(const StepSizesAndChoices& s) {
   return {copies, sent, copies * s.expert_tensor};
 }
 
-bool sends_tokens_to_other_ranks(const StepSizesAndChoices& s) { return members(s) > 1; }
+bool sends_tokens_to_other_ranks(const StepBuildSettings& s) { return members(s) > 1; }
 
-bool routes_equal_rows_to_ranks(const StepSizesAndChoices& s) {
+bool routes_equal_rows_to_ranks(const StepBuildSettings& s) {
   if (!s.model->experts) return true;
   if (sends_once(s)) return false;
   const std::int64_t run = s.context > 1 ? s.length / (2 * s.context) : s.rows;
@@ -291,7 +291,7 @@ bool routes_equal_rows_to_ranks(const StepSizesAndChoices& s) {
 }
 
 void append_router_choice_messages(ModelBlockBuildContext& e, TensorId own_counts) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   e.kept.set(KeptTensorRole::kTokenCounts, own_counts);
   if (!sends_tokens_to_other_ranks(s)) return;
   const std::int64_t experts = s.model->experts->count;
@@ -366,7 +366,7 @@ TensorId places_at_experts(ModelBlockBuildContext& e) {
 
 TensorId append_gate_gradient_return_messages(ModelBlockBuildContext& e, TensorId weights,
                                               Phase phase) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   if (!gathers(s)) return exchange(e, weights, of_weights(phase, false));
   return send_whole(
       e, phase,

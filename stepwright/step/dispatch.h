@@ -14,15 +14,15 @@ struct RoutedRowCounts {
   std::int64_t sent = 0;
   std::int64_t computed = 0;  ///< Rows that the experts on this rank compute.
 };
-RoutedRowCounts routed_rows(const StepSizesAndChoices& s);
+RoutedRowCounts routed_rows(const StepBuildSettings& s);
 
 /// True if rows are sent to experts on other ranks. Gate weights are then sent too and applied at
 /// the experts; otherwise they are applied where the copies of a row are summed.
-bool sends_tokens_to_other_ranks(const StepSizesAndChoices& s);
+bool sends_tokens_to_other_ranks(const StepBuildSettings& s);
 
 /// True if every rank gets exactly the mean number of rows when routing is balanced: consecutive
 /// tokens of a rank spread evenly over the experts.
-bool routes_equal_rows_to_ranks(const StepSizesAndChoices& s);
+bool routes_equal_rows_to_ranks(const StepBuildSettings& s);
 
 /// Tensors of an exchange with experts: token rows, and the gate weight (or its gradient) of each
 /// copy of a row; -1: absent.

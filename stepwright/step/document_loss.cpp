@@ -30,12 +30,12 @@ constexpr double kUnpacked = 7;
 constexpr double kForwardMoves = 12;
 constexpr double kBackwardMoves = 6;
 
-double documents_of(const StepSizesAndChoices& s) {
+double documents_of(const StepBuildSettings& s) {
   const double each = s.documents.empty() ? 1 : packing::total_document_count(s.documents);
   return static_cast<double>(s.batch) * each;
 }
 
-std::int64_t messages_of(const StepSizesAndChoices& s) {
+std::int64_t messages_of(const StepBuildSettings& s) {
   return s.trains ? std::max<std::int64_t>(1, std::llround(documents_of(s))) : 1;
 }
 
@@ -48,12 +48,12 @@ Operator passes(const ModelBlockBuildContext& e, Phase phase, double moves, doub
   return op;
 }
 
-double forward_kernels(const StepSizesAndChoices& s) {
+double forward_kernels(const StepBuildSettings& s) {
   if (!s.trains) return kScores + kUnpacked * documents_of(s);
   return (kCuts + kScores + (s.policy_loss ? kPolicy : kLikelihood)) * documents_of(s);
 }
 
-double backward_kernels(const StepSizesAndChoices& s) {
+double backward_kernels(const StepBuildSettings& s) {
   return (kScoresBackward + (s.policy_loss ? kPolicyBackward : kLikelihoodBackward)) *
          documents_of(s);
 }

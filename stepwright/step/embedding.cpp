@@ -101,7 +101,7 @@ TensorId embed_part_backward(ModelBlockBuildContext& e) {
 
 }  // namespace
 
-ModelBlockTemplatePair build_embedding_templates(const StepSizesAndChoices& s, bool whole,
+ModelBlockTemplatePair build_embedding_templates(const StepBuildSettings& s, bool whole,
                                                  bool at_end) {
   const std::vector<RankLocalParameter> parameters = local_embedding_parameters(s, at_end);
   std::optional<ImageEncoderOperatorWriter> encoder;

@@ -10,11 +10,10 @@ namespace {
 
 /// The images of a micro-batch are concatenated into one sequence of patches, as variable-length
 /// kernels expect.
-StepSizesAndChoices tower_setting(const StepSizesAndChoices& s,
-                                  const model::ModelArchitecture& tower) {
+StepBuildSettings tower_setting(const StepBuildSettings& s, const model::ModelArchitecture& tower) {
   const model::ImageEncoder& encoder = *s.model->encoder;
   const double images = encoder.images * static_cast<double>(s.batch);
-  StepSizesAndChoices t = s;
+  StepBuildSettings t = s;
   t.model = &tower;
   t.batch = 1;
   t.context = t.tensor = t.expert = t.expert_tensor = 1;
@@ -31,7 +30,7 @@ StepSizesAndChoices tower_setting(const StepSizesAndChoices& s,
 
 }  // namespace
 
-ImageEncoderOperatorWriter::ImageEncoderOperatorWriter(const StepSizesAndChoices& s, bool whole)
+ImageEncoderOperatorWriter::ImageEncoderOperatorWriter(const StepBuildSettings& s, bool whole)
     : own_(s), tower_(model::encoder_tower_model(*s.model->encoder)), s_(tower_setting(s, tower_)) {
   const model::ImageEncoder& encoder = *s.model->encoder;
   tokens_ = std::max<std::int64_t>(

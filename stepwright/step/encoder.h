@@ -14,7 +14,7 @@ class ImageEncoderOperatorWriter {
  public:
   /// Prepares the layers of the image encoder. `whole`: they are fully recomputed, so that only
   /// their inputs are kept.
-  ImageEncoderOperatorWriter(const StepSizesAndChoices& s, bool whole);
+  ImageEncoderOperatorWriter(const StepBuildSettings& s, bool whole);
   ImageEncoderOperatorWriter(const ImageEncoderOperatorWriter&) = delete;
   ImageEncoderOperatorWriter& operator=(const ImageEncoderOperatorWriter&) = delete;
 
@@ -40,9 +40,9 @@ class ImageEncoderOperatorWriter {
   void copy_image_tokens_into_embeddings(ModelBlockBuildContext& e, Phase phase, TensorId from,
                                          TensorId to) const;
 
-  const StepSizesAndChoices& own_;
+  const StepBuildSettings& own_;
   model::ModelArchitecture tower_;
-  StepSizesAndChoices s_;  ///< Sizes of the image encoder, whose rows are patches of images.
+  StepBuildSettings s_;  ///< Sizes of the image encoder, whose rows are patches of images.
   std::int64_t tokens_ = 0;
   std::vector<LayerOperatorWriter> layers_;
   std::vector<KeptTensors> all_;

@@ -6,7 +6,7 @@ namespace stepwright::step {
 namespace {
 
 MatrixProduct expert_fc1(ModelBlockBuildContext& e) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const std::int64_t wide = s.model->experts->ffn / s.expert_tensor * (s.model->gated ? 2 : 1);
   return {.rows = routed_rows(s).computed,
           .inner = s.model->expert_input_width(),
@@ -17,7 +17,7 @@ MatrixProduct expert_fc1(ModelBlockBuildContext& e) {
 }
 
 MatrixProduct expert_fc2(ModelBlockBuildContext& e) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   return {.rows = routed_rows(s).computed,
           .inner = s.model->experts->ffn / s.expert_tensor,
           .columns = s.model->expert_input_width(),
@@ -27,13 +27,13 @@ MatrixProduct expert_fc2(ModelBlockBuildContext& e) {
 }
 
 /// Projection from the hidden size to the routed experts' narrower width, and back.
-MatrixProduct latent_in(const StepSizesAndChoices& s) {
+MatrixProduct latent_in(const StepBuildSettings& s) {
   return {.rows = s.rows,
           .inner = s.model->hidden,
           .columns = s.model->experts->latent,
           .part = LayerPart::kLatentIn};
 }
-MatrixProduct latent_out(const StepSizesAndChoices& s) {
+MatrixProduct latent_out(const StepBuildSettings& s) {
   return {.rows = s.rows,
           .inner = s.model->experts->latent,
           .columns = s.model->hidden,
@@ -70,7 +70,7 @@ TensorId through_biases(ModelBlockBuildContext& e, TensorId rows, Phase phase) {
 }
 
 /// True if activations of experts are weighted, and not the results of their second products.
-bool weighs_before(const StepSizesAndChoices& s) {
+bool weighs_before(const StepBuildSettings& s) {
   return s.kernels.expert_weights == plan::RouterWeightPlacement::kBefore;
 }
 
@@ -78,17 +78,17 @@ bool weighs_before(const StepSizesAndChoices& s) {
 /// the activations without weights too. Megatron-Core fuses the weights with gated activations
 /// alone (NVIDIA/Megatron-LM core 0.16 megatron/core/transformer/moe/experts.py,
 /// TEGroupedMLP.forward: bias_act_func).
-bool keeps_unweighted(const StepSizesAndChoices& s) {
+bool keeps_unweighted(const StepBuildSettings& s) {
   return weighs_before(s) && !(s.model->gated && s.kernels.fused_activation);
 }
 
 /// True if unfused kernels multiply results by their weights, row by row.
-bool weighs_rows(const StepSizesAndChoices& s) {
+bool weighs_rows(const StepBuildSettings& s) {
   return s.kernels.expert_weights == plan::RouterWeightPlacement::kAfterRows ||
          s.kernels.expert_weights == plan::RouterWeightPlacement::kAfterExact;
 }
 
-bool weighs_exactly(const StepSizesAndChoices& s) {
+bool weighs_exactly(const StepBuildSettings& s) {
   return s.kernels.expert_weights == plan::RouterWeightPlacement::kAfterExact;
 }
 
@@ -206,7 +206,7 @@ Operator weights_gradient(const ModelBlockBuildContext& e, std::int64_t rows) {
 }
 
 /// Product that gives one logit per row, whose sigmoid multiplies the shared experts' output.
-MatrixProduct shared_gate(const StepSizesAndChoices& s) {
+MatrixProduct shared_gate(const StepBuildSettings& s) {
   return {.rows = s.rows,
           .inner = s.model->hidden,
           .columns = 1,
@@ -299,7 +299,7 @@ class SharedBackward : private SharedExperts {
   static constexpr Phase kPhase = Phase::kDataGradient;
 
   TensorId enter() {
-    const StepSizesAndChoices& s = e_.s;
+    const StepBuildSettings& s = e_.s;
     TensorId d_shared = dy_;
     if (s.model->experts->shared_gate) {
       d_shared = create_activation_tensor(e_, "gradient", s.rows, s.model->hidden);

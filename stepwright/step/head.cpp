@@ -72,7 +72,7 @@ void defer_weights(ModelBlockTemplatePair& pair) {
 
 }  // namespace
 
-ModelBlockTemplatePair build_head_templates(const StepSizesAndChoices& s, bool own_table,
+ModelBlockTemplatePair build_head_templates(const StepBuildSettings& s, bool own_table,
                                             bool at_end) {
   const std::vector<RankLocalParameter> parameters = local_head_parameters(s, own_table, at_end);
   ParameterizedBlockTemplate forward(s, "head.forward", parameters);
@@ -112,16 +112,16 @@ ModelBlockTemplatePair build_head_templates(const StepSizesAndChoices& s, bool o
 
 namespace {
 
-bool scatters_pipeline(const StepSizesAndChoices& s) {
+bool scatters_pipeline(const StepBuildSettings& s) {
   return s.kernels.scattered_pipeline && s.tensor_parallel() && !s.sequence_parallel;
 }
 
-std::int64_t neighbour_elements(const StepSizesAndChoices& s) {
+std::int64_t neighbour_elements(const StepBuildSettings& s) {
   const std::int64_t whole = s.rows * s.model->hidden;
   return scatters_pipeline(s) ? ceil_divide(whole, s.tensor) : whole;
 }
 
-Operator pipeline_gather(const StepSizesAndChoices& s, schedule::Direction direction) {
+Operator pipeline_gather(const StepBuildSettings& s, schedule::Direction direction) {
   return {
       .kind = OperatorKind::kAllGather,
       .phase = direction == schedule::Direction::kForward ? Phase::kForward : Phase::kDataGradient,
@@ -132,7 +132,7 @@ Operator pipeline_gather(const StepSizesAndChoices& s, schedule::Direction direc
       .name = "pipeline.gather"};
 }
 
-Operator neighbour_message(const StepSizesAndChoices& s, OperatorKind kind,
+Operator neighbour_message(const StepBuildSettings& s, OperatorKind kind,
                            schedule::Direction direction) {
   const bool forward = direction == schedule::Direction::kForward;
   DeviceStream stream = forward ? DeviceStream::kPipelineForward : DeviceStream::kPipelineBackward;
@@ -149,7 +149,7 @@ Operator neighbour_message(const StepSizesAndChoices& s, OperatorKind kind,
 
 }  // namespace
 
-OperatorTemplate build_pipeline_send_template(const StepSizesAndChoices& s,
+OperatorTemplate build_pipeline_send_template(const StepBuildSettings& s,
                                               schedule::Direction direction) {
   OperatorTemplateBuilder builder("send", {});
   const TensorId x = builder.add_input_tensor(residual_tensor(s, "residual"));
@@ -157,8 +157,7 @@ OperatorTemplate build_pipeline_send_template(const StepSizesAndChoices& s,
   return std::move(builder.piece());
 }
 
-OperatorTemplate build_pipeline_receive(const StepSizesAndChoices& s,
-                                        schedule::Direction direction) {
+OperatorTemplate build_pipeline_receive(const StepBuildSettings& s, schedule::Direction direction) {
   OperatorTemplateBuilder builder("receive", {});
   const TensorId x = builder.tensor(residual_tensor(s, "residual"));
   if (scatters_pipeline(s)) {
@@ -175,13 +174,13 @@ OperatorTemplate build_pipeline_receive(const StepSizesAndChoices& s,
   return std::move(builder.piece());
 }
 
-OperatorTemplate build_residual_hand_over_template(const StepSizesAndChoices& s) {
+OperatorTemplate build_residual_hand_over_template(const StepBuildSettings& s) {
   OperatorTemplateBuilder builder("hand_over", {});
   builder.piece().saved.push_back(builder.add_input_tensor(residual_tensor(s, "residual")));
   return std::move(builder.piece());
 }
 
-OperatorTemplate build_residual_take_over(const StepSizesAndChoices& s) {
+OperatorTemplate build_residual_take_over(const StepBuildSettings& s) {
   OperatorTemplateBuilder builder("take_over", {});
   const TensorId x = builder.tensor(residual_tensor(s, "residual"));
   builder.piece().restored.push_back(x);

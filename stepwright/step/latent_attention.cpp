@@ -18,25 +18,25 @@ struct LatentSizes {
   std::int64_t query_rank, kv_rank, rope, query_width, kv_width;
 };
 
-LatentSizes sizes(const StepSizesAndChoices& s) {
+LatentSizes sizes(const StepBuildSettings& s) {
   const model::LatentAttention& latent = *s.model->latent;
   return {latent.query_rank, latent.kv_rank, latent.rope_head_dim, s.heads() * s.model->head_dim,
           s.heads() * (latent.nope_head_dim + latent.value_head_dim)};
 }
 
-MatrixProduct query_down(const StepSizesAndChoices& s) {
+MatrixProduct query_down(const StepBuildSettings& s) {
   return {s.rows, s.model->hidden, sizes(s).query_rank, LayerPart::kQueryDown};
 }
-MatrixProduct query_up(const StepSizesAndChoices& s) {
+MatrixProduct query_up(const StepBuildSettings& s) {
   return {s.tokens, sizes(s).query_rank, sizes(s).query_width, LayerPart::kQueryUp};
 }
-MatrixProduct query_direct(const StepSizesAndChoices& s) {
+MatrixProduct query_direct(const StepBuildSettings& s) {
   return {s.tokens, s.model->hidden, sizes(s).query_width, LayerPart::kQuery};
 }
-MatrixProduct key_value_down(const StepSizesAndChoices& s) {
+MatrixProduct key_value_down(const StepBuildSettings& s) {
   return {s.rows, s.model->hidden, sizes(s).kv_rank + sizes(s).rope, LayerPart::kKeyValueDown};
 }
-MatrixProduct key_value_up(const StepSizesAndChoices& s) {
+MatrixProduct key_value_up(const StepBuildSettings& s) {
   return {s.tokens, sizes(s).kv_rank, sizes(s).kv_width, LayerPart::kKeyValueUp};
 }
 
@@ -44,15 +44,15 @@ constexpr NormTensorNames kIndexNorm{KeptTensorRole::kIndexKeyInput,
                                      KeptTensorRole::kIndexStatistics, LayerPart::kIndexNorm,
                                      KeptTensorRole::kIndexCopies};
 
-MatrixProduct index_query(const StepSizesAndChoices& s) {
+MatrixProduct index_query(const StepBuildSettings& s) {
   const model::LatentAttention& latent = *s.model->latent;
   return {s.tokens, latent.query_rank, latent.index_heads * latent.index_head_dim,
           LayerPart::kIndexQuery};
 }
-MatrixProduct index_key(const StepSizesAndChoices& s) {
+MatrixProduct index_key(const StepBuildSettings& s) {
   return {s.tokens, s.model->hidden, s.model->latent->index_head_dim, LayerPart::kIndexKey};
 }
-MatrixProduct index_weights(const StepSizesAndChoices& s) {
+MatrixProduct index_weights(const StepBuildSettings& s) {
   return {s.tokens, s.model->hidden, s.model->latent->index_heads, LayerPart::kIndexWeights};
 }
 

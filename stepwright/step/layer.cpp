@@ -338,7 +338,7 @@ void leave_out(ModelBlockTemplatePair& pair, const model::LayerClass& layer,
 
 }  // namespace
 
-ModelBlockTemplatePair build_layer_templates(const StepSizesAndChoices& s, model::LayerClass layer,
+ModelBlockTemplatePair build_layer_templates(const StepBuildSettings& s, model::LayerClass layer,
                                              const plan::LayerRecompute& recompute) {
   const std::vector<RankLocalParameter> parameters = local_layer_parameters(s, layer);
   LayerOperatorWriter writer(layer, recompute);

@@ -21,7 +21,7 @@ MatrixProduct head_product(const ModelBlockBuildContext& e) {
 
 /// Returns the chunks of tokens; if they cannot all be equal, the first ones have one token more
 /// (torch.tensor_split).
-std::vector<IndexRange> chunks_of(const StepSizesAndChoices& s) {
+std::vector<IndexRange> chunks_of(const StepBuildSettings& s) {
   const std::int64_t count = loss_token_chunk_count(s);
   std::vector<IndexRange> chunks;
   for (std::int64_t i = 0, first = 0; i < count; ++i) {
@@ -286,7 +286,7 @@ bool keeps_logits(const ModelBlockBuildContext& e) {
 }
 
 /// True if logits are never written whole.
-bool keeps_sums(const StepSizesAndChoices& s) {
+bool keeps_sums(const StepBuildSettings& s) {
   return s.kernels.loss_keeps == plan::LossSavedTensors::kSums ||
          s.kernels.loss_keeps == plan::LossSavedTensors::kTiles;
 }
@@ -396,7 +396,7 @@ void append_head_weight_gradient(ModelBlockBuildContext& e) {
   append_matrix_product_weight_gradient(e, dy, x, p);
 }
 
-std::int64_t loss_token_chunk_count(const StepSizesAndChoices& s) {
+std::int64_t loss_token_chunk_count(const StepBuildSettings& s) {
   const std::int64_t said = s.kernels.loss_chunks;
   if (keeps_sums(s)) return 1;
   if (said > 0) return std::min(said, s.tokens);

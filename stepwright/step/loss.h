@@ -12,7 +12,7 @@ namespace stepwright::step {
 /// make the logits of one chunk no larger than the rows of all tokens (linkedin/Liger-Kernel
 /// src/liger_kernel/ops/fused_linear_cross_entropy.py): with the vocabulary V on this rank and h
 /// columns, chunks of tokens / ceil(V / h), rounded up to a power of two.
-std::int64_t loss_token_chunk_count(const StepSizesAndChoices& s);
+std::int64_t loss_token_chunk_count(const StepBuildSettings& s);
 
 /// Appends the head's matrix product and its loss, from normed rows [tokens, hidden]. Returns the
 /// tensors that each chunk of the loss keeps for the backward (empty if the loss is computed in one

@@ -3,14 +3,14 @@
 namespace stepwright::step {
 namespace {
 
-MatrixProduct fc1(const StepSizesAndChoices& s, const MlpOperatorNames& role) {
+MatrixProduct fc1(const StepBuildSettings& s, const MlpOperatorNames& role) {
   const std::int64_t halves = s.model->gated ? 2 : 1;
   MatrixProduct product{s.tokens, s.model->hidden, role.ffn / s.tensor * halves, role.fc1};
   if (!s.kernels.fused_gate) product.parts = halves;
   return product;
 }
 
-MatrixProduct fc2(const StepSizesAndChoices& s, const MlpOperatorNames& role) {
+MatrixProduct fc2(const StepBuildSettings& s, const MlpOperatorNames& role) {
   return {s.tokens, role.ffn / s.tensor, s.model->hidden, role.fc2};
 }
 
@@ -47,7 +47,7 @@ OperatorPurpose purpose_of(const ActivationFunctionOperands& beside) {
 
 }  // namespace
 
-bool mlp_keeps_activated_gates(const StepSizesAndChoices& setting) {
+bool mlp_keeps_activated_gates(const StepBuildSettings& setting) {
   const plan::FrameworkKernels& kernels = setting.kernels;
   return setting.model->gated && !(kernels.fused_norm && kernels.fused_activation);
 }

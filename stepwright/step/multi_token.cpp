@@ -19,15 +19,15 @@ constexpr NormTensorNames kAheadNorm{KeptTensorRole::kFinalInput, KeptTensorRole
                                      LayerPart::kMultiTokenFinalNorm,
                                      KeptTensorRole::kFinalNormCopies};
 
-model::LayerClass class_of_modules(const StepSizesAndChoices& s) {
+model::LayerClass class_of_modules(const StepBuildSettings& s) {
   return s.model->layer_class(s.model->layers - 1);
 }
 
-ActivationMatrixSize rows_of(const StepSizesAndChoices& s) { return {s.rows, s.model->hidden}; }
+ActivationMatrixSize rows_of(const StepBuildSettings& s) { return {s.rows, s.model->hidden}; }
 
 /// Projection whose columns are split over tensor ranks and then gathered (Megatron-Core
 /// transformer/multi_token_prediction.py, `eh_proj`).
-MatrixProduct projection(const StepSizesAndChoices& s) {
+MatrixProduct projection(const StepBuildSettings& s) {
   return {s.tokens, 2 * s.model->hidden, s.model->hidden / s.tensor,
           LayerPart::kMultiTokenProjection};
 }
@@ -101,7 +101,7 @@ TensorId entry_backward(ModelBlockBuildContext& e, TensorId dy) {
 
 }  // namespace
 
-ModelBlockTemplatePair build_multi_token_layer_templates(const StepSizesAndChoices& s,
+ModelBlockTemplatePair build_multi_token_layer_templates(const StepBuildSettings& s,
                                                          std::int64_t depth, bool own_table,
                                                          const plan::LayerRecompute& recompute) {
   const std::vector<RankLocalParameter> parameters =

@@ -62,7 +62,7 @@ std::int64_t optimizer_moment_bytes(plan::Optimizer optimizer, const plan::State
   const std::int64_t alone = share.elements - matrices;
   const auto bytes = [&](std::int64_t elements, bool of_matrix) {
     return bytes_of_centibits(
-        elements, plan::optimizer_moment_centibits_per_element(traits, types, of_matrix));
+        elements, plan::optimizer_moment_hundredth_bits_per_element(traits, types, of_matrix));
   };
   return bytes(alone, false) + bytes(matrices, true) +
          plan::moment_sum_or_scale_bytes(types) * share.numbers;

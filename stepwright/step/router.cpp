@@ -3,7 +3,7 @@
 namespace stepwright::step {
 namespace {
 
-MatrixProduct router(const StepSizesAndChoices& s) {
+MatrixProduct router(const StepBuildSettings& s) {
   return {.rows = s.rows,
           .inner = s.model->hidden,
           .columns = s.model->experts->count,
@@ -24,7 +24,7 @@ Operator top_k(const ModelBlockBuildContext& e, Phase phase) {
 }  // namespace
 
 RouterResult append_router(ModelBlockBuildContext& e, TensorId normed) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const model::MixtureOfExperts& experts = *s.model->experts;
   const TensorId logits = append_matrix_product(e, normed, router(s));
   const TensorId probabilities =
@@ -41,7 +41,7 @@ RouterResult append_router(ModelBlockBuildContext& e, TensorId normed) {
 }
 
 TensorId append_router_backward(ModelBlockBuildContext& e, TensorId d_weights) {
-  const StepSizesAndChoices& s = e.s;
+  const StepBuildSettings& s = e.s;
   const TensorId d_logits =
       create_activation_tensor(e, "gradient", s.rows, s.model->experts->count);
   e.out.add(top_k(e, Phase::kDataGradient),

@@ -18,7 +18,7 @@
 namespace stepwright::step {
 namespace {
 
-RankLocalParameter localize(const model::ModelParameter& whole, const StepSizesAndChoices& s) {
+RankLocalParameter localize(const model::ModelParameter& whole, const StepBuildSettings& s) {
   RankLocalParameter local{
       .name = whole.name,
       .rows = whole.rows,
@@ -47,7 +47,7 @@ RankLocalParameter localize(const model::ModelParameter& whole, const StepSizesA
 
 /// Returns a table or bias that is also listed by the other end of the model under another name;
 /// `whole.columns` is its width, and its rows are the vocabulary.
-RankLocalParameter shared_table(const StepSizesAndChoices& s, model::ModelParameter whole,
+RankLocalParameter shared_table(const StepBuildSettings& s, model::ModelParameter whole,
                                 bool borrowed) {
   whole.rows = s.model->vocabulary;
   whole.split = model::TensorParallelSplit::kVocabulary;
@@ -62,7 +62,7 @@ RankLocalParameter shared_table(const StepSizesAndChoices& s, model::ModelParame
 }
 
 std::vector<RankLocalParameter> localize(const std::vector<model::ModelParameter>& whole,
-                                         const StepSizesAndChoices& s) {
+                                         const StepBuildSettings& s) {
   std::vector<RankLocalParameter> local;
   local.reserve(whole.size());
   for (const model::ModelParameter& parameter : whole) {
@@ -72,7 +72,7 @@ std::vector<RankLocalParameter> localize(const std::vector<model::ModelParameter
 }
 
 /// Number of storage-type elements with the same bytes as a parameter.
-std::int64_t stored_elements(const StepSizesAndChoices& s, const RankLocalParameter& parameter) {
+std::int64_t stored_elements(const StepBuildSettings& s, const RankLocalParameter& parameter) {
   if (!parameter.narrow) return parameter.padded_element_count_per_tensor_rank();
   return ceil_divide(bytes_of_elements(s.base, parameter.padded_element_count_per_tensor_rank()),
                      bytes_of_elements(s.storage, 1));
@@ -88,7 +88,7 @@ bool scales_waves(const model::ModelArchitecture& model) {
 }
 
 /// Makes a single data-parallel rank gather and reduce as several ranks do, if its framework does.
-void set_single_rank_groups(StepSizesAndChoices& s, const plan::Plan& plan,
+void set_single_rank_groups(StepBuildSettings& s, const plan::Plan& plan,
                             const plan::WordSet& apart) {
   if (plan.parallel.data > 1 || s.dense_blocks > 1) return;
   if (!apart[static_cast<std::size_t>(plan::UnfusedWork::kSingleRankGroups)]) return;
@@ -99,7 +99,7 @@ void set_single_rank_groups(StepSizesAndChoices& s, const plan::Plan& plan,
 /// True if a copy of FlashAttention's result in another order differs from the result and is kept:
 /// a single sequence has one order, gates copy the result themselves, and narrow products keep a
 /// narrow copy.
-bool keeps_two_results(const StepSizesAndChoices& s) {
+bool keeps_two_results(const StepBuildSettings& s) {
   using enum cluster::AttentionKernel;
   const cluster::AttentionKernel kernel = s.kernels.attention;
   const bool flash = kernel == kFlash1 || kernel == kFlash2 || kernel == kFlash3;
@@ -111,7 +111,7 @@ bool keeps_two_results(const StepSizesAndChoices& s) {
 /// expert's row count on the host, which a CUDA graph of a whole step cannot wait for; with such a
 /// graph, Transformer Engine fuses the experts with their biases (NVIDIA/Megatron-LM pull request
 /// 4636).
-void set_apart(StepSizesAndChoices& s, const plan::Job& job, const plan::Plan& plan) {
+void set_apart(StepBuildSettings& s, const plan::Job& job, const plan::Plan& plan) {
   const bool biases = job.model.experts && job.model.experts->bias;
   const bool scales = scales_waves(job.model);
   // A batch of one sequence is gathered along its positions without a copy, and a compiler fuses
@@ -166,9 +166,9 @@ DType data_type_of_statistics(DType precision) {
   return plan::parameter_storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
 }
 
-StepSizesAndChoices make_setting(const plan::Job& job, const plan::Plan& plan,
-                                 RepresentativeMicroBatch size) {
-  StepSizesAndChoices s;
+StepBuildSettings make_setting(const plan::Job& job, const plan::Plan& plan,
+                               RepresentativeMicroBatch size) {
+  StepBuildSettings s;
   s.model = &job.model;
   s.batch = plan.micro_batch;
   s.length = job.documents ? padded_sequence_tokens(job, plan, size) : job.length;
@@ -223,7 +223,7 @@ StepSizesAndChoices make_setting(const plan::Job& job, const plan::Plan& plan,
   return s;
 }
 
-std::vector<RankLocalParameter> local_layer_parameters(const StepSizesAndChoices& setting,
+std::vector<RankLocalParameter> local_layer_parameters(const StepBuildSettings& setting,
                                                        model::LayerClass layer) {
   return localize(model::layer_parameters(*setting.model, layer), setting);
 }
@@ -240,7 +240,7 @@ void keep_tables(std::vector<model::ModelParameter>& parameters) {
 
 }  // namespace
 
-std::vector<RankLocalParameter> local_embedding_parameters(const StepSizesAndChoices& setting,
+std::vector<RankLocalParameter> local_embedding_parameters(const StepBuildSettings& setting,
                                                            bool at_end) {
   std::vector<model::ModelParameter> parameters = model::embedding_parameters(*setting.model);
   std::ranges::copy(model::encoder_parameters(*setting.model), std::back_inserter(parameters));
@@ -248,7 +248,7 @@ std::vector<RankLocalParameter> local_embedding_parameters(const StepSizesAndCho
   return localize(parameters, setting);
 }
 
-std::vector<RankLocalParameter> local_head_parameters(const StepSizesAndChoices& setting,
+std::vector<RankLocalParameter> local_head_parameters(const StepBuildSettings& setting,
                                                       bool own_table, bool at_end) {
   std::vector<model::ModelParameter> parameters = model::head_parameters(*setting.model);
   if (!at_end) keep_tables(parameters);
@@ -262,7 +262,7 @@ std::vector<RankLocalParameter> local_head_parameters(const StepSizesAndChoices&
   return local;
 }
 
-std::vector<RankLocalParameter> local_multi_token_parameters(const StepSizesAndChoices& setting,
+std::vector<RankLocalParameter> local_multi_token_parameters(const StepBuildSettings& setting,
                                                              std::int64_t depth, bool own_table) {
   std::vector<RankLocalParameter> local =
       localize(model::multi_token_module_parameters(*setting.model), setting);
@@ -297,7 +297,7 @@ ModelBlockParameterCounts& ModelBlockParameterCounts::add(const ModelBlockParame
   return *this;
 }
 
-ModelBlockParameterCounts unit_size(const StepSizesAndChoices& setting,
+ModelBlockParameterCounts unit_size(const StepBuildSettings& setting,
                                     const std::vector<RankLocalParameter>& parameters) {
   ModelBlockParameterCounts size;
   const bool acts_on_matrices =
@@ -334,7 +334,7 @@ model::LayerGradientFlow head_gradients(const model::ModelArchitecture& model) {
   return ends ? model::LayerGradientFlow::kEnds : model::LayerGradientFlow::kThrough;
 }
 
-TemplateTensor gathered_parameter_tensor(const StepSizesAndChoices& s,
+TemplateTensor gathered_parameter_tensor(const StepBuildSettings& s,
                                          const ModelBlockParameterCounts& unit) {
   const std::int64_t elements =
       (s.gather_dense ? unit.dense + unit.borrowed + unit.frozen_dense + unit.frozen_borrowed : 0) +
@@ -345,7 +345,7 @@ TemplateTensor gathered_parameter_tensor(const StepSizesAndChoices& s,
           .extents = {elements, 1, 1}};
 }
 
-TemplateTensor block_gradient_tensor(const StepSizesAndChoices& s,
+TemplateTensor block_gradient_tensor(const StepBuildSettings& s,
                                      const ModelBlockParameterCounts& unit) {
   const std::int64_t elements =
       (s.reduce_dense ? unit.dense + unit.borrowed : 0) + (s.reduce_expert ? unit.expert : 0);

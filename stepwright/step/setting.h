@@ -11,7 +11,7 @@ namespace stepwright::step {
 
 /// Sizes and choices of one rank, which result from applying the plan to the model; all functions
 /// that build a step's operators read them. "Rows" are tokens of one micro-batch.
-struct StepSizesAndChoices {
+struct StepBuildSettings {
   const model::ModelArchitecture* model = nullptr;
   std::int64_t batch = 1;   ///< Number of sequences in a micro-batch.
   std::int64_t length = 0;  ///< Tokens of a whole sequence, over all context-parallel ranks.
@@ -143,17 +143,16 @@ struct StepSizesAndChoices {
 
 /// Returns the index of the part of the vocabulary that the rank with the coordinates `place`
 /// holds.
-inline std::int64_t vocabulary_shard_index(const StepSizesAndChoices& s,
+inline std::int64_t vocabulary_shard_index(const StepBuildSettings& s,
                                            const plan::RankCoordinates& place) {
   return (s.spread > 1 ? place.pipeline * s.tensor : 0) + place.tensor;
 }
 /// True if each rank has only a part of the vocabulary, because tensor ranks or pipeline positions
 /// split it.
-inline bool splits_vocabulary(const StepSizesAndChoices& s) { return s.tensor * s.spread > 1; }
+inline bool splits_vocabulary(const StepBuildSettings& s) { return s.tensor * s.spread > 1; }
 
-StepSizesAndChoices make_setting(
-    const plan::Job& job, const plan::Plan& plan,
-    RepresentativeMicroBatch size = RepresentativeMicroBatch::kLargest);
+StepBuildSettings make_setting(const plan::Job& job, const plan::Plan& plan,
+                               RepresentativeMicroBatch size = RepresentativeMicroBatch::kLargest);
 /// Returns the type of statistics, losses and norms for a job's precision: fp64 if activations are
 /// fp64, else fp32.
 DType data_type_of_statistics(DType precision);
@@ -166,23 +165,23 @@ inline bool shares_embedding_table(const model::ModelArchitecture& model) {
 
 /// Returns the parameters of a layer as this rank holds them: split by tensor and expert
 /// parallelism, before data-parallel sharding.
-std::vector<RankLocalParameter> local_layer_parameters(const StepSizesAndChoices& setting,
+std::vector<RankLocalParameter> local_layer_parameters(const StepBuildSettings& setting,
                                                        model::LayerClass layer);
 /// Returns the parameters of the embedding on this rank. `at_end`: its pipeline position is the
 /// first of the model; false: a position that holds only a part of the vocabulary table.
-std::vector<RankLocalParameter> local_embedding_parameters(const StepSizesAndChoices& setting,
+std::vector<RankLocalParameter> local_embedding_parameters(const StepBuildSettings& setting,
                                                            bool at_end = true);
 /// Returns the parameters of the head on this rank. `own_table`: with tied tables, this rank holds
 /// its own copy because the embedding is on another rank; false: it borrows the embedding's.
 /// `at_end`: its pipeline position is the last of the model; false: a position that holds only a
 /// part of the table.
-std::vector<RankLocalParameter> local_head_parameters(const StepSizesAndChoices& setting,
+std::vector<RankLocalParameter> local_head_parameters(const StepBuildSettings& setting,
                                                       bool own_table, bool at_end = true);
 
 /// Returns the parameters of the multi-token prediction layer `depth` (0-based), with the tables
 /// that it uses. `own_table`: the first such layer holds a copy of the embedding, which is on
 /// another rank, and the others borrow that copy; false: all borrow.
-std::vector<RankLocalParameter> local_multi_token_parameters(const StepSizesAndChoices& setting,
+std::vector<RankLocalParameter> local_multi_token_parameters(const StepBuildSettings& setting,
                                                              std::int64_t depth, bool own_table);
 
 /// Number of parameter elements of one block (layer, embedding, head) on one rank before
@@ -227,7 +226,7 @@ struct ModelBlockParameterCounts {
   ModelBlockParameterCounts& add(const ModelBlockParameterCounts& other, std::int64_t count);
   auto operator<=>(const ModelBlockParameterCounts&) const = default;
 };
-ModelBlockParameterCounts unit_size(const StepSizesAndChoices& setting,
+ModelBlockParameterCounts unit_size(const StepBuildSettings& setting,
                                     const std::vector<RankLocalParameter>& parameters);
 
 /// Returns how far the gradient of the loss must go through the embedding, given frozen weights.
@@ -237,10 +236,10 @@ model::LayerGradientFlow head_gradients(const model::ModelArchitecture& model);
 
 /// Returns the tensor into which a block's sharded parameters are gathered; no elements if the rank
 /// holds them whole.
-TemplateTensor gathered_parameter_tensor(const StepSizesAndChoices& setting,
+TemplateTensor gathered_parameter_tensor(const StepBuildSettings& setting,
                                          const ModelBlockParameterCounts& unit);
 /// Returns the tensor of a block's gradients before their data-parallel reduction.
-TemplateTensor block_gradient_tensor(const StepSizesAndChoices& setting,
+TemplateTensor block_gradient_tensor(const StepBuildSettings& setting,
                                      const ModelBlockParameterCounts& unit);
 
 }  // namespace stepwright::step

@@ -30,7 +30,7 @@ Mark mark_of(DataParallelMessageMoment moment) {
 
 }  // namespace
 
-ShardingBuilder::ShardingBuilder(const StepSizesAndChoices& setting, const plan::Plan& plan,
+ShardingBuilder::ShardingBuilder(const StepBuildSettings& setting, const plan::Plan& plan,
                                  const plan::RankGrid& grid, const plan::Job& job)
     : s_(setting),
       plan_(plan),

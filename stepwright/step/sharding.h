@@ -26,7 +26,7 @@ struct GradientReduction {
 class ShardingBuilder {
  public:
   /// Keeps references to `setting`, `plan` and `job`, which must outlive the builder.
-  ShardingBuilder(const StepSizesAndChoices& setting, const plan::Plan& plan,
+  ShardingBuilder(const StepBuildSettings& setting, const plan::Plan& plan,
                   const plan::RankGrid& grid, const plan::Job& job);
 
   /// True if every use of parameters needs a gather over ranks or a fetch from host memory.
@@ -105,7 +105,7 @@ class ShardingBuilder {
   void append_state_host_copy(MessageTemplateBuilder& out, const ModelBlockParameterCounts& size,
                               DataParallelMessageMoment moment, DeviceStream stream) const;
 
-  const StepSizesAndChoices& s_;
+  const StepBuildSettings& s_;
   const plan::Plan& plan_;
   const plan::Job& job_;
   ShardingGroups dense_;

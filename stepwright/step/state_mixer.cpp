@@ -24,7 +24,7 @@ struct Sizes {
   OperatorShape scan;
 };
 
-Sizes sizes(const StepSizesAndChoices& s, model::TokenMixer kind) {
+Sizes sizes(const StepBuildSettings& s, model::TokenMixer kind) {
   const model::RecurrentMixer& m = *s.model->state_mixer;
   const model::RecurrentMixerWidths whole = model::state_widths(m, kind);
   const std::int64_t ranks = s.tensor * s.context;
@@ -41,23 +41,23 @@ Sizes sizes(const StepSizesAndChoices& s, model::TokenMixer kind) {
                    .value_dim = m.head_dim}};
 }
 
-MatrixProduct in_product(const StepSizesAndChoices& s, model::TokenMixer kind) {
+MatrixProduct in_product(const StepBuildSettings& s, model::TokenMixer kind) {
   return {s.tokens, s.model->hidden, sizes(s, kind).widths.in, LayerPart::kMixerIn};
 }
 
-MatrixProduct out_product(const StepSizesAndChoices& s, model::TokenMixer kind) {
+MatrixProduct out_product(const StepBuildSettings& s, model::TokenMixer kind) {
   return {s.tokens, sizes(s, kind).widths.out, s.model->hidden, LayerPart::kMixerOut};
 }
 
 /// Product that computes Mamba's selection (low-rank step sizes, B and C) from the convolution's
 /// result.
-MatrixProduct select_product(const StepSizesAndChoices& s, model::TokenMixer kind) {
+MatrixProduct select_product(const StepBuildSettings& s, model::TokenMixer kind) {
   const model::RecurrentMixer& m = *s.model->state_mixer;
   const Sizes z = sizes(s, kind);
   return {z.rows, z.widths.convolution / z.cut, m.step_rank + 2 * m.state, LayerPart::kMixerSelect};
 }
 
-MatrixProduct step_product(const StepSizesAndChoices& s, model::TokenMixer kind) {
+MatrixProduct step_product(const StepBuildSettings& s, model::TokenMixer kind) {
   const Sizes z = sizes(s, kind);
   return {z.rows, s.model->state_mixer->step_rank, z.widths.convolution / z.cut,
           LayerPart::kMixerStep};

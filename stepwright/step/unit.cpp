@@ -4,7 +4,7 @@
 
 namespace stepwright::step {
 
-ParameterizedBlockTemplate::ParameterizedBlockTemplate(const StepSizesAndChoices& setting,
+ParameterizedBlockTemplate::ParameterizedBlockTemplate(const StepBuildSettings& setting,
                                                        std::string name,
                                                        std::vector<RankLocalParameter> local)
     : s(setting), builder(std::move(name), std::move(local), setting.busiest) {
@@ -22,7 +22,7 @@ void ParameterizedBlockTemplate::output_block_gradient_tensor() {
   if (gradients >= 0) builder.output(gradients);
 }
 
-TemplateTensor residual_tensor(const StepSizesAndChoices& setting, std::string_view name) {
+TemplateTensor residual_tensor(const StepBuildSettings& setting, std::string_view name) {
   return {
       .name = name, .dtype = setting.storage, .extents = {setting.rows, setting.model->hidden, 1}};
 }

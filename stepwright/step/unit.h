@@ -11,7 +11,7 @@ namespace stepwright::step {
 /// data-parallel sharding adds: gathered parameters (an input) and gradients before their reduction
 /// (an output).
 struct ParameterizedBlockTemplate {
-  ParameterizedBlockTemplate(const StepSizesAndChoices& setting, std::string name,
+  ParameterizedBlockTemplate(const StepBuildSettings& setting, std::string name,
                              std::vector<RankLocalParameter> local);
 
   /// Creates the tensor of the block's gradients in a backward whose gradients are reduced;
@@ -20,7 +20,7 @@ struct ParameterizedBlockTemplate {
   void create_block_gradient_tensor();
   void output_block_gradient_tensor();
 
-  const StepSizesAndChoices& s;
+  const StepBuildSettings& s;
   OperatorTemplateBuilder builder;
   TensorId parameters = -1;
   TensorId gradients = -1;
@@ -28,6 +28,6 @@ struct ParameterizedBlockTemplate {
 
 /// Returns the description of the residual stream's tensor between blocks on one rank: [rows,
 /// hidden].
-TemplateTensor residual_tensor(const StepSizesAndChoices& setting, std::string_view name);
+TemplateTensor residual_tensor(const StepBuildSettings& setting, std::string_view name);
 
 }  // namespace stepwright::step

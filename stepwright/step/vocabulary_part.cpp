@@ -12,7 +12,7 @@ struct PartLoss {
   TensorId target = -1;
 };
 
-bool in_place(const StepSizesAndChoices& s) {
+bool in_place(const StepBuildSettings& s) {
   return s.kernels.fused_loss() && s.model->logit_cap == 0;
 }
 

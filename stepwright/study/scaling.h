@@ -72,7 +72,7 @@ struct CollectiveScalingPoint {
 /// The result of a study of how the time of collectives grows with the number of nodes.
 struct CollectiveScalingStudy {
   cluster::Cluster cluster;          ///< The cluster with the most nodes in the study.
-  collective::GroupLinkRates links;  ///< Links between all ranks of `cluster`.
+  collective::GroupLinkRates links;  ///< Rates of the links between all ranks.
   /// Times, sorted by operation, then buffer size, then number of nodes.
   std::vector<CollectiveScalingPoint> points;
 

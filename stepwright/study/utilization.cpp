@@ -39,7 +39,7 @@ bool is_attention(step::OperatorKind kind) {
 LayerEffort layer_effort(const plan::PlannedJob& planned) {
   const plan::Job& job = planned.job;
   const cost::CostModel cost(job);
-  const step::StepSizesAndChoices setting = step::make_setting(job, planned.plan);
+  const step::StepBuildSettings setting = step::make_setting(job, planned.plan);
   const step::ModelBlockTemplatePair layer = step::build_layer_templates(
       setting, job.model.layer_class(job.model.layers - 1), plan::kNoRecompute);
   LayerEffort effort;

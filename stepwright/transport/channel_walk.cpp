@@ -97,11 +97,11 @@ std::unique_ptr<MessageTransfer> CollectiveChannelRunner::start(
   if (collective::sends(step)) {
     return run_.transport.start_send(
         channel_.lane, step.peer,
-        memory.pieces_to_read(step.source, step.pieces).subspan(part.offset, part.bytes));
+        memory.readable_piece_bytes(step.source, step.pieces).subspan(part.offset, part.bytes));
   }
   std::span<std::byte> target(part.staged, part.bytes);
   if (part.staged == nullptr) {
-    target = memory.pieces_to_write(step.target, step.pieces).subspan(part.offset, part.bytes);
+    target = memory.writable_piece_bytes(step.target, step.pieces).subspan(part.offset, part.bytes);
   }
   return run_.transport.start_receive(channel_.lane, step.peer, target);
 }
@@ -112,8 +112,9 @@ bool CollectiveChannelRunner::clashes(const collective::CollectiveScheduleStep& 
 }
 
 void CollectiveChannelRunner::apply_own(const collective::CollectiveScheduleStep& step) {
-  const std::span<std::byte> target = run_.memory.pieces_to_write(step.target, step.pieces);
-  const std::span<const std::byte> source = run_.memory.pieces_to_read(step.source, step.pieces);
+  const std::span<std::byte> target = run_.memory.writable_piece_bytes(step.target, step.pieces);
+  const std::span<const std::byte> source =
+      run_.memory.readable_piece_bytes(step.source, step.pieces);
   // nothing to copy: the caller gathers in place
   if (target.empty() || target.data() == source.data()) return;
   if (step.kind == collective::CollectiveStepOperation::kCopy) {
@@ -132,9 +133,10 @@ void CollectiveChannelRunner::finish_first() {
     run_.state.wait_for_steps(part.waits);
     combine_elements(
         run_.reduction,
-        run_.memory.pieces_to_write(step.target, step.pieces).subspan(part.offset, part.bytes),
+        run_.memory.writable_piece_bytes(step.target, step.pieces).subspan(part.offset, part.bytes),
         {part.staged, part.bytes},
-        run_.memory.pieces_to_read(step.source, step.pieces).subspan(part.offset, part.bytes));
+        run_.memory.readable_piece_bytes(step.source, step.pieces)
+            .subspan(part.offset, part.bytes));
   }
   if (part.last) run_.state.mark_step_done(index_);
 }

@@ -17,8 +17,8 @@ struct RankCollectiveBuffers {
   std::int64_t piece_bytes = 0;
 
   /// Returns the bytes of `pieces` pieces, to be read, starting at the buffer and piece of `run`.
-  [[nodiscard]] std::span<const std::byte> pieces_to_read(collective::PieceRunStart run,
-                                                          std::int32_t pieces) const {
+  [[nodiscard]] std::span<const std::byte> readable_piece_bytes(collective::PieceRunStart run,
+                                                                std::int32_t pieces) const {
     switch (run.buffer) {
       case collective::RankBufferKind::kOutput: return cut<const std::byte>(output, run, pieces);
       case collective::RankBufferKind::kScratch: return cut<const std::byte>(scratch, run, pieces);
@@ -27,8 +27,8 @@ struct RankCollectiveBuffers {
   }
   /// Returns the bytes of `pieces` pieces of the output or scratch buffer, to be written, starting
   /// at `run`.
-  [[nodiscard]] std::span<std::byte> pieces_to_write(collective::PieceRunStart run,
-                                                     std::int32_t pieces) const {
+  [[nodiscard]] std::span<std::byte> writable_piece_bytes(collective::PieceRunStart run,
+                                                          std::int32_t pieces) const {
     return cut(run.buffer == collective::RankBufferKind::kOutput ? output : scratch, run, pieces);
   }
 

@@ -86,7 +86,7 @@ class BestPlanCandidates {
   /// The key above which no candidate is kept: the limit that was set, or the threshold of the list
   /// into which this one will be merged.
   double limit_;
-  double best_;  ///< The least key offered so far.
+  double best_;  ///< Least key (price or memory) of all plans offered so far.
   /// Step time in seconds of a plan that is known to fit, if the plans with the least keys did not
   /// fit; else 0.
   double fitting_s_;

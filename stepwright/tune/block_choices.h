@@ -25,9 +25,9 @@ struct ModelBlockChoice {
   /// computation. Only such choices count for shardings that have no parameters to gather.
   bool first_without_parameters = true;
   plan::FrameworkSupport::FrameworkPropertyCoupling joint;
-  /// One set (as bits) of lines of the framework's rule file for each kind of overlap that the
-  /// choice gives up though its degrees allow it: the lines that forbid this overlap. If no line of
-  /// a set applies, a choice with more overlap is better.
+  /// For each kind of overlap that the choice leaves off although its degrees allow this overlap:
+  /// the lines of the framework's rule file that forbid it, as a set of bits. If no line of one of
+  /// these sets applies to a plan, a choice with more overlap is better.
   std::vector<std::uint64_t> spares;
 
   /// True if the choice gives up a kind of overlap without need: none of the lines of the

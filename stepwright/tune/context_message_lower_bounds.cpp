@@ -41,7 +41,7 @@ std::vector<ContextParallelMessageSeconds> ContextParallelMessageBounds::build(p
   plan.sequence_parallel = false;
   plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   plan.overlap = plan::OverlapFlags{.context = plan.overlap.context};
-  const step::StepSizesAndChoices setting =
+  const step::StepBuildSettings setting =
       step::make_setting(job_, plan, step::RepresentativeMicroBatch::kLeast);
   const simulate::Layouts layouts =
       cost::rank_group_network_layouts(job_.cluster, plan::RankGrid(plan));

@@ -7,7 +7,7 @@
 
 namespace stepwright::tune {
 
-void select_plan_as_best(TuneResult& result, std::size_t place, std::size_t top) {
+void move_plan_to_first_place(TuneResult& result, std::size_t place, std::size_t top) {
   std::vector<TunedPlan>& all = result.simulated;
   const double before_s = result.plans.front().step_time_s;
   const auto first = all.begin();

@@ -46,7 +46,7 @@ inline constexpr double kLowerBoundRoundingShare = 1e-9;
 /// Keys (prices, or memory) of plans that are known before a search begins, which limit the search
 /// from its start.
 struct KnownPlanKeys {
-  double best = std::numeric_limits<double>::infinity();  ///< The least known key.
+  double best = std::numeric_limits<double>::infinity();  ///< Least key of the known plans.
   /// The known key above which no plan needs to be kept.
   double last = std::numeric_limits<double>::infinity();
   double fitting_s = 0;  ///< Step time in seconds of a plan that is known to fit; 0: none is known.

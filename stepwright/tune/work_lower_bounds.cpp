@@ -188,9 +188,10 @@ WorkLowerBounds::LayerComputeSeconds WorkLowerBounds::seconds(
   return sum;
 }
 
-WorkLowerBounds::LayerClassWork WorkLowerBounds::class_work(
-    const step::StepSizesAndChoices& setting, model::LayerClass which,
-    const simulate::Layouts& layouts, bool any_expert) {
+WorkLowerBounds::LayerClassWork WorkLowerBounds::class_work(const step::StepBuildSettings& setting,
+                                                            model::LayerClass which,
+                                                            const simulate::Layouts& layouts,
+                                                            bool any_expert) {
   const step::ModelBlockTemplatePair whole =
       step::build_layer_templates(setting, which, plan::kWholeRecompute);
   const step::ModelBlockTemplatePair none =
@@ -223,7 +224,7 @@ void WorkLowerBounds::add_class(LeastPlanWork& work, const LayerClassWork& of_cl
 /// Returns the least bytes that a layer of a class keeps with each of `kBoundedRecomputes`;
 /// gathered inputs do not count. `known`: its forward templates that recompute nothing and
 /// everything.
-std::array<double, 3> WorkLowerBounds::retained_bytes(step::StepSizesAndChoices setting,
+std::array<double, 3> WorkLowerBounds::retained_bytes(step::StepBuildSettings setting,
                                                       model::LayerClass which,
                                                       const LayerForwardTemplates& known) const {
   const bool gathers = setting.sequence_parallel && setting.keep_gathered;
@@ -243,7 +244,7 @@ std::array<double, 3> WorkLowerBounds::retained_bytes(step::StepSizesAndChoices 
 }
 
 const WorkLowerBounds::DenseWork& WorkLowerBounds::dense_work(
-    const plan::Plan& plan, const step::StepSizesAndChoices& setting,
+    const plan::Plan& plan, const step::StepBuildSettings& setting,
     const simulate::Layouts& layouts) {
   DenseWorkKey key{plan.parallel.tensor, plan.parallel.context, plan.micro_batch,
                    plan.sequence_parallel, plan.overlap};
@@ -260,7 +261,7 @@ const WorkLowerBounds::DenseWork& WorkLowerBounds::dense_work(
 }
 
 LeastPlanWork WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
-  step::StepSizesAndChoices setting =
+  step::StepBuildSettings setting =
       step::make_setting(job_, plan, step::RepresentativeMicroBatch::kLeast);
   // Flags without effect in this plan may have one in other plans that share the answer.
   setting.overlap = plan.overlap;

@@ -191,11 +191,11 @@ class WorkLowerBounds {
     std::map<model::LayerClass, LayerClassWork> layers;
     double head_s = 0;
   };
-  const DenseWork& dense_work(const plan::Plan& plan, const step::StepSizesAndChoices& setting,
+  const DenseWork& dense_work(const plan::Plan& plan, const step::StepBuildSettings& setting,
                               const simulate::Layouts& layouts);
   /// Adds a layer class to a work. `retained`: whether its kept bytes count for each recomputation.
   static void add_class(LeastPlanWork& work, const LayerClassWork& of_class, bool retained);
-  [[nodiscard]] LayerClassWork class_work(const step::StepSizesAndChoices& setting,
+  [[nodiscard]] LayerClassWork class_work(const step::StepBuildSettings& setting,
                                           model::LayerClass which, const simulate::Layouts& layouts,
                                           bool any_expert);
   /// Forward templates of one layer: `none` recomputes nothing, `whole` recomputes the whole layer.
@@ -203,7 +203,7 @@ class WorkLowerBounds {
     const step::OperatorTemplate* none;
     const step::OperatorTemplate* whole;
   };
-  [[nodiscard]] std::array<double, 3> retained_bytes(step::StepSizesAndChoices setting,
+  [[nodiscard]] std::array<double, 3> retained_bytes(step::StepBuildSettings setting,
                                                      model::LayerClass which,
                                                      const LayerForwardTemplates& known) const;
   [[nodiscard]] LayerComputeSeconds seconds(const step::ModelBlockTemplatePair& pair,

@@ -84,7 +84,7 @@ TEST(Accelerate, ReadsMegatronInsideIt) {
 
 TEST(Accelerate, CompilersAndAutocastAreLeftOutUnlessTheyAreOff) {
   const auto matters = [](const ImportReport& report, std::string_view name) {
-    return std::ranges::any_of(report.not_read, [&](const UnexpressedSetting& one) {
+    return std::ranges::any_of(report.not_read, [&](const SettingNotInPlan& one) {
       return one.name == name && one.matters == SettingImpact::kYes;
     });
   };
@@ -166,8 +166,8 @@ TEST(Accelerate, LayersThatNothingWrapsAreSaid) {
     return launched({launch("FSDP", "fsdp_config: {" + section + "}\n")}).report.not_read;
   };
   const auto said = testing::Contains(
-      testing::AllOf(testing::Field(&UnexpressedSetting::name, "fsdp_config.fsdp_auto_wrap_policy"),
-                     testing::Field(&UnexpressedSetting::matters, SettingImpact::kYes)));
+      testing::AllOf(testing::Field(&SettingNotInPlan::name, "fsdp_config.fsdp_auto_wrap_policy"),
+                     testing::Field(&SettingNotInPlan::matters, SettingImpact::kYes)));
   EXPECT_THAT(unread("sharding_strategy: FULL_SHARD"), said);
   EXPECT_THAT(unread("fsdp_sharding_strategy: 1, fsdp_auto_wrap_policy: NO_WRAP"), said);
   EXPECT_THAT(unread("fsdp_sharding_strategy: 1, fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP"),

@@ -215,7 +215,7 @@ TEST(AdaptersOfFiles, ExpressionsMatchWholeNames) {
                        "\n",
                        &report),
             these({kQuery, kValue}));
-  EXPECT_TRUE(std::ranges::any_of(report.not_read, [](const UnexpressedSetting& one) {
+  EXPECT_TRUE(std::ranges::any_of(report.not_read, [](const SettingNotInPlan& one) {
     return one.why == "that some layers have no adapters";
   }));
   EXPECT_THROW(targets_by("Qwen/Qwen3-8B", "lora_target_modules: 'model.visual.*'\n"), Error);

@@ -105,14 +105,14 @@ TEST(MegatronBridgeFields, KeepTheirNamesAndLines) {
   EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ImportedSetting::name, "mixed_precision.fp8"),
                                                Field(&ImportedSetting::line, 14))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnexpressedSetting::name, "model.our_own"),
-                             Field(&UnexpressedSetting::matters, SettingImpact::kMaybe))));
+              Contains(AllOf(Field(&SettingNotInPlan::name, "model.our_own"),
+                             Field(&SettingNotInPlan::matters, SettingImpact::kMaybe))));
   EXPECT_THAT(
       plan.report.not_read,
-      Contains(AllOf(Field(&UnexpressedSetting::name, "model.use_fused_weighted_squared_relu"),
-                     Field(&UnexpressedSetting::matters, SettingImpact::kYes))));
+      Contains(AllOf(Field(&SettingNotInPlan::name, "model.use_fused_weighted_squared_relu"),
+                     Field(&SettingNotInPlan::matters, SettingImpact::kYes))));
   EXPECT_THAT(plan.report.not_read,
-              Not(Contains(Field(&UnexpressedSetting::name, "train.train_iters"))));
+              Not(Contains(Field(&SettingNotInPlan::name, "train.train_iters"))));
 }
 
 // The form of NVIDIA-NeMo/Megatron-Bridge
@@ -144,11 +144,11 @@ TEST(MegatronBridgeFields, OverridesGoOverARecipe) {
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
   EXPECT_GT(plan.planned.plan.offload.optimizer, 0);
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnexpressedSetting::name, "recipe"),
-                             Field(&UnexpressedSetting::matters, SettingImpact::kYes))));
+              Contains(AllOf(Field(&SettingNotInPlan::name, "recipe"),
+                             Field(&SettingNotInPlan::matters, SettingImpact::kYes))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnexpressedSetting::name, "optimizer.lr"),
-                             Field(&UnexpressedSetting::matters, SettingImpact::kNo))));
+              Contains(AllOf(Field(&SettingNotInPlan::name, "optimizer.lr"),
+                             Field(&SettingNotInPlan::matters, SettingImpact::kNo))));
   given.model = "qwen3-30b-a3b";
   given.settings = {"model.expert_model_parallel_size=4"};
   EXPECT_EQ(import_plan_files("", {&file, 1}, given).planned.plan.parallel.expert, 4);

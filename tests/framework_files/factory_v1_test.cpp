@@ -70,7 +70,7 @@ TEST(LlamaFactoryV1, SharesItsModelByFsdp2) {
   EXPECT_EQ(plan.accumulate, DType::kFp32);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(plan::sharding_letters(plan.sharding), "GGG");
-  for (const UnexpressedSetting& one : imported.report.not_read) {
+  for (const SettingNotInPlan& one : imported.report.not_read) {
     if (one.name == "kernel_config.include_kernels") continue;
     EXPECT_EQ(one.matters, SettingImpact::kNo) << one.name;
   }

@@ -111,7 +111,7 @@ bool is_expected_refusal(const FieldCase& one, const std::string& message) {
 void expect_report(const FieldCase& one, const ImportedPlan& imported) {
   for (const auto& [name, matters] : one.not_read) {
     const auto& not_read = imported.report.not_read;
-    const auto listed = std::ranges::find(not_read, name, &UnexpressedSetting::name);
+    const auto listed = std::ranges::find(not_read, name, &SettingNotInPlan::name);
     const bool there = listed != not_read.end();
     EXPECT_EQ(there ? name_of(kSettingImpactNames, listed->matters) : "absent", matters) << name;
   }

@@ -68,7 +68,7 @@ std::string refused(const std::string& text) {
 }
 
 std::string left_out_of(const ImportedPlan& plan, std::string_view name) {
-  for (const UnexpressedSetting& one : plan.report.not_read) {
+  for (const SettingNotInPlan& one : plan.report.not_read) {
     if (one.name == name && one.matters == SettingImpact::kYes) return one.why;
   }
   return "";

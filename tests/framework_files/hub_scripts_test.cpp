@@ -105,7 +105,7 @@ TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
   EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "GGG");
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(plan.report.not_read, lists("max_length", SettingImpact::kYes));
-  for (const UnexpressedSetting& one : plan.report.not_read) {
+  for (const SettingNotInPlan& one : plan.report.not_read) {
     EXPECT_THAT(one.name, testing::Not(HasSubstr("activate")));
   }
   EXPECT_THAT(refusal_with({script, kSftStages}),
@@ -171,12 +171,12 @@ TEST(TrainerScript, ValuesThatItLeavesOpenAreListed) {
   const ImportedPlan plan = read_with({script, kSftStages, kSftSettings});
   EXPECT_EQ(plan.planned.job.sequences, 2 * 8 * 8);
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnexpressedSetting::name, "--gradient_accumulation_steps"),
-                             Field(&UnexpressedSetting::why, HasSubstr("--set STEPS=VALUE")))));
+              Contains(AllOf(Field(&SettingNotInPlan::name, "--gradient_accumulation_steps"),
+                             Field(&SettingNotInPlan::why, HasSubstr("--set STEPS=VALUE")))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnexpressedSetting::name, "--num_machines"),
-                             Field(&UnexpressedSetting::matters, SettingImpact::kYes),
-                             Field(&UnexpressedSetting::why, HasSubstr("--set COUNT=VALUE")))));
+              Contains(AllOf(Field(&SettingNotInPlan::name, "--num_machines"),
+                             Field(&SettingNotInPlan::matters, SettingImpact::kYes),
+                             Field(&SettingNotInPlan::why, HasSubstr("--set COUNT=VALUE")))));
 }
 
 TEST(TrainerScript, AccelerateIsAlsoJson) {

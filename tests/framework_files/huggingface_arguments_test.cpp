@@ -117,7 +117,7 @@ launch_scripts::SourceFile arguments_with(const std::string& lines) {
 }
 
 std::string unread_why(const ImportReport& report, const std::string& name) {
-  for (const UnexpressedSetting& one : report.not_read) {
+  for (const SettingNotInPlan& one : report.not_read) {
     if (one.name == name && one.matters == SettingImpact::kYes) return one.why;
   }
   return "";

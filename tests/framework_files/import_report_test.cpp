@@ -30,9 +30,9 @@ ImportedPlan imported(const std::string& text, UserFacts given = {}) {
 }
 
 auto unread(const std::string& name, SettingImpact matters, const std::string& why) {
-  return Contains(AllOf(Field(&UnexpressedSetting::name, name),
-                        Field(&UnexpressedSetting::matters, matters),
-                        Field(&UnexpressedSetting::why, HasSubstr(why))));
+  return Contains(AllOf(Field(&SettingNotInPlan::name, name),
+                        Field(&SettingNotInPlan::matters, matters),
+                        Field(&SettingNotInPlan::why, HasSubstr(why))));
 }
 
 TEST(ImportReport, SaysWhatWasReadWhereAndWhatFor) {
@@ -62,7 +62,7 @@ TEST(ImportReport, GuessesAtTheFirstUnknownNamesAlone) {
   text.pop_back();
   for (int i = 0; i < 200; ++i) text += " --num-layerz" + std::to_string(i % 10) + " 1";
   const ImportReport report = imported(text + "\n").report;
-  const auto guessed = std::ranges::count_if(report.not_read, [](const UnexpressedSetting& one) {
+  const auto guessed = std::ranges::count_if(report.not_read, [](const SettingNotInPlan& one) {
     return one.why.starts_with("did you mean");
   });
   EXPECT_GT(guessed, 50);
@@ -135,7 +135,7 @@ TEST(ImportReport, TheContentSaysWhoseAFileIs) {
 TEST(ImportReport, EchoesNoControlCharacters) {
   const ImportReport report =
       imported(std::string(kOddScript) + "--own-\x1b[31m \"\xe2\x80\xae\"\n").report;
-  for (const UnexpressedSetting& one : report.not_read) {
+  for (const SettingNotInPlan& one : report.not_read) {
     EXPECT_EQ((one.name + one.value).find('\x1b'), std::string::npos);
     EXPECT_EQ((one.name + one.value).find("\xe2\x80\xae"), std::string::npos);
   }

@@ -18,8 +18,8 @@ inline ImportedPlan import_text(const std::string& target, const std::string& na
 
 /// Matches a report that lists a setting as not read, and whether it matters.
 inline auto lists(const std::string& name, SettingImpact matters) {
-  return testing::Contains(testing::AllOf(testing::Field(&UnexpressedSetting::name, name),
-                                          testing::Field(&UnexpressedSetting::matters, matters)));
+  return testing::Contains(testing::AllOf(testing::Field(&SettingNotInPlan::name, name),
+                                          testing::Field(&SettingNotInPlan::matters, matters)));
 }
 
 /// Matches a report in which a setting was used for a field.

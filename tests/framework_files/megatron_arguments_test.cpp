@@ -79,7 +79,7 @@ std::string refusal_of(const std::string& text, std::vector<std::string> setting
 
 auto unread(const std::string& name, SettingImpact matters) {
   return Contains(
-      AllOf(Field(&UnexpressedSetting::name, name), Field(&UnexpressedSetting::matters, matters)));
+      AllOf(Field(&SettingNotInPlan::name, name), Field(&SettingNotInPlan::matters, matters)));
 }
 
 TEST(MegatronImport, AVocabularyPaddedToABuiltInModelIsThatModel) {
@@ -108,8 +108,8 @@ TEST(MegatronArguments, AreMatchedAsArgparseDoes) {
   EXPECT_EQ(plan.planned.plan.parallel.pipeline, 2);
   EXPECT_TRUE(plan.planned.plan.sequence_parallel);
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnexpressedSetting::name, "--iterations-to-skip"),
-                             Field(&UnexpressedSetting::value, "-5 -7"))));
+              Contains(AllOf(Field(&SettingNotInPlan::name, "--iterations-to-skip"),
+                             Field(&SettingNotInPlan::value, "-5 -7"))));
   EXPECT_THAT(plan.report.not_read, unread("--no-rope-fusion", SettingImpact::kYes));
 }
 
@@ -172,12 +172,12 @@ TEST(MegatronArguments, UnknownOnesAreListedWithTheNearest) {
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 1);
   EXPECT_THAT(
       plan.report.not_read,
-      Contains(AllOf(Field(&UnexpressedSetting::name, "--tensor_model_parallel_size"),
-                     Field(&UnexpressedSetting::matters, SettingImpact::kYes),
-                     Field(&UnexpressedSetting::why, HasSubstr("--tensor-model-parallel-size")))));
+      Contains(AllOf(Field(&SettingNotInPlan::name, "--tensor_model_parallel_size"),
+                     Field(&SettingNotInPlan::matters, SettingImpact::kYes),
+                     Field(&SettingNotInPlan::why, HasSubstr("--tensor-model-parallel-size")))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnexpressedSetting::name, "--inference"),
-                             Field(&UnexpressedSetting::why, HasSubstr("could be --inference-")))));
+              Contains(AllOf(Field(&SettingNotInPlan::name, "--inference"),
+                             Field(&SettingNotInPlan::why, HasSubstr("could be --inference-")))));
 }
 
 TEST(MegatronArguments, NeedTheirValues) {
@@ -352,7 +352,7 @@ TEST(MegatronArguments, ReadsWhatForksSayInWordsOfTheirOwn) {
   EXPECT_EQ(experts.shared_ffn, 1024);
   EXPECT_THAT(plan.report.read, Contains(Field(&ImportedSetting::name, "--n-shared-experts")));
   const auto listed = [&](const std::string& name, SettingImpact matters) {
-    return std::ranges::any_of(plan.report.not_read, [&](const UnexpressedSetting& one) {
+    return std::ranges::any_of(plan.report.not_read, [&](const SettingNotInPlan& one) {
       return one.name == name && one.matters == matters;
     });
   };

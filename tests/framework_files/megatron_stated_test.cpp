@@ -149,8 +149,8 @@ TEST_TYPE: regular
   EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ImportedSetting::name, "--num-layers"),
                                                Field(&ImportedSetting::line, 5))));
   EXPECT_THAT(plan.report.not_read,
-              Contains(AllOf(Field(&UnexpressedSetting::name, "NCCL_ALGO"),
-                             Field(&UnexpressedSetting::matters, SettingImpact::kYes))));
+              Contains(AllOf(Field(&SettingNotInPlan::name, "NCCL_ALGO"),
+                             Field(&SettingNotInPlan::matters, SettingImpact::kYes))));
 }
 
 TEST(StatedMegatronArguments, ABlockWithoutThemIsRefused) {

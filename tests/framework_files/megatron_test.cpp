@@ -251,7 +251,7 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   ImportReport report;
   read_megatron({&file, 1}, UserFacts{.cluster = "dgx-h100"}, std::move(draft), report);
   EXPECT_THAT(report.not_read,
-              testing::Contains(testing::Field(&UnexpressedSetting::why,
+              testing::Contains(testing::Field(&SettingNotInPlan::why,
                                                testing::HasSubstr("before that of the loss"))));
   EXPECT_EQ(read(layout_script("Et*22|t*21|t*21|t*16L")).job.model.extra_predicted_tokens(), 0);
 }
@@ -280,9 +280,9 @@ TEST(Megatron, AHeadThatDefersSomeMicroBatchesIsTakenForOneThatDefersNone) {
   ImportReport report;
   draft = read_megatron({&file, 1}, UserFacts{.cluster = "dgx-h100"}, std::move(draft), report);
   EXPECT_FALSE(draft.plan.overlap.defer_embedding_gradient);
-  EXPECT_THAT(report.not_read, testing::Contains(testing::Field(
-                                   &UnexpressedSetting::why,
-                                   testing::HasSubstr("the first 50 micro-batches wait"))));
+  EXPECT_THAT(report.not_read,
+              testing::Contains(testing::Field(
+                  &SettingNotInPlan::why, testing::HasSubstr("the first 50 micro-batches wait"))));
 }
 
 TEST(Megatron, DefersAHeadWhereMegatronDoes) {

@@ -322,12 +322,12 @@ TEST(Verl, ConditionsThatDecideANameChangeNoFigure) {
     script.insert(script.find("python3"), "M=$(date +%s)\nX=2\nif [[ $M != *7* ]]; then X=4; fi\n");
     script.replace(script.find("$@"), 2, setting + "=$X");
     const ImportedPlan read = import_text("", "run.sh", script, {.cluster = "dgx-h100"});
-    const auto found = std::ranges::find_if(
-        read.report.not_read,
-        [](const UnexpressedSetting& one) { return one.name.find("*7*") != std::string::npos; });
-    return found == read.report.not_read.end() ? UnexpressedSetting() : *found;
+    const auto found = std::ranges::find_if(read.report.not_read, [](const SettingNotInPlan& one) {
+      return one.name.find("*7*") != std::string::npos;
+    });
+    return found == read.report.not_read.end() ? SettingNotInPlan() : *found;
   };
-  const UnexpressedSetting name = decided("trainer.experiment_name");
+  const SettingNotInPlan name = decided("trainer.experiment_name");
   EXPECT_EQ(name.matters, SettingImpact::kNo);
   EXPECT_THAT(name.why, HasSubstr("trainer.experiment_name"));
   EXPECT_EQ(decided("actor_rollout_ref.rollout.n").matters, SettingImpact::kMaybe);

@@ -56,9 +56,9 @@ std::string import_refusal(const std::vector<std::pair<std::string, std::string>
 }
 
 auto not_read(const std::string& name, SettingImpact matters, const std::string& why) {
-  return Contains(AllOf(Field(&UnexpressedSetting::name, name),
-                        Field(&UnexpressedSetting::matters, matters),
-                        Field(&UnexpressedSetting::why, HasSubstr(why))));
+  return Contains(AllOf(Field(&SettingNotInPlan::name, name),
+                        Field(&SettingNotInPlan::matters, matters),
+                        Field(&SettingNotInPlan::why, HasSubstr(why))));
 }
 
 constexpr const char* kOpenScript = R"(#!/bin/bash
@@ -91,7 +91,7 @@ TEST(Started, AnOpenConditionIsListedWithWhatHangsOnIt) {
               not_read("[ -n \"$WANDB\" ]", SettingImpact::kNo, "--wandb-project x"));
   EXPECT_THAT(plan.report.not_read, not_read("$EXTRA_ARGS", SettingImpact::kMaybe, "arguments"));
   EXPECT_THAT(plan.report.not_read,
-              Not(Contains(Field(&UnexpressedSetting::name, HasSubstr("pretrain_gpt.py")))));
+              Not(Contains(Field(&SettingNotInPlan::name, HasSubstr("pretrain_gpt.py")))));
 }
 
 TEST(Started, AnEmptyDefaultIsForTheEnvironmentToSay) {
@@ -287,7 +287,7 @@ TEST(Started, TheEnvironmentIsNotedAndChoosesTheKernelOfAttention) {
               not_read("NCCL_ALGO", SettingImpact::kYes, "NCCL chooses by itself"));
   EXPECT_THAT(ring.report.not_read, not_read("NCCL_DEBUG", SettingImpact::kNo, ""));
   EXPECT_THAT(ring.report.not_read, not_read("NCCL_NEW", SettingImpact::kMaybe, ""));
-  EXPECT_THAT(ring.report.not_read, Not(Contains(Field(&UnexpressedSetting::name, "HOME"))));
+  EXPECT_THAT(ring.report.not_read, Not(Contains(Field(&SettingNotInPlan::name, "HOME"))));
   const auto kernel = [&](const std::string& variables) {
     return with_variables(variables).planned.job.kernels.attention;
   };

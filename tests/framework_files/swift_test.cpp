@@ -63,7 +63,7 @@ TEST(Swift, CountsTheProcessesOfATorchrunInAContainer) {
                "/opt/bin/torchrun --standalone --nproc_per_node=4 /opt/bin/swift");
   const ImportedPlan plan = swift_of(text);
   EXPECT_EQ(plan.planned.job.cluster.devices(), 4);
-  EXPECT_TRUE(std::ranges::none_of(plan.report.not_read, [](const UnexpressedSetting& one) {
+  EXPECT_TRUE(std::ranges::none_of(plan.report.not_read, [](const SettingNotInPlan& one) {
     return one.name == "nproc_per_node" || one.name == "env";
   }));
 }
@@ -119,7 +119,7 @@ TEST(Swift, PoliciesUnderMegatronAddTheCompletionToTheLength) {
   EXPECT_EQ(made.planned.job.length, 4096 + 1024);
   EXPECT_EQ(made.planned.job.sequences, 64);
   EXPECT_EQ(made.planned.job.method.kind, plan::TrainingMethodKind::kGrpo);
-  EXPECT_EQ(std::ranges::count(made.report.not_read, true, &UnexpressedSetting::is_unknown_setting),
+  EXPECT_EQ(std::ranges::count(made.report.not_read, true, &SettingNotInPlan::is_unknown_setting),
             0);
 }
 
@@ -146,7 +146,7 @@ TEST(Swift, AdaptersBesideTheLanguageModelAreAdaptersOfText) {
 }
 
 std::string swift_leaves_out(const ImportedPlan& plan, std::string_view name) {
-  for (const UnexpressedSetting& one : plan.report.not_read) {
+  for (const SettingNotInPlan& one : plan.report.not_read) {
     if (one.name == name && one.matters == SettingImpact::kYes) return one.why;
   }
   return "";
@@ -216,7 +216,7 @@ TEST(Swift, ArgumentsThatAPersonGivesStandInThePlaceOfTheScripts) {
 TEST(Swift, ListsVariablesOfLibraries) {
   const ImportedPlan imported =
       swift_of("export NCCL_ALGO=Ring,Tree\n" + std::string(kSwiftSft), "dgx-h100");
-  EXPECT_NE(std::ranges::find(imported.report.not_read, "NCCL_ALGO", &UnexpressedSetting::name),
+  EXPECT_NE(std::ranges::find(imported.report.not_read, "NCCL_ALGO", &SettingNotInPlan::name),
             imported.report.not_read.end());
 }
 

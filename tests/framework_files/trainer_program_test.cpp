@@ -349,7 +349,7 @@ TEST(TrainerProgram, ListsWhatIsNoLiteral) {
   const ImportedPlan plan = program_of(with_words(kAdaptedProgram, "gradient_checkpointing=False",
                                                   "gradient_checkpointing=wanted()"));
   const auto found =
-      std::ranges::find(plan.report.not_read, "gradient_checkpointing", &UnexpressedSetting::name);
+      std::ranges::find(plan.report.not_read, "gradient_checkpointing", &SettingNotInPlan::name);
   ASSERT_NE(found, plan.report.not_read.end());
   EXPECT_EQ(found->matters, SettingImpact::kYes);
   EXPECT_EQ(found->value, "wanted()");
@@ -359,8 +359,8 @@ TEST(TrainerProgram, ListsWhatIsNoLiteral) {
   // No call of the program reaches the function.
   const std::string inside = with_words(open, "trainer = SFTTrainer", "def f():\n  SFTTrainer");
   for (const std::string& text : {open, inside}) {
-    const std::vector<UnexpressedSetting> unread = program_of(text).report.not_read;
-    const auto adapters = std::ranges::find(unread, "peft_config", &UnexpressedSetting::name);
+    const std::vector<SettingNotInPlan> unread = program_of(text).report.not_read;
+    const auto adapters = std::ranges::find(unread, "peft_config", &SettingNotInPlan::name);
     ASSERT_NE(adapters, unread.end());
     EXPECT_EQ(adapters->matters, SettingImpact::kYes);
   }

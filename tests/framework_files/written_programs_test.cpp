@@ -130,7 +130,7 @@ std::optional<model::FrozenModelParts> frozen_by(const std::string& patterns) {
       "unfrozen_parameters: " +
           patterns + "\n"};
   const ImportedPlan plan = import_plan_files("axolotl", {&file, 1}, given);
-  const bool left = std::ranges::any_of(plan.report.not_read, [](const UnexpressedSetting& one) {
+  const bool left = std::ranges::any_of(plan.report.not_read, [](const SettingNotInPlan& one) {
     return one.name.starts_with("unfrozen_parameters") && one.matters == SettingImpact::kYes;
   });
   if (left) return std::nullopt;

@@ -106,9 +106,8 @@ TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
       for (const std::int64_t context : {1, 2, 4, 8}) {
         const plan::Plan plan = plan_of(job, 1, 1, context);
         for (const auto& [layer, count] : job.model.layer_counts_by_class()) {
-          const StepSizesAndChoices floor =
-              make_setting(job, plan, RepresentativeMicroBatch::kLeast);
-          const StepSizesAndChoices mean = make_setting(job, plan, RepresentativeMicroBatch::kMean);
+          const StepBuildSettings floor = make_setting(job, plan, RepresentativeMicroBatch::kLeast);
+          const StepBuildSettings mean = make_setting(job, plan, RepresentativeMicroBatch::kMean);
           EXPECT_LE(mean_sequence_query_key_pairs(floor, layer),
                     mean_sequence_query_key_pairs(mean, layer))
               << context;

@@ -400,10 +400,10 @@ TEST(MixtureOfExperts, OfOneRankAreGatheredAndReducedAsOthersByFsdp2) {
   job.kernels.fused_accumulation = false;
   plan::Plan plan = expert_plan(job, 8, 1);
   plan.sharding = *plan::sharding_named_by_word("GGG");
-  const StepSizesAndChoices own = make_setting(job, plan);
+  const StepBuildSettings own = make_setting(job, plan);
   EXPECT_FALSE(own.gather_expert || own.reduce_expert);
   job.framework = {.name = "torchtitan", .version = "0.3"};
-  const StepSizesAndChoices wrapped = make_setting(job, plan);
+  const StepBuildSettings wrapped = make_setting(job, plan);
   EXPECT_TRUE(wrapped.gather_expert && wrapped.reduce_expert);
   const ModelBlockParameterCounts layer =
       unit_size(wrapped, local_layer_parameters(wrapped, job.model.layer_class(0)));

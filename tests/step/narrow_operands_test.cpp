@@ -124,7 +124,7 @@ TEST(NarrowOperands, NarrowWeightsAreThoseThatNarrowProductsMultiply) {
     plan::Job job = job_of(name, 8, 64, kNarrowTokens);
     job.precision = DType::kMxfp8;
     plan::Plan plan = plan_of(job, 1, 1);
-    const StepSizesAndChoices setting = make_setting(job, plan);
+    const StepBuildSettings setting = make_setting(job, plan);
     for (std::int64_t layer = 0; layer < job.model.layers; ++layer) {
       const model::LayerClass kind = job.model.layer_class(layer);
       const ModelBlockParameterCounts size =

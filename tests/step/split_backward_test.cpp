@@ -31,7 +31,7 @@ std::vector<LayerBackward> backwards() {
         plan.parallel = {.tensor = 2, .pipeline = 2, .data = 2};
         plan.sequence_parallel = sequence_parallel;
         plan.sharding = {states, states, plan::StateShardingScope::kGlobal};
-        const StepSizesAndChoices setting = make_setting(job, plan);
+        const StepBuildSettings setting = make_setting(job, plan);
         const plan::LayerRecompute modules{
             .whole = false,
             .modules = {plan::RecomputeModule::kNorm, plan::RecomputeModule::kMlp,

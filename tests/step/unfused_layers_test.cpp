@@ -109,7 +109,7 @@ TEST(UnfusedLayers, OfTransformerEngineKeepFlashAttentionsResultInTwoOrders) {
   const auto copied = [&](std::int64_t sequences, std::int64_t context = 1) {
     plan::Plan plan = plan_of(job, 1, 1, context);
     plan.micro_batch = sequences;
-    const StepSizesAndChoices setting = make_setting(job, plan);
+    const StepBuildSettings setting = make_setting(job, plan);
     return bytes_kept_of(build_layer_templates(setting, job.model.layer_class(1), {}),
                          "attention.copy");
   };

@@ -68,7 +68,7 @@ class LayerVariants : public testing::TestWithParam<Variant> {};
 
 TEST_P(LayerVariants, MultiplyWhatTheModelCounts) {
   const plan::Job job = job_with(GetParam());
-  const StepSizesAndChoices setting = make_setting(job, plan_of(job, 1, 1));
+  const StepBuildSettings setting = make_setting(job, plan_of(job, 1, 1));
   const auto tokens = static_cast<double>(setting.tokens);
   for (const auto& [layer, count] : job.model.layer_counts_by_class()) {
     const ModelBlockTemplatePair pair = build_layer_templates(setting, layer, {});
@@ -83,7 +83,7 @@ TEST_P(LayerVariants, MultiplyWhatTheModelCounts) {
 TEST_P(LayerVariants, AreWellFormedUnderAnyRecomputationAndTensorDegree) {
   const plan::Job job = job_with(GetParam());
   for (const std::int64_t tensor : {1, 2}) {
-    const StepSizesAndChoices setting = make_setting(job, plan_of(job, tensor, 1));
+    const StepBuildSettings setting = make_setting(job, plan_of(job, tensor, 1));
     for (const auto& [layer, count] : job.model.layer_counts_by_class()) {
       for (const bool whole : {false, true}) {
         const ModelBlockTemplatePair pair = build_layer_templates(setting, layer, {.whole = whole});

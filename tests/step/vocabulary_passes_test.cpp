@@ -28,7 +28,7 @@ std::vector<Cut> cuts() {
         plan.parallel = {.tensor = tensor, .pipeline = 4};
         plan.sequence_parallel = tensor > 1;
         plan.schedule = {.kind = kind};
-        const StepSizesAndChoices setting = make_setting(job, plan);
+        const StepBuildSettings setting = make_setting(job, plan);
         for (const bool at_end : {false, true}) {
           const std::string name = std::string(model) + (at_end ? " at an end" : "");
           all.push_back({name, build_embedding_templates(setting, false, at_end)});

@@ -168,7 +168,7 @@ TEST(BuiltProgram, PositionsThatShareTheVocabularyExchangeRows) {
   plan.schedule = {.kind = schedule::PipelineScheduleKind::kSpreadVocabulary};
   const step::StepProgram program = step::build_step_program(job, plan);
   const std::int64_t micro = plan::micro_batches_per_pipeline(job, plan);
-  const step::StepSizesAndChoices setting = step::make_setting(job, plan);
+  const step::StepBuildSettings setting = step::make_setting(job, plan);
   std::map<step::OperatorKind, std::int64_t> calls;
   std::map<step::OperatorKind, std::int64_t> rows;
   for (const TrafficLedgerRow& message :
@@ -200,7 +200,7 @@ TEST(BuiltProgram, PositionsThatDoNotMeetExchangeTheSameRows) {
     plan.schedule = {.kind = kind};
     const step::StepProgram program = step::build_step_program(job, plan);
     const std::int64_t each = plan::micro_batches_per_pipeline(job, plan) * program.ranks;
-    const step::StepSizesAndChoices setting = step::make_setting(job, plan);
+    const step::StepBuildSettings setting = step::make_setting(job, plan);
     const std::int64_t rows =
         bytes_of_elements(setting.storage, setting.rows * setting.model->hidden);
     const std::int64_t numbers = bytes_of_elements(setting.exact, setting.tokens);

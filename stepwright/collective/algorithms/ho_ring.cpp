@@ -13,7 +13,7 @@ double ho_gather_s(const CollectiveClosedFormTerms& t, double pass) {
   const double stage = t.chunks * pass;
   const double hop = t.rail.bytes_s + t.rail.latency_s;
   const double pace = std::max(t.chunks * t.rail.bytes_s, hop);
-  const double rail = seconds_to_pipeline_chunks(t.nodes - 1, t.chunks, t.rail);
+  const double rail = chain_seconds_of_pipelined_chunks(t.nodes - 1, t.chunks, t.rail);
   const double from_second = std::max(stage, hop) + (t.nodes - 1) * stage;
   const double from_last = (t.nodes - 2) * pace + hop + stage;
   return std::max({rail + pass, from_second, from_last}) + last_intra_node_latency(t);
@@ -28,7 +28,8 @@ double first_sum_s(const CollectiveClosedFormTerms& t, double pass, double stage
 /// Seconds from the start of the last chunk on the rail until it has passed `stages` stages.
 double last_chunk_s(double stages, const CollectiveClosedFormTerms& t) {
   const double alone = stages * (t.rail.bytes_s + t.rail.latency_s);
-  return std::max(alone, t.rail.bytes_s + seconds_to_pipeline_chunks(stages - 1, t.chunks, t.rail));
+  return std::max(alone,
+                  t.rail.bytes_s + chain_seconds_of_pipelined_chunks(stages - 1, t.chunks, t.rail));
 }
 
 /// Seconds of a reduction and `more` further stages of the rail, the longest of its paths: inside
@@ -42,7 +43,7 @@ double ho_reduce_s(const CollectiveClosedFormTerms& t, double pass, double more)
     const double left = t.nodes - 1 - from + more;
     longest = std::max(
         {longest,
-         first_sum_s(t, pass, from) + seconds_to_pipeline_chunks(left + 1, t.chunks, t.rail),
+         first_sum_s(t, pass, from) + chain_seconds_of_pipelined_chunks(left + 1, t.chunks, t.rail),
          (from + 1) * stage + last_intra_node_latency(t) + last_chunk_s(left + 1, t)});
   }
   return longest;
@@ -67,7 +68,8 @@ double ho_all_reduce_s(const CollectiveClosedFormTerms& t, double pass) {
 double ho_ring_s(const CollectiveClosedFormTerms& t) {
   const CollectiveScheduleSpec& spec = t.spec;
   const double pass = intra_node_exchange_s(t, spec.inner);
-  if (t.members == 1) return seconds_to_pipeline_chunks(t.passes * (t.nodes - 1), t.chunks, t.rail);
+  if (t.members == 1)
+    return chain_seconds_of_pipelined_chunks(t.passes * (t.nodes - 1), t.chunks, t.rail);
   if (both_ways(spec.collective)) return ho_all_reduce_s(t, pass);
   if (t.nodes == 1) return t.chunks * pass + last_intra_node_latency(t);
   return spec.collective == CollectiveOperation::kAllGather ? ho_gather_s(t, pass)

@@ -9,8 +9,8 @@ namespace stepwright::collective {
 double flat_ring_seconds(const CollectiveClosedFormTerms& t, const MessageChunkSendCost& within,
                          const MessageChunkSendCost& across) {
   const double stages = t.passes * (t.ranks - 1);
-  if (t.nodes == 1) return seconds_to_pipeline_chunks(stages, t.chunks, within);
-  if (t.members == 1) return seconds_to_pipeline_chunks(stages, t.chunks, across);
+  if (t.nodes == 1) return chain_seconds_of_pipelined_chunks(stages, t.chunks, within);
+  if (t.members == 1) return chain_seconds_of_pipelined_chunks(stages, t.chunks, across);
   const MessageChunkSendCost& slow = across.bytes_s >= within.bytes_s ? across : within;
   const double paced = stages * t.chunks * slow.bytes_s + slow.latency_s;
   const double rounds = std::floor(stages / t.ranks);

@@ -22,7 +22,8 @@ class PlacedRing {
       : spec_(spec),
         rings_(ring_count(spec)),
         ring_(ring),
-        scratch_(tiered_ring_scratch_pieces(one_ring_over_all_ranks(spec), spec.collective)) {}
+        scratch_(hierarchical_ring_scratch_pieces(one_ring_over_all_ranks(spec), spec.collective)) {
+  }
 
   [[nodiscard]] RankCollectiveSchedule of(std::int32_t rank) const {
     RankCollectiveSchedule own =
@@ -122,7 +123,7 @@ const CollectiveAlgorithmDefinition algorithms::kRings = {
     .scratch =
         [](const CollectiveScheduleSpec& spec) {
           return ring_count(spec) *
-                 tiered_ring_scratch_pieces(one_ring_over_all_ranks(spec), spec.collective);
+                 hierarchical_ring_scratch_pieces(one_ring_over_all_ranks(spec), spec.collective);
         },
     .rank = rings_rank,
     .seconds = rings_s};

@@ -4,8 +4,8 @@
 namespace stepwright::collective {
 namespace {
 
-TieredRingSpec two_level_tiers(const CollectiveScheduleSpec& spec) {
-  TieredRingSpec tiered = all_tiers(spec);
+HierarchicalRingSpec two_level_tiers(const CollectiveScheduleSpec& spec) {
+  HierarchicalRingSpec tiered = all_tiers(spec);
   tiered.in_turn = true;
   return tiered;
 }
@@ -14,7 +14,8 @@ double two_level_s(const CollectiveClosedFormTerms& t) {
   if (t.nodes == 1) return algorithms::kHoRing.seconds(t);
   const double inside =
       t.nodes * t.chunks * intra_node_exchange_s(t, t.spec.inner) + last_intra_node_latency(t);
-  return t.passes * inside + seconds_to_pipeline_chunks(t.passes * (t.nodes - 1), t.chunks, t.rail);
+  return t.passes * inside +
+         chain_seconds_of_pipelined_chunks(t.passes * (t.nodes - 1), t.chunks, t.rail);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ MegatronBridgeRecipeRun read_megatron_bridge_script(Sources files, const UserFac
                                    .starts = target_command_predicate("bridge"),
                                    .has_argument = is_name_value_argument};
   const StartedCommand started = find_started_command(parted.scripts, given, program, report);
-  start = started_program_of_command(started);
+  start = training_program_started_by_command(started);
   read_launcher_rank_counts(started, extent, report);
   const BridgeCommand command{started.words,
                               fmt::format("{}:{}", started.file, started.words.front().line)};

@@ -81,7 +81,7 @@ class Sorter {
 
   void add_read(const std::string& path, DocumentNode value) {
     const std::string name = one_line_printable_text(path);
-    const bool left_out = std::ranges::any_of(report_.not_read, [&](const UnexpressedSetting& one) {
+    const bool left_out = std::ranges::any_of(report_.not_read, [&](const SettingNotInPlan& one) {
       return one.name == name && one.file == file_ && one.line == value.source_line();
     });
     if (left_out) return;
@@ -91,8 +91,8 @@ class Sorter {
   }
 
   void add_unread(const std::string& path, DocumentNode value) {
-    UnexpressedSetting unread{one_line_printable_text(path), setting_value_text(value), file_,
-                              value.source_line(),           SettingImpact::kMaybe,     ""};
+    SettingNotInPlan unread{one_line_printable_text(path), setting_value_text(value), file_,
+                            value.source_line(),           SettingImpact::kMaybe,     ""};
     if (const KnownSetting* known = find(path)) {
       const bool usual = is_off(value, known->harmless);
       const bool matters = (known->field.empty() || !known->leaves_out.empty()) && !usual;
@@ -180,7 +180,7 @@ std::string setting_value_text(DocumentNode value) {
   return shortened("[" + text + "]");
 }
 
-UnexpressedSetting make_unread_setting(DocumentNode setting) {
+SettingNotInPlan make_unread_setting(DocumentNode setting) {
   return {one_line_printable_text(setting.dotted_path()),
           setting_value_text(setting),
           setting.file(),
@@ -193,7 +193,7 @@ void ImportReport::add_unmodelled_setting(DocumentNode setting, std::string why)
   add_unmodelled_setting(make_unread_setting(setting), std::move(why));
 }
 
-void ImportReport::add_unmodelled_setting(UnexpressedSetting setting, std::string why) {
+void ImportReport::add_unmodelled_setting(SettingNotInPlan setting, std::string why) {
   std::erase_if(read, [&](const ImportedSetting& one) {
     return one.name == setting.name && one.file == setting.file && one.line == setting.line;
   });
@@ -206,7 +206,7 @@ void report_read_and_unread_settings(const FrameworkSettingsReader& fields, cons
                                      std::span<const KnownSetting> known, ImportReport& report) {
   if (fields.node().is_mapping()) Sorter(fields, file, known, report).walk(fields.node(), "");
   for (const UnmodelledSetting& one : fields.unmodelled_settings()) {
-    const auto listed = std::ranges::find(report.not_read, one.name, &UnexpressedSetting::name);
+    const auto listed = std::ranges::find(report.not_read, one.name, &SettingNotInPlan::name);
     if (listed == report.not_read.end()) {
       report.not_read.push_back(
           {one_line_printable_text(one.name),
@@ -252,12 +252,12 @@ void complete_import_report(const plan::PlannedJob& planned, ImportReport& repor
            fields.begin();
   };
   std::ranges::stable_sort(report.read, {}, order);
-  std::ranges::stable_sort(report.not_read, std::greater<>{}, &UnexpressedSetting::matters);
+  std::ranges::stable_sort(report.not_read, std::greater<>{}, &SettingNotInPlan::matters);
 }
 
 void check_all_settings_read(const ImportReport& report) {
   std::vector<std::string> open;
-  for (const UnexpressedSetting& one : report.not_read) {
+  for (const SettingNotInPlan& one : report.not_read) {
     if (one.matters == SettingImpact::kNo) continue;
     open.push_back(fmt::format("{} ({}:{})", one.name, one.file, one.line));
   }

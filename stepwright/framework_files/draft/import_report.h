@@ -76,7 +76,7 @@ struct AssumedPlanField {
 };
 
 /// A setting of a file that the plan does not express.
-struct UnexpressedSetting {
+struct SettingNotInPlan {
   std::string name, value, file;
   std::uint32_t line = 0;
   SettingImpact matters = SettingImpact::kMaybe;
@@ -94,7 +94,7 @@ struct ImportReport {
   std::vector<ImportedSetting> read;
   std::vector<AssumedPlanField> assumed;
   /// Settings that no plan expresses, the most important first.
-  std::vector<UnexpressedSetting> not_read;
+  std::vector<SettingNotInPlan> not_read;
   /// Number of unknown setting names for which a similar known name was searched; limited to bound
   /// the time.
   std::size_t guesses = 0;
@@ -112,7 +112,7 @@ struct ImportReport {
   void add_unmodelled_setting(DocumentNode setting, std::string why);
   /// Adds a setting to `not_read` as important, and removes it from `read`; `why` is the effect
   /// that predictions ignore.
-  void add_unmodelled_setting(UnexpressedSetting setting, std::string why);
+  void add_unmodelled_setting(SettingNotInPlan setting, std::string why);
   /// Records why a plan field that no file states has its value.
   void add_assumption(std::string field, std::string why) {
     assumed.push_back({std::move(field), "", std::move(why)});
@@ -143,7 +143,7 @@ const KnownSetting* find_known_setting(std::span<const KnownSetting> known, std:
 std::string setting_value_text(DocumentNode value);
 
 /// Returns an entry for `ImportReport::not_read` with a setting's path, value and line.
-UnexpressedSetting make_unread_setting(DocumentNode setting);
+SettingNotInPlan make_unread_setting(DocumentNode setting);
 
 /// Adds each setting of a file to `report.read` if its reader has read it, else to
 /// `report.not_read`. Settings recorded by `FrameworkSettingsReader::record_unmodelled_setting` are

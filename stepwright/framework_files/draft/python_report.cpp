@@ -48,12 +48,12 @@ void report_unread_python_values(const launch_scripts::PythonConfig& config,
   for (const launch_scripts::UnknownPythonValue& one : config.unread) {
     const auto there = node_at(document.root(), one.name);
     if (there && !there->is_null()) continue;
-    UnexpressedSetting unread{one_line_printable_text(one.name),
-                              one_line_printable_text(one.expression, 120),
-                              document.document_name(),
-                              one.line,
-                              SettingImpact::kMaybe,
-                              ""};
+    SettingNotInPlan unread{one_line_printable_text(one.name),
+                            one_line_printable_text(one.expression, 120),
+                            document.document_name(),
+                            one.line,
+                            SettingImpact::kMaybe,
+                            ""};
     const KnownSetting* setting = find_known_setting(known, one.name);
     const KnownSetting* field =
         find_known_setting(fields, one.name.substr(one.name.rfind('.') + 1));

@@ -72,7 +72,7 @@ bool is_left_off(std::string_view value) {
 
 void mark_suspicious_settings(ImportReport& report) {
   const auto& names = loaded_table<TellingNames>("recognition/telling_names");
-  for (UnexpressedSetting& one : report.not_read) {
+  for (SettingNotInPlan& one : report.not_read) {
     if (!one.is_unknown_setting || one.matters != SettingImpact::kMaybe || is_left_off(one.value))
       continue;
     const std::string reason = names.reason(dashed_setting(one.name), one.value);

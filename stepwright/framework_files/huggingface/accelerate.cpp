@@ -149,7 +149,7 @@ void list_unwrapped(const FrameworkSettingsReader& section, DocumentNode type,
     if (policy->text() == "NO_WRAP") report.add_unmodelled_setting(*policy, std::string(kWhy));
     return;
   }
-  UnexpressedSetting setting = make_unread_setting(type);
+  SettingNotInPlan setting = make_unread_setting(type);
   setting.name = "fsdp_config.fsdp_auto_wrap_policy";
   setting.value = "NO_WRAP";
   setting.matters = SettingImpact::kYes;

@@ -391,7 +391,7 @@ TrainerProgram add_program_values(const SourceFile& file, const cluster::Cluster
       continue;
     if (!one->field.empty() && std::ranges::find(said, one->field) != said.end()) continue;
     if (!adapted && one->field.starts_with("job.adapters")) continue;
-    fields.set(name, without_lines(value));
+    fields.set(name, without_line_numbers(value));
   }
   if (program.trl_defaults) add_trl_defaults(program.method, fields);
   return program;

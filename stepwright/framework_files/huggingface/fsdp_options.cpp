@@ -97,7 +97,7 @@ bool shards_optimizer_states(const plan::Plan& plan) {
 
 bool needs_fsdp_cpu_offload(const plan::Plan& plan) { return plan.offload.optimizer > 0; }
 
-void set_fsdp_host_offload(const UnexpressedSetting& setting, PartialPlan& settled,
+void set_fsdp_host_offload(const SettingNotInPlan& setting, PartialPlan& settled,
                            ImportReport& report) {
   plan::Plan& plan = settled.plan;
   if (!plan::traits_of(settled.optimizer).can_offload) {

@@ -25,7 +25,7 @@ struct FsdpOptions {
       false;  ///< True if the inputs of recomputed layers are kept in host memory.
   /// The setting that offloads parameters, gradients and optimizer states to host memory; nullopt:
   /// no offload.
-  std::optional<UnexpressedSetting> offload;
+  std::optional<SettingNotInPlan> offload;
 };
 
 /// Returns the sharding that an FSDP setting means: `true` or `false` (reshard_after_forward of
@@ -55,7 +55,7 @@ bool shards_optimizer_states(const plan::Plan& plan);
 /// parameters with their gradients. What no plan can express is reported under `setting`. Sources:
 /// pytorch/pytorch torch/distributed/fsdp/_fully_shard/_fsdp_api.py: CPUOffloadPolicy;
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: set_cpu_offload.
-void set_fsdp_host_offload(const UnexpressedSetting& setting, PartialPlan& settled,
+void set_fsdp_host_offload(const SettingNotInPlan& setting, PartialPlan& settled,
                            ImportReport& report);
 
 /// True if a plan keeps optimizer states in host memory, so that its FSDP files must switch CPU

@@ -41,9 +41,9 @@ bool is_fsdp_config(const SourceFile& file) {
 
 }  // namespace
 
-DocumentTree without_lines(DocumentTree tree) {
+DocumentTree without_line_numbers(DocumentTree tree) {
   tree.line = tree.column = 0;
-  for (DocumentTree& item : tree.items) item = without_lines(std::move(item));
+  for (DocumentTree& item : tree.items) item = without_line_numbers(std::move(item));
   return tree;
 }
 
@@ -89,7 +89,7 @@ YamlJsonDocument with_fsdp_file_contents(YamlJsonDocument said,
   const YamlJsonDocument content = parse_like_python_yaml(files.fsdp->text, files.fsdp->name);
   if (!content.root().is_mapping()) content.root().fail("must be a mapping (key: value)");
   DocumentTree tree = said.root().copy_tree_with_file_positions();
-  *tree.find("fsdp_config") = without_lines(content.root().copy_tree_with_file_positions());
+  *tree.find("fsdp_config") = without_line_numbers(content.root().copy_tree_with_file_positions());
   return YamlJsonDocument::from_tree(std::move(tree), said.document_name());
 }
 

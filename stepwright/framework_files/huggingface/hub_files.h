@@ -37,7 +37,7 @@ TransformersProgramFiles sort_transformers_files(Sources files);
 TransformersProgramFiles sort_transformers_files(std::span<const SourceFile* const> files);
 
 /// Returns a value without its line numbers, which would be wrong in another file's document.
-DocumentTree without_lines(DocumentTree tree);
+DocumentTree without_line_numbers(DocumentTree tree);
 
 /// Returns the settings `said` with the path under `fsdp_config` replaced by the contents of that
 /// file. Fails with `kInput` if the user did not give the file.

@@ -337,7 +337,7 @@ PlanDraft complete_transformers_plan(const FrameworkSettingsReader& fields,
   }
   draft = complete_trainer_draft(trainer, given, std::move(draft), report, name);
   report_read_and_unread_settings(fields, name, known, report);
-  for (UnexpressedSetting& one : report.not_read) {
+  for (SettingNotInPlan& one : report.not_read) {
     if (one.name == "tf32" && draft.precision != DType::kFp32) one.matters = SettingImpact::kNo;
   }
   return draft;

@@ -107,7 +107,7 @@ SplitScriptFiles split_script_files(Sources files) {
   return parted;
 }
 
-StartedTrainingProgram started_program_of_command(const StartedCommand& command) {
+StartedTrainingProgram training_program_started_by_command(const StartedCommand& command) {
   return {.source = command.file,
           .program = command.words.front().text,
           .environment = {},

@@ -48,6 +48,6 @@ SplitScriptFiles split_script_files(Sources files);
 
 /// Returns the program that a command starts and the file of the command; environment variables and
 /// launchers stay empty.
-StartedTrainingProgram started_program_of_command(const StartedCommand& command);
+StartedTrainingProgram training_program_started_by_command(const StartedCommand& command);
 
 }  // namespace stepwright::framework_files

@@ -93,7 +93,7 @@ ConfigurationFileRun read_run_from_configuration_files(Sources files, const User
                                    .starts = target_command_predicate(program.target),
                                    .has_argument = is_name_value_argument};
   const StartedCommand command = find_started_command(parted.scripts, given, started, report);
-  start = started_program_of_command(command);
+  start = training_program_started_by_command(command);
   start.environment = command.environment;
   start.launchers = command.launchers;
   const auto read_ranks =

@@ -80,7 +80,7 @@ YamlJsonDocument read_key_value_command(Sources files, const KeyValueProgram& pr
        .has_argument = is_setting,
        .matters = [&](std::string_view name) { return can_matter(program.settings, name); }},
       report);
-  start = started_program_of_command(command);
+  start = training_program_started_by_command(command);
   start.environment = command.environment;
   if (program.launched) {
     read_launcher_rank_counts(command, extent, report);

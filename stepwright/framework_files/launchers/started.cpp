@@ -122,7 +122,7 @@ std::size_t place_of_program(Words words) {
                                                                "deepspeed", "mpirun"};
   static constexpr std::array<std::string_view, 4> kInstalled = {"swift", "megatron", "axolotl",
                                                                  "llamafactory-cli"};
-  if (const std::size_t recipe = torchtune_recipe_word_index(words)) return recipe;
+  if (const std::size_t recipe = torchtune_recipe_argument_index(words)) return recipe;
   bool runs = false;
   bool launches = false;
   bool has_options = false;
@@ -570,7 +570,7 @@ std::string others_printed(const std::vector<std::string>& names, const std::str
 
 }  // namespace
 
-std::size_t torchtune_recipe_word_index(Words words) {
+std::size_t torchtune_recipe_argument_index(Words words) {
   static constexpr std::string_view kFlags[] = {"--standalone", "--no-python", "--no_python", "-m",
                                                 "--module",     "--run-path",  "--run_path"};
   std::size_t at = 0;
@@ -622,7 +622,7 @@ StartedCommand find_started_command(Sources files, const UserFacts& given,
     open.add(script, place, choice, ways);
   }
   std::set<std::string> listed;
-  for (const UnexpressedSetting& one : report.not_read) listed.insert(one.name);
+  for (const SettingNotInPlan& one : report.not_read) listed.insert(one.name);
   for (const launch_scripts::MissingScript& one : script.missing) {
     report.missing.emplace_back(one_line_printable_text(one.path),
                                 fmt::format("{}:{}", script.files[one.file], one.line));
@@ -704,7 +704,7 @@ void rethrow_naming_option_for_value(const Error& error, const StartedCommand& c
     if (word.open.empty() || word.text != error.place().value) continue;
     std::string how = fmt::format("{}{}", settings_of(word.open),
                                   others_printed(printed_values(command.words), word.open.front()));
-    for (const UnexpressedSetting& one : report.not_read) {
+    for (const SettingNotInPlan& one : report.not_read) {
       if (std::ranges::count(one.arguments, command.words[i - 1].text) == 0) continue;
       how += fmt::format(", or decide {} in line {}: {}", one.name, one.line, one.why);
     }

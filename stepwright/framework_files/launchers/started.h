@@ -17,7 +17,7 @@ namespace stepwright::framework_files {
 
 /// Returns the index of the recipe's name among the words of a torchtune command `tune run
 /// [torchrun options] RECIPE` (meta-pytorch/torchtune torchtune/_cli/run.py); 0 for other commands.
-std::size_t torchtune_recipe_word_index(Words words);
+std::size_t torchtune_recipe_argument_index(Words words);
 
 /// How to recognise a framework's training programs among the commands of shell scripts, and how to
 /// split their arguments.

@@ -323,7 +323,7 @@ void read_attention(const FrameworkSettingsReader& fields, const std::string& fi
 /// Marks as mattering the settings that turn grouped products of experts off, which have no effect
 /// in models without experts.
 void mark_dense_experts(ImportReport& report) {
-  for (UnexpressedSetting& one : report.not_read) {
+  for (SettingNotInPlan& one : report.not_read) {
     if (one.name != "sparse_matmul" && one.name != "megablox") continue;
     one.matters = SettingImpact::kYes;
     one.why = "the kernel of experts' products";

@@ -180,8 +180,8 @@ MegatronBridgeFields megatron_bridge_fields(DocumentNode root) {
 }
 
 void report_megatron_bridge_settings(const MegatronBridgeFields& bridge, ImportReport& report) {
-  std::vector<UnexpressedSetting> kept;
-  for (UnexpressedSetting& one : report.not_read) {
+  std::vector<SettingNotInPlan> kept;
+  for (SettingNotInPlan& one : report.not_read) {
     const std::string key = one.name;
     const KnownSetting* known =
         find_known_setting(known_program_settings("megatron/settings"), key);

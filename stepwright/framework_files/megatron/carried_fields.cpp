@@ -87,14 +87,14 @@ std::set<std::string> keys_of(const DocumentTree& mapping) {
 /// the read ones.
 void move_asked(const FrameworkSettingsReader& root, std::span<const KnownSetting> known,
                 ImportReport& report) {
-  for (const UnexpressedSetting& one : report.not_read) {
+  for (const SettingNotInPlan& one : report.not_read) {
     if (!root.was_setting_read(one.name)) continue;
     const KnownSetting* setting = find_known_setting(known, one.name);
     report.read.push_back({one.name, one.value, one.file, one.line,
                            std::string(setting == nullptr ? "" : setting->field)});
   }
   std::erase_if(report.not_read,
-                [&](const UnexpressedSetting& one) { return root.was_setting_read(one.name); });
+                [&](const SettingNotInPlan& one) { return root.was_setting_read(one.name); });
 }
 
 }  // namespace

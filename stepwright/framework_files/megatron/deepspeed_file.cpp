@@ -57,7 +57,7 @@ std::optional<YamlJsonDocument> named_deepspeed_configuration(MegatronArgumentFi
 void apply_deepspeed_configuration(const YamlJsonDocument& document, PartialPlan& partial,
                                    ImportReport& report) {
   plan::Plan& plan = partial.plan;
-  std::erase_if(report.not_read, [](const UnexpressedSetting& one) {
+  std::erase_if(report.not_read, [](const SettingNotInPlan& one) {
     return one.name == kConfigField || one.name == "--deepspeed_config";
   });
   // The file lists its stage itself, with its own line.

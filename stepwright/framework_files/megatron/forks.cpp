@@ -140,7 +140,7 @@ void take_megablocks_experts(MegatronArgumentFields& arguments) {
 
 void take_fork_attention(MegatronArgumentFields& arguments, const ImportReport& report) {
   const DocumentTree* const kernel = arguments.fields.find("attention_backend");
-  const bool fork = std::ranges::any_of(report.not_read, [](const UnexpressedSetting& one) {
+  const bool fork = std::ranges::any_of(report.not_read, [](const SettingNotInPlan& one) {
     return std::ranges::find(kMindSpeed, one.name) != std::end(kMindSpeed);
   });
   if (!fork || kernel == nullptr || kernel->text != "flash") return;
@@ -169,7 +169,7 @@ bool has_fork_arguments(const MegatronArgumentFields& arguments, const ImportRep
   return std::ranges::any_of(arguments.flags,
                              [&](const auto& one) { return is_of_fork(one.second); }) ||
          std::ranges::any_of(report.not_read,
-                             [&](const UnexpressedSetting& one) { return is_of_fork(one.name); });
+                             [&](const SettingNotInPlan& one) { return is_of_fork(one.name); });
 }
 
 void translate_fork_arguments(MegatronArgumentFields& arguments, const std::string& name,
@@ -180,7 +180,7 @@ void translate_fork_arguments(MegatronArgumentFields& arguments, const std::stri
   take_head_type(arguments, report);
   take_megablocks_experts(arguments);
   take_fork_attention(arguments, report);
-  for (UnexpressedSetting& one : report.not_read) {
+  for (SettingNotInPlan& one : report.not_read) {
     if (one.matters != SettingImpact::kMaybe) continue;
     const KnownSetting* const known =
         find_known_setting(known_program_settings("megatron/forks"), one.name);

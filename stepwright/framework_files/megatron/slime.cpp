@@ -61,7 +61,7 @@ void set_batch(MegatronArgumentFields& arguments, ImportReport& report) {
   if (value_of(arguments, "global_batch_size") != nullptr || prompts == nullptr) return;
   const DocumentTree* samples = value_of(arguments, "n_samples_per_prompt");
   const auto steps =
-      std::ranges::find(report.not_read, "--num-steps-per-rollout", &UnexpressedSetting::name);
+      std::ranges::find(report.not_read, "--num-steps-per-rollout", &SettingNotInPlan::name);
   std::int64_t all = read_integer(prompts->text).value;
   if (samples != nullptr) all *= read_integer(samples->text).value;
   if (steps != report.not_read.end()) {
@@ -74,7 +74,7 @@ void set_batch(MegatronArgumentFields& arguments, ImportReport& report) {
 /// Returns the number in an argument that only slime has; nullopt if it is absent.
 std::optional<std::int64_t> own_number(std::string_view flag, std::string_view field,
                                        const std::string& name, ImportReport& report) {
-  const auto said = std::ranges::find(report.not_read, flag, &UnexpressedSetting::name);
+  const auto said = std::ranges::find(report.not_read, flag, &SettingNotInPlan::name);
   if (said == report.not_read.end()) return std::nullopt;
   const IntegerParseResult number = read_integer(said->value);
   if (number.status != IntegerParseResult::IntegerParseStatus::kGood || number.value < 1) {
@@ -108,7 +108,7 @@ void set_length(MegatronArgumentFields& arguments, const std::string& name, Impo
 /// True for fine-tuning on the answers of the data, whose length no argument of a rollout bounds:
 /// slime/rollout/sft_rollout.py.
 bool trains_on_answers(const ImportReport& report) {
-  return std::ranges::any_of(report.not_read, [](const UnexpressedSetting& one) {
+  return std::ranges::any_of(report.not_read, [](const SettingNotInPlan& one) {
     return one.name == "--loss-type" && one.value == "sft_loss";
   });
 }
@@ -143,7 +143,7 @@ void set_dynamic_batch(MegatronArgumentFields& arguments, const std::string& nam
 }
 
 void settle_arguments(ImportReport& report) {
-  for (UnexpressedSetting& one : report.not_read) {
+  for (SettingNotInPlan& one : report.not_read) {
     if (one.matters != SettingImpact::kMaybe) continue;
     const KnownSetting* known =
         find_known_setting(known_program_settings("megatron/slime"), one.name);
@@ -160,14 +160,14 @@ bool is_slime_command(const MegatronArgumentFields& arguments, const ImportRepor
   for (const std::string_view field : {"actor_num_nodes", "actor_num_gpus_per_node"}) {
     if (value_of(arguments, field) != nullptr) return true;
   }
-  return std::ranges::find(report.not_read, "--num-rollout", &UnexpressedSetting::name) !=
+  return std::ranges::find(report.not_read, "--num-rollout", &SettingNotInPlan::name) !=
          report.not_read.end();
 }
 
 void read_slime_arguments(MegatronArgumentFields& arguments, const std::string& name,
                           const UserFacts& given, PartialPlan& settled, JobRankCounts& extent,
                           ImportReport& report) {
-  for (const UnexpressedSetting& one : report.not_read) {
+  for (const SettingNotInPlan& one : report.not_read) {
     if (one.name != "--debug-rollout-only") continue;
     fail_unsupported(fmt::format("{}:{}: --debug-rollout-only: only generates, nothing is trained",
                                  name, one.line));
@@ -197,7 +197,7 @@ void set_slime_model(MegatronArgumentFields& arguments, const UserFacts& given,
                      StatedModel& model_words, ImportReport& report) {
   // Layers that Megatron-Bridge's providers build: src/megatron/bridge/models/gpt_oss, models/qwen.
   const auto mode =
-      std::ranges::find(report.not_read, "--megatron-to-hf-mode", &UnexpressedSetting::name);
+      std::ranges::find(report.not_read, "--megatron-to-hf-mode", &SettingNotInPlan::name);
   if (mode != report.not_read.end() && mode->value == "bridge") {
     for (const auto& [field, value] : {std::pair("moe_token_dispatcher_type", "alltoall"),
                                        std::pair("moe_grouped_gemm", "true")}) {
@@ -207,7 +207,7 @@ void set_slime_model(MegatronArgumentFields& arguments, const UserFacts& given,
   }
   if (given.known_model || value_of(arguments, "num_layers") != nullptr) return;
   for (const std::string_view name : {"--ref-load", "--hf-checkpoint"}) {
-    const auto said = std::ranges::find(report.not_read, name, &UnexpressedSetting::name);
+    const auto said = std::ranges::find(report.not_read, name, &SettingNotInPlan::name);
     if (said == report.not_read.end() || said->value.empty()) continue;
     if (!set_built_in_model(std::string(said->value), given, model_words, report)) continue;
     report.read.push_back({said->name, said->value, said->file, said->line, "job.model"});

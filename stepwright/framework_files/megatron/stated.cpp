@@ -285,7 +285,7 @@ void report_logged_megatron_arguments(const StatedMegatronArguments& stated,
     }
   };
   rename(report.read);
-  std::erase_if(report.not_read, [&](const UnexpressedSetting& one) {
+  std::erase_if(report.not_read, [&](const SettingNotInPlan& one) {
     return names.contains(one.line) && one.matters == SettingImpact::kNo;
   });
   rename(report.not_read);

@@ -302,7 +302,7 @@ PlanDraft read_openrlhf(Sources files, const UserFacts& given, PlanDraft draft,
       .has_argument = is_name_value_argument,
       .matters = step_relevant_argument_predicate(known_program_settings("rl/openrlhf"))};
   const StartedCommand command = find_started_command(files, given, program, report);
-  draft.start = started_program_of_command(command);
+  draft.start = training_program_started_by_command(command);
   std::vector<ShellWord> all = command.launchers;
   all.insert(all.end(), command.words.begin(), command.words.end());
   const OpenrlhfTrainer trainer = trainer_of(trainer_among(all), command, report);

@@ -129,7 +129,7 @@ PlanDraft read_swift_megatron_arguments(Words command, const std::string& name,
                                   report);
   // Settings without a line are sizes of the model or defaults.
   std::erase_if(report.read, [](const ImportedSetting& one) { return one.line == 0; });
-  std::erase_if(report.not_read, [](const UnexpressedSetting& one) { return one.line == 0; });
+  std::erase_if(report.not_read, [](const SettingNotInPlan& one) { return one.line == 0; });
   read_swift_adapters(own, "full", given, draft, report);
   if (draft.adapters) {
     // This variant's adapters keep and multiply the rows of their own rank.

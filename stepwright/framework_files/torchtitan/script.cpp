@@ -107,7 +107,7 @@ PlanDraft read_titan_script(Sources files, const UserFacts& given, PlanDraft dra
       .has_argument = is_name_value_argument,
       .matters = step_relevant_argument_predicate(known_program_settings("torchtitan/settings"))};
   const StartedCommand command = find_started_command(scripts, given, program, report);
-  draft.start = started_program_of_command(command);
+  draft.start = training_program_started_by_command(command);
   read_launcher_rank_counts(command, draft.extent, report);
   const std::vector<CommandOption> options = titan_options(command.command_words_with_overrides());
   UserFacts own = given;

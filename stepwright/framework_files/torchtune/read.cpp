@@ -37,7 +37,7 @@ constexpr std::string_view kTuneRun = "tune run";
 /// Sets one process if `tune run` has no options of torchrun (torchtune/_cli/run.py,
 /// _is_distributed_args); true if it has none.
 bool take_one_process(Words words, const std::string& place, JobRankCounts& extent) {
-  const std::size_t at = torchtune_recipe_word_index(words);
+  const std::size_t at = torchtune_recipe_argument_index(words);
   if (at == 0 || words[at - 1].text != "run") return false;
   if (words[at].text.ends_with("_distributed")) {
     fail_input(fmt::format("{}: starts {} without --nproc_per_node, which that recipe asks for",

@@ -61,10 +61,10 @@ void ShellInterpreter::enter_job(std::string_view text, const Words& submission)
   const bool submitted = !submission.empty();
   if (job_ != nullptr && !submitted) return;
   std::optional<BatchJobAllocation> asked =
-      allocation_from_directives(text_without_unknown_marks(text));
+      allocation_from_directives(text_without_placeholders(text));
   if (submitted) {
     BatchWords words;
-    for (const ShellWord& word : submission) words.push_back(text_without_unknown_marks(word.text));
+    for (const ShellWord& word : submission) words.push_back(text_without_placeholders(word.text));
     const std::string program = path_base_name(words.front());
     words.erase(words.begin());
     const bool step = program == "srun";

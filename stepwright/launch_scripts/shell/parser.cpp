@@ -211,7 +211,7 @@ class ShellParser {
     made.texts.push_back(in_.read_text_to_matching_bracket('(', ')'));
     if (in_.here() != ')') in_.fail_unexpected_character();
     in_.next();
-    made.source = "((" + text_without_unknown_marks(made.texts.front()) + "))";
+    made.source = "((" + text_without_placeholders(made.texts.front()) + "))";
     return made;
   }
 

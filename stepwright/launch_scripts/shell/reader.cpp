@@ -121,7 +121,7 @@ ShellScriptResult ShellInterpreter::read() {
   }
   for (auto& [name, made] : written_) {
     made.open = unknown_parts_of(made.text);
-    made.text = text_without_unknown_marks(plain_places(std::move(made.text)));
+    made.text = text_without_placeholders(plain_places(std::move(made.text)));
     script_.written.insert({name, std::move(made)});
   }
   return std::move(script_);
@@ -315,7 +315,7 @@ ShellExitStatus ShellInterpreter::choice(const ShellNode& node) {
     for (const UnexpandedShellWord& term : node.patterns[i]) {
       const std::string pattern = expansion_.expand_to_shell_pattern(term);
       known = known && (taken < i || is_fully_known_script_text(pattern));
-      patterns.push_back(text_without_unknown_marks(pattern));
+      patterns.push_back(text_without_placeholders(pattern));
       if (taken > i &&
           matches_shell_pattern(without_unknown_parts(text), without_unknown_parts(pattern)))
         taken = i;

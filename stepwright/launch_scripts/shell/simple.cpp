@@ -223,7 +223,7 @@ void ShellInterpreter::read_lines(const ShellNode& node, const Words& words) {
   const std::string lines = text.value_or(wrap_unknown_script_text("$" + name));
   ShellVariableValue value{.array = true, .open_count = !is_fully_known_script_text(lines)};
   if (value.open_count) {
-    script_.holders.try_emplace(text_without_unknown_marks(lines), name);
+    script_.holders.try_emplace(text_without_placeholders(lines), name);
     value.elements.push_back(word_of(lines, place(node.line)));
   }
   for (std::size_t at = 0; !value.open_count && at < lines.size();) {
@@ -273,7 +273,7 @@ void ShellInterpreter::assign(const ShellAssignment& one) {
   budget_.count_expanded_word(value, place(one.line));
   if (value.size() > 1 && value.front() == kUnknownMarkBegin &&
       value.find(kUnknownMarkEnd) == value.size() - 1) {
-    script_.holders.try_emplace(text_without_unknown_marks(value), one.name);
+    script_.holders.try_emplace(text_without_placeholders(value), one.name);
   }
   variables_.set_text(one.name, value, place(one.line));
 }
@@ -348,7 +348,7 @@ void ShellInterpreter::declare(const ShellNode& node, const Words& words) {
   for (const ShellAssignment& one : node.assignments) {
     if (kind == "local") variables_.make_local(one.name);
     if (refers && !one.array) {
-      variables_.set_reference(one.name, expansion_.text(one.values.front()));
+      variables_.set_shell_name_reference(one.name, expansion_.text(one.values.front()));
       continue;
     }
     assign(one);
@@ -391,9 +391,9 @@ void ShellInterpreter::write_file(const ShellNode& node, const Words& words) {
   if (!text) return record_copy(node, words);
   std::string path;
   bool appends = node.appends;
-  if (node.output) path = text_without_unknown_marks(expansion_.text(*node.output));
+  if (node.output) path = text_without_placeholders(expansion_.text(*node.output));
   if (name == "tee" && words.size() > 1) {
-    path = text_without_unknown_marks(words.back().text);
+    path = text_without_placeholders(words.back().text);
     appends = words[1].text == "-a";
   }
   if (path.empty()) return;
@@ -410,7 +410,7 @@ void ShellInterpreter::record_copy(const ShellNode& node, const Words& words) {
   static constexpr std::array<std::string_view, 3> kCopies = {"cp", "mv", "ln"};
   static constexpr std::array<std::string_view, 4> kFilters = {"cat", "sed", "envsubst", "yq"};
   const auto name_in = [](const std::string& text) {
-    return path_base_name(text_without_unknown_marks(text));
+    return path_base_name(text_without_placeholders(text));
   };
   const std::string program = path_base_name(words.front().text);
   const bool copies = is_one_of(program, kCopies);

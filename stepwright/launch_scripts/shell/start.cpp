@@ -53,7 +53,7 @@ bool only_handles(std::string_view program) {
 /// Returns a word as a started program sees it: its unknown parts as written, and listed in `open`.
 ShellWord told(ShellWord word) {
   word.open = unknown_parts_of(word.text);
-  word.text = text_without_unknown_marks(word.text);
+  word.text = text_without_placeholders(word.text);
   return word;
 }
 
@@ -81,7 +81,7 @@ void ShellInterpreter::take_out_wrappers(Words& words, std::uint32_t line) {
     if (!is_script(text) || has_file(path_base_name(text))) continue;
     const bool command = is_training_launcher_program(path_base_name(words[i + 1].text));
     if (!command) return;
-    script_.missing.push_back({text_without_unknown_marks(text), line, expansion_.file()});
+    script_.missing.push_back({text_without_placeholders(text), line, expansion_.file()});
     const bool shell = i > 0 && is_shell(words[i - 1].text);
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(i - (shell ? 1 : 0)),
                 words.begin() + static_cast<std::ptrdiff_t>(i + 1));
@@ -93,7 +93,7 @@ ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
   record_copy(node, words);
   if (node.output) {
     if (const auto text = printed_of_job(words)) {
-      written_[path_base_name(text_without_unknown_marks(expansion_.text(*node.output)))] = {
+      written_[path_base_name(text_without_placeholders(expansion_.text(*node.output)))] = {
           .text = *text + "\n", .line = node.line, .file = expansion_.file()};
       return {};
     }
@@ -106,7 +106,7 @@ ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
   const auto front = static_cast<std::size_t>(program - words.begin());
   for (std::size_t i = 0; i < front; ++i) {
     if (is_shell(words[i].text)) return within_shell(node, words, i);
-    const std::string name = path_base_name(text_without_unknown_marks(words[i].text));
+    const std::string name = path_base_name(text_without_placeholders(words[i].text));
     // A file that the script wrote can be the value of an option: `--hostfile /tmp/hosts`.
     const bool option = i > 0 && words[i - 1].text.starts_with('-') && written_.contains(name);
     // Data files among the scripts are job files: `kubectl apply -f job.yaml`.
@@ -115,7 +115,7 @@ ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
     if (ours || is_script(words[i].text)) return within_shell(node, words, i);
   }
   if (node.source_file && path_base_name(words.front().text) == "envsubst") {
-    const std::string path = text_without_unknown_marks(expansion_.text(*node.source_file));
+    const std::string path = text_without_placeholders(expansion_.text(*node.source_file));
     if (find_passed_script(path)) {
       const ShellWord job{.text = path, .line = node.line, .file = expansion_.file()};
       return within_shell(node, {job}, 0);
@@ -231,7 +231,7 @@ ShellExitStatus ShellInterpreter::within_shell(const ShellNode& node, const Word
   if (makes_job) variables_.leave_subshell();
   job_ = outer;
   return {.known = false,
-          .open = {text_without_unknown_marks(words[std::min(shell, words.size() - 1)].text)}};
+          .open = {text_without_placeholders(words[std::min(shell, words.size() - 1)].text)}};
 }
 
 template <class Run>
@@ -286,7 +286,7 @@ bool ShellInterpreter::go_on_with(NestedShellScript next) {
   const std::string name = path_base_name(path);
   const std::uint32_t line = next.line;
   std::optional<std::size_t> source = find_passed_script(path);
-  const auto written = written_.find(path_base_name(text_without_unknown_marks(next.path)));
+  const auto written = written_.find(path_base_name(text_without_placeholders(next.path)));
   // A job that submits itself again would repeat itself; the same name under another path can be
   // another file.
   const bool again = source && std::ranges::count(running_, *source) > 1;
@@ -295,7 +295,7 @@ bool ShellInterpreter::go_on_with(NestedShellScript next) {
   if (again && !same_path) source.reset();
   if (!source && written == written_.end()) {
     if (!sets_up_shell(name)) {
-      script_.missing.push_back({text_without_unknown_marks(next.path), line, expansion_.file()});
+      script_.missing.push_back({text_without_placeholders(next.path), line, expansion_.file()});
     }
     return false;
   }

@@ -80,7 +80,7 @@ void ShellVariables::set_fixed_variable(const std::string& name, const std::stri
   values_[name] = {.elements = {{.text = text}}};
 }
 
-void ShellVariables::set_reference(const std::string& name, const std::string& target) {
+void ShellVariables::set_shell_name_reference(const std::string& name, const std::string& target) {
   if (is_fixed(name)) return;
   save_value_for_subshell(name);
   values_[name] = {.refers_to = target};

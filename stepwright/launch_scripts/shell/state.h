@@ -94,7 +94,7 @@ class ShellVariables {
   void set(const std::string& name, ShellVariableValue value);
   void set_text(const std::string& name, const std::string& text, ShellPosition place);
   /// Makes a variable a name reference to another one, as `declare -n NAME=TARGET` does.
-  void set_reference(const std::string& name, const std::string& target);
+  void set_shell_name_reference(const std::string& name, const std::string& target);
   void unset(const std::string& name);
   /// Returns a variable's value, to be changed in place, and creates it if absent; null if the
   /// variable is fixed.

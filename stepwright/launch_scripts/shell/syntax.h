@@ -109,7 +109,7 @@ std::string wrap_unknown_script_text(std::string_view written);
 /// True if a text has no parts that the script leaves unknown.
 bool is_fully_known_script_text(std::string_view text);
 /// Returns a text without marker characters, so that its unknown parts are as the script has them.
-std::string text_without_unknown_marks(std::string_view text);
+std::string text_without_placeholders(std::string_view text);
 /// Returns the text with its unknown parts removed.
 std::string without_unknown_parts(std::string_view text);
 /// Returns the unknown parts of a text as written: "$MASTER_ADDR".

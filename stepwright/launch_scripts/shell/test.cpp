@@ -115,10 +115,10 @@ class Test {
     if (left.text == "-n") return filled(text);
     if (left.text == "-v") {
       if (is_set_(text)) return {};
-      return {.ok = false, .known = false, .open = {"$" + text_without_unknown_marks(text)}};
+      return {.ok = false, .known = false, .open = {"$" + text_without_placeholders(text)}};
     }
     return {
-        .ok = false, .known = false, .open = {left.text + " " + text_without_unknown_marks(text)}};
+        .ok = false, .known = false, .open = {left.text + " " + text_without_placeholders(text)}};
   }
 
   static ShellExitStatus filled(const std::string& text) {

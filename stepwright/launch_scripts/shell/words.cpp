@@ -28,14 +28,14 @@ void add_text(UnexpandedShellWord& term, bool quoted, std::string_view text) {
 }  // namespace
 
 std::string wrap_unknown_script_text(std::string_view written) {
-  return kUnknownMarkBegin + text_without_unknown_marks(written) + kUnknownMarkEnd;
+  return kUnknownMarkBegin + text_without_placeholders(written) + kUnknownMarkEnd;
 }
 
 bool is_fully_known_script_text(std::string_view text) {
   return text.find(kUnknownMarkBegin) == std::string_view::npos;
 }
 
-std::string text_without_unknown_marks(std::string_view text) {
+std::string text_without_placeholders(std::string_view text) {
   std::string plain(text);
   std::erase_if(plain, [](char c) { return c == kUnknownMarkBegin || c == kUnknownMarkEnd; });
   return plain;
@@ -107,7 +107,7 @@ std::string ShellWordSplitter::script_text_from_position(std::size_t begin) cons
   const std::size_t last = source.find_last_not_of(" \t\r\n;");
   source.resize(last == std::string::npos ? 0 : last + 1);
   std::string line;
-  for (const char c : text_without_unknown_marks(source)) {
+  for (const char c : text_without_placeholders(source)) {
     const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
     if (line.ends_with('\\') && c == '\n') line.pop_back();
     if (!blank) line += c;

@@ -32,7 +32,7 @@ Work SleepingOperatorRunner::message(OperatorWithOperands placed) {
   return [this, &op = placed.op](Moment /*ready*/) {
     Communicator& group = groups_.communicator_of_operator(op);
     EmulatedMessage message(op, scaled_bytes(op), group.size());
-    for (std::int32_t i = 0; i < op.repeats; ++i) message.send_once(group);
+    for (std::int32_t i = 0; i < op.repeats; ++i) message.start_send_if_not_started(group);
   };
 }
 

@@ -102,7 +102,7 @@ Work TensorOperatorRunner::make_operator_work(OperatorWithOperands placed) {
   return [this, call](Moment /*ready*/) { perform(*call, held_); };
 }
 
-StepLossAndNormSums zero_step_sums(const RankState& rank) {
+StepLossAndNormSums make_zero_loss_and_norm_sums(const RankState& rank) {
   const auto zeros = [&](std::int64_t n) {
     return at::zeros({n}, rank.tensor_options_of(rank.setting.exact));
   };

@@ -36,6 +36,6 @@ class TensorOperatorRunner : public OperatorRunner {
 };
 
 /// Returns the loss and squared gradient norms at the start of a step: zero tensors.
-StepLossAndNormSums zero_step_sums(const RankState& rank);
+StepLossAndNormSums make_zero_loss_and_norm_sums(const RankState& rank);
 
 }  // namespace stepwright::runtime

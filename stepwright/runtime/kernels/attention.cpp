@@ -20,7 +20,7 @@ std::int64_t query_width(const step::OperatorShape& s) { return s.heads * s.head
 
 /// Returns the positions of the rows of one sequence on a context rank.
 at::Tensor positions_of(const KernelCall& call, std::int64_t context_rank) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   return at::tensor(context_rank_token_positions(s.length, s.context, context_rank),
                     call.rank.index_tensor_options());
 }
@@ -34,7 +34,7 @@ struct Visitors {
 
 /// Returns the numbers of a call's heads among the model's heads.
 at::Tensor heads_of_call(const KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const bool exchanged = s.context > 1 && s.context_kind == plan::ContextKind::kUlysses;
   const std::int64_t first = call.rank.place.tensor * s.heads() +
                              (exchanged ? call.rank.place.context * call.op.shape.heads : 0);
@@ -58,7 +58,7 @@ at::Tensor slopes_of(const KernelCall& call) {
 /// Returns the row numbers of the probabilities among those of all heads of the global batch, by
 /// sequence, head and query: [batch * heads * queries].
 at::Tensor probability_rows(const KernelCall& call, const at::Tensor& queries) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const at::Tensor sequences =
       call.batch->places.view({s.batch, -1}).select(1, 0).div(s.length, "floor");
   const at::Tensor matrices = sequences.unsqueeze(1) * s.model->heads + heads_of_call(call);
@@ -120,7 +120,7 @@ at::Tensor own_rows(const KernelCall& call, const at::Tensor& qkv) {
 }
 
 Visitors own(const KernelCall& call, const at::Tensor& qkv) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const bool whole = s.context == 1 || s.context_kind == plan::ContextKind::kUlysses;
   return {.rows = own_rows(call, qkv),
           .positions = whole ? at::arange(s.length, call.rank.index_tensor_options())
@@ -131,7 +131,7 @@ Visitors own(const KernelCall& call, const at::Tensor& qkv) {
 /// Returns the keys and values of all ranks as an all-gather orders them: by rank, then by
 /// sequence.
 Visitors of_all(const KernelCall& call, const at::Tensor& rows) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   std::vector<at::Tensor> positions;
   for (std::int64_t r = 0; r < s.context; ++r) positions.push_back(positions_of(call, r));
   return {.rows = rows.view({s.context, s.batch, s.local_length(), -1})
@@ -205,7 +205,7 @@ AttentionGradients gradients(const KernelCall& call, const Visitors& visitors, s
 }
 
 void gathered_backward(KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const at::Tensor& qkv = call.read_operand(1);
   const AttentionGradients g = gradients(call, of_all(call, call.read_operand(2)), 3);
   add_sinks_gradient(call, 3);

@@ -120,7 +120,7 @@ at::Tensor routing_weight_index_of_rows(const RankState& rank, const at::Tensor&
   return ExpertRowExchange(rank, where).permutation_sorting_rows_by_expert().to(where.device());
 }
 
-bool exchanges_tokens_by_all_gather(const step::StepSizesAndChoices& s) {
+bool exchanges_tokens_by_all_gather(const step::StepBuildSettings& s) {
   return s.dispatcher == plan::TokenDispatcher::kAllGather && s.expert * s.expert_tensor > 1;
 }
 

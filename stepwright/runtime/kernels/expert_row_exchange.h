@@ -59,6 +59,6 @@ at::Tensor routing_weight_index_of_rows(const RankState& rank, const at::Tensor&
 
 /// True if every rank of an expert group gathers the rows of all ranks and selects those of its
 /// experts, instead of exchanging rows by all-to-all.
-bool exchanges_tokens_by_all_gather(const step::StepSizesAndChoices& s);
+bool exchanges_tokens_by_all_gather(const step::StepBuildSettings& s);
 
 }  // namespace stepwright::runtime

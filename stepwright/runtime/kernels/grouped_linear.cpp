@@ -21,7 +21,7 @@ void each_expert(const KernelCall& call, const at::Tensor& counts, Act act) {
 
 /// Returns the share of gradients that this rank adds: tensor ranks without sequence parallelism
 /// compute the same rows, and their gradients are summed over ranks.
-double share(const step::StepSizesAndChoices& s) {
+double share(const step::StepBuildSettings& s) {
   return s.sequence_parallel ? 1 : 1 / static_cast<double>(s.tensor);
 }
 

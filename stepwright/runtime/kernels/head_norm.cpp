@@ -25,7 +25,7 @@ struct HeadRun {
 };
 
 std::array<HeadRun, 2> head_runs(const KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const std::int64_t dim = s.model->head_dim;
   const bool whole = s.model->qk_norm == model::QkNorm::kWhole;
   const auto run = [&](std::string_view name, std::int64_t index, std::int64_t heads,

@@ -38,7 +38,7 @@ at::Tensor input(const KernelCall& call, std::size_t place) {
 /// Returns the rows that a rank sums for the gradient of a row-parallel product's bias, which is
 /// summed over tensor ranks.
 at::Tensor bias_rows(const KernelCall& call, const at::Tensor& dy) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   if (!call.operator_parameter().row_parallel || !s.sequence_parallel) return dy;
   return dy.narrow(0, call.rank.place.tensor * s.rows, s.rows);
 }

@@ -234,7 +234,7 @@ void read_target_rows_of_output_table(KernelCall& call) {
 /// largest logit, the largest logit and the sum of all parts. Rows may be those of this tensor rank
 /// only.
 void part_row_gradient(KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const at::Tensor total = call.read_operand(5);
   const Task task = task_of(call);
   at::Tensor measure =

@@ -39,7 +39,7 @@ std::int64_t MixerLayerSizes::head_scalars_first_column() const {
 }
 
 MixerLayerSizes mixer_parts(const RankState& rank, model::TokenMixer kind) {
-  const step::StepSizesAndChoices& s = rank.setting;
+  const step::StepBuildSettings& s = rank.setting;
   const model::RecurrentMixer& m = *s.model->state_mixer;
   const std::int64_t ranks = s.tensor * s.context;
   return {.kind = kind,

@@ -42,7 +42,7 @@ void apply_rotary_embedding(const at::Tensor& heads, const Angles& angles) {
 
 /// Rotates queries and keys in rows of queries, keys and values; `sign` -1: in reverse.
 void turn_rows(KernelCall& call, double sign) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const at::Tensor& rows = call.read_operand(0);
   const std::int64_t heads = s.heads() + s.kv_heads();
   const std::int64_t dim = s.model->head_dim;
@@ -80,7 +80,7 @@ void assemble(KernelCall& call) {
 }
 
 void take_apart(KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const model::LatentAttention& latent = *s.model->latent;
   const std::int64_t heads = s.heads();
   const std::int64_t nope = latent.nope_head_dim;

@@ -119,7 +119,7 @@ CountedPeakMemory run_steps(RankState& rank, const RankCommunicators::RankWorld&
     if (!options.logits.empty() && rank.step + 1 == options.steps) rank.logits = &logits;
     if (world.watch != nullptr) world.watch->begin_step(rank.step + 1);
     const auto begin = std::chrono::steady_clock::now();
-    rank.sums = zero_step_sums(rank);
+    rank.sums = make_zero_loss_and_norm_sums(rank);
     rank.store.zero_gradients();
     const std::int64_t before = begin_step_memory_count();
     loop.executor.run_training_step();
@@ -168,7 +168,7 @@ void train_rank(const plan::PlannedJob& given, const TrainOptions& options, cons
   const plan::RankCoordinates place = grid.coordinates(world.rank);
   const step::PipelineStageProgram& stage =
       program.stages[static_cast<std::size_t>(place.pipeline)];
-  const step::StepSizesAndChoices setting = step::make_setting(job, plan);
+  const step::StepBuildSettings setting = step::make_setting(job, plan);
   const std::unique_ptr<RankDevice> device = open_device(options);
   ParameterStore store({setting, plan, job.optimizer, grid, world.rank, device->torch_device()},
                        program, stage, options.seed);

@@ -57,7 +57,7 @@ void scatter_gradient_of_keys(KernelCall& call) {
 
 /// Returns the positions, in a whole sequence, of the rows of each context rank, by rank.
 at::Tensor order_of_rows(const RankState& rank) {
-  const step::StepSizesAndChoices& s = rank.setting;
+  const step::StepBuildSettings& s = rank.setting;
   std::vector<at::Tensor> all;
   for (std::int64_t r = 0; r < s.context; ++r) {
     all.push_back(at::tensor(context_rank_token_positions(s.length, s.context, r),
@@ -73,7 +73,7 @@ struct Columns {
 };
 
 Columns columns_of(const KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const std::int64_t q = s.heads() * s.model->head_dim;
   const std::int64_t k = s.kv_heads() * s.model->head_dim;
   switch (call.op.purpose) {
@@ -89,7 +89,7 @@ Columns columns_of(const KernelCall& call) {
 /// Exchanges this rank's tokens with all heads for all tokens (in the order of the sequence) with
 /// this rank's heads.
 at::Tensor to_heads(KernelCall& call, const at::Tensor& rows) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const at::Tensor sent = rows.view({rows.size(0), s.context, -1}).transpose(0, 1).contiguous();
   at::Tensor received = at::empty_like(sent);
   call.rank.groups.communicator_of_operator(call.op).all_to_all(call.op, received, sent);
@@ -103,7 +103,7 @@ at::Tensor to_heads(KernelCall& call, const at::Tensor& rows) {
 
 /// Exchanges all tokens with this rank's heads back to this rank's tokens with all heads.
 at::Tensor to_tokens(KernelCall& call, const at::Tensor& rows) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const at::Tensor by_rank =
       rows.reshape({s.batch, s.length, -1}).index_select(1, order_of_rows(call.rank));
   const at::Tensor sent =
@@ -114,7 +114,7 @@ at::Tensor to_tokens(KernelCall& call, const at::Tensor& rows) {
 }
 
 void exchange_heads(KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const bool out = call.op.purpose == step::OperatorPurpose::kAttentionOut;
   const bool outwards = (call.op.phase != step::Phase::kDataGradient) != out;
   const Columns whole = columns_of(call);

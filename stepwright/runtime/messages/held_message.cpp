@@ -18,7 +18,7 @@ EmulatedMessage::EmulatedMessage(const step::Operator& op, double bytes, std::in
   other_ = at::zeros({cuts ? whole_.numel() / ranks : whole_.numel()}, whole_.options());
 }
 
-void EmulatedMessage::send_once(Communicator& group) {
+void EmulatedMessage::start_send_if_not_started(Communicator& group) {
   switch (op_.kind) {
     case step::OperatorKind::kAllReduce: return group.all_reduce(op_, whole_);
     case step::OperatorKind::kAllGather: return group.all_gather(op_, whole_, other_);

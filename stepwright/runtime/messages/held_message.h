@@ -15,7 +15,7 @@ class EmulatedMessage {
   EmulatedMessage(const step::Operator& op, double bytes, std::int64_t ranks);
 
   /// Sends the message once: runs the operator's collective on `group`.
-  void send_once(Communicator& group);
+  void start_send_if_not_started(Communicator& group);
   /// Returns the payload bytes, rounded to whole parts.
   [[nodiscard]] double bytes() const { return static_cast<double>(whole_.nbytes()); }
 

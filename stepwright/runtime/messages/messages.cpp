@@ -39,7 +39,7 @@ void all_gather(KernelCall& call) {
 /// Gathers the columns of all tensor ranks side by side, for the rows with which this rank
 /// continues.
 void gather_columns(KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   Communicator& group = call.rank.groups.communicator_of_operator(call.op);
   const at::Tensor own = call.read_operand(0).contiguous();
   at::Tensor all = empty(call, own.size(0) * group.size(), own.size(1));
@@ -64,7 +64,7 @@ void reduce_scatter(KernelCall& call) {
 
 /// Sends rows between the embedding or the head and the positions that have a part of its table.
 void broadcast(KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   const schedule::ModelChunkPlacement placement = plan::model_chunk_placement(call.rank.plan);
   const std::int64_t from = call.op.part == step::LayerPart::kHead
                                 ? placement.head_position()
@@ -85,7 +85,7 @@ void send(KernelCall& call) {
 }
 
 void receive(KernelCall& call) {
-  const step::StepSizesAndChoices& s = call.rank.setting;
+  const step::StepBuildSettings& s = call.rank.setting;
   at::Tensor buffer = empty(call, s.rows, s.model->hidden);
   check_payload_elements(call.op, buffer.numel());
   const PipelineNeighbour from = pipeline_neighbour_of(call, call.rank.plan, call.rank.place);

@@ -76,7 +76,7 @@ struct RankState {
   const plan::Job& job;
   const plan::Plan& plan;
   const TrainOptions& options;
-  step::StepSizesAndChoices setting;
+  step::StepBuildSettings setting;
   plan::RankCoordinates place;
   ParameterStore& store;
   RankCommunicators& groups;

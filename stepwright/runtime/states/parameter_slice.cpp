@@ -77,7 +77,7 @@ std::int64_t ParameterSlice::whole_parameter_index(std::int64_t local) const {
   return ((first_copy + copy) * rows + row) * columns + column;
 }
 
-std::vector<ParameterSlice> parameter_slices(const step::StepSizesAndChoices& s,
+std::vector<ParameterSlice> parameter_slices(const step::StepBuildSettings& s,
                                              const plan::RankCoordinates& place, std::int32_t unit,
                                              const std::vector<step::RankLocalParameter>& local) {
   std::vector<ParameterSlice> slices;

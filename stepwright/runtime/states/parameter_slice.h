@@ -59,7 +59,7 @@ struct ParameterSlice {
 
 /// Returns this rank's parts of the parameters of a block, in the order of `local`. `unit`: number
 /// of the block (`TemplateSequenceItem::units`).
-std::vector<ParameterSlice> parameter_slices(const step::StepSizesAndChoices& setting,
+std::vector<ParameterSlice> parameter_slices(const step::StepBuildSettings& setting,
                                              const plan::RankCoordinates& place, std::int32_t unit,
                                              const std::vector<step::RankLocalParameter>& local);
 

@@ -130,7 +130,7 @@ class ParameterStore {
   /// The rank whose parameters are stored, with the plan and settings that say how they are
   /// sharded.
   struct ParameterStoreRank {
-    const step::StepSizesAndChoices& setting;
+    const step::StepBuildSettings& setting;
     const plan::Plan& plan;
     plan::Optimizer optimizer;
     const plan::RankGrid& grid;
@@ -182,7 +182,7 @@ class ParameterStore {
   void allocate_gradients(ModelBlockParameters& unit) const;
   [[nodiscard]] at::Tensor zeros(std::int64_t elements, DType type) const;
 
-  step::StepSizesAndChoices setting_;
+  step::StepBuildSettings setting_;
   plan::Optimizer optimizer_;
   at::Device device_;
   plan::RankCoordinates coordinates_;

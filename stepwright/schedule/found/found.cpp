@@ -90,7 +90,7 @@ class Finder {
         order.push_back(make_schedule_work_item(Direction::kBackward, c, i));
     }
     std::vector<Order> orders(pipeline_.seconds.parts.size(), order);
-    const double seconds = search_.restart_from_orders(orders);
+    const double seconds = search_.improve_order_from_best_orders(orders);
     offer(std::move(orders), seconds);
   }
 
@@ -115,7 +115,7 @@ class Finder {
       }
       for (std::vector<Order>* orders : {&whole, &parts}) {
         if (!has_free_activation_memory(*orders)) continue;
-        const double seconds = search_.restart_from_orders(*orders);
+        const double seconds = search_.improve_order_from_best_orders(*orders);
         offer(std::move(*orders), seconds);
       }
     }
@@ -192,7 +192,7 @@ class Finder {
   }
 
   void search() {
-    search_.restart_from_orders(best_);
+    search_.improve_order_from_best_orders(best_);
     search_.join_split_backwards();
     search_.improve_order_by_random_changes(search_.simulated_work_item_count() + kWalked,
                                             least_s_ * (1 + kShortEnough));

@@ -19,7 +19,7 @@ constexpr std::int64_t kTry = 8;
 
 }  // namespace
 
-double WorkOrderSearch::restart_from_orders(std::span<const Order> orders) {
+double WorkOrderSearch::improve_order_from_best_orders(std::span<const Order> orders) {
   for (std::size_t i = 0; i < orders.size(); ++i) {
     KeptMemoryTracker keeping(pipeline_, i);
     for (const PipelineWorkPart& part : orders[i]) {

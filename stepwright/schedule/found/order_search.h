@@ -20,7 +20,7 @@ class WorkOrderSearch {
 
   /// Restarts the search from the given orders of work, one for each pipeline rank, and returns the
   /// seconds of the whole schedule (its makespan).
-  double restart_from_orders(std::span<const Order> orders);
+  double improve_order_from_best_orders(std::span<const Order> orders);
   /// Joins split backwards one by one (data and weight gradients become one work item), if this
   /// does not lengthen the total time.
   void join_split_backwards();

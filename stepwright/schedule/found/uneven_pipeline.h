@@ -75,7 +75,7 @@ class KeptMemoryTracker {
 
   /// Returns the size that a piece of work adds to the kept memory; negative if it frees more.
   [[nodiscard]] double kept_memory_change_of_part(const PipelineWorkPart& part) const;
-  /// True if the pipeline rank may keep `more` in addition to what it keeps now.
+  /// True if the pipeline rank has memory for `more` bytes of activations besides those it keeps.
   [[nodiscard]] bool has_free_activation_memory(double more) const;
   void run(const PipelineWorkPart& part) { now_ += kept_memory_change_of_part(part); }
   [[nodiscard]] double now() const { return now_; }

@@ -16,10 +16,10 @@ namespace {
 
 /// Returns the setting of a plan's blocks without sharding: data-parallel messages are laid over
 /// the blocks later.
-step::StepSizesAndChoices block_setting(const plan::Job& job, const plan::Plan& plan) {
+step::StepBuildSettings block_setting(const plan::Job& job, const plan::Plan& plan) {
   plan::Plan unsharded = plan;
   unsharded.sharding = plan::Sharding{};
-  step::StepSizesAndChoices setting =
+  step::StepBuildSettings setting =
       step::make_setting(job, unsharded, step::RepresentativeMicroBatch::kMean);
   setting.copies_gradients = false;
   setting.gather_dense = setting.gather_expert = false;
@@ -58,7 +58,7 @@ void ModelBlockPassCost::add(const ModelBlockPassCost& other, double count) {
   peak.raise_peak_bytes(other.peak, 0);
 }
 
-void ModelBlockPassCost::take_member_wise_minimum_cost(const ModelBlockPassCost& other) {
+void ModelBlockPassCost::lower_to_smaller_costs(const ModelBlockPassCost& other) {
   for (double ModelBlockPassCost::* part :
        {&ModelBlockPassCost::seconds, &ModelBlockPassCost::floor_s, &ModelBlockPassCost::compute_s,
         &ModelBlockPassCost::kernels_s, &ModelBlockPassCost::stream_s,
@@ -99,7 +99,7 @@ ModelBlockPassCost ModelBlockCosts::RecomputedLayerCost::backward(
   if (form == schedule::BackwardSplitting::kWhole) return cost.backward;
   ModelBlockPassCost both = split_backward_costs().data;
   both.add(split_backward_costs().weight, 1);
-  if (form == schedule::BackwardSplitting::kBoth) both.take_member_wise_minimum_cost(cost.backward);
+  if (form == schedule::BackwardSplitting::kBoth) both.lower_to_smaller_costs(cost.backward);
   return both;
 }
 
@@ -149,7 +149,8 @@ double ModelBlockPricer::template_growth_seconds_per_token_growth(
     const step::OperatorTemplate& larger, const ModelBlockPricingContext& where, double own_s) {
   take_times(larger, where);
   cost_.add_host_launch_waits(larger, where.layouts, times_);
-  const double duration_s = runner_.simulate_alone(larger, times_, cost_.contention()).duration_s;
+  const double duration_s =
+      runner_.simulate_template_in_isolation(larger, times_, cost_.contention()).duration_s;
   return std::max(0.0, duration_s - own_s) / (step::kMicroBatchGrowthFactor - 1);
 }
 
@@ -168,7 +169,8 @@ ModelBlockPassCost ModelBlockPricer::price(const step::OperatorTemplate& piece,
     if (piece.operators[i].stream == step::DeviceStream::kCompute)
       cost.stream_s += times_[i].seconds;
   }
-  const IsolatedStageSeconds alone = runner_.simulate_alone(piece, times_, cost_.contention());
+  const IsolatedStageSeconds alone =
+      runner_.simulate_template_in_isolation(piece, times_, cost_.contention());
   cost.seconds = alone.duration_s;
   cost.compute_s = alone.compute_s;
   cost.busy_s = alone.link_busy_s;
@@ -207,7 +209,8 @@ VocabularyPassCost ModelBlockPricer::price_pass(const step::VocabularyPass& pass
   VocabularyPassCost result{.direction = pass.direction, .cost = price(pass.piece, where)};
   take_times(pass.piece, where);
   cost_.add_host_launch_waits(pass.piece, where.layouts, times_);
-  const IsolatedStageSeconds alone = runner_.simulate_alone(pass.piece, times_, cost_.contention());
+  const IsolatedStageSeconds alone =
+      runner_.simulate_template_in_isolation(pass.piece, times_, cost_.contention());
   ModelBlockPassCost& cost = result.cost;
   cost.seconds = alone.compute_end_s;
   result.message_s = alone.duration_s - alone.compute_end_s;
@@ -238,7 +241,7 @@ ModelBlockCosts::VocabularyPartCost ModelBlockPricer::part(
 
 ModelBlockCosts ModelBlockPricer::block_costs_without_layers(const plan::Plan& plan,
                                                              const Layouts& layouts) {
-  const step::StepSizesAndChoices setting = block_setting(job_, plan);
+  const step::StepBuildSettings setting = block_setting(job_, plan);
   const ModelBlockPricingContext where = where_of(plan, layouts);
   ModelBlockCosts blocks;
   blocks.listed = recomputed_module_sets(plan.recompute);
@@ -309,7 +312,7 @@ void ModelBlockPricer::add(ModelBlockCosts& blocks, const plan::LayerRecompute& 
     layer.with[at]->cost = layer_cost(layer.which, recompute, plan, layouts);
   }
   if (blocks.multi_tokens == 0 || blocks.multi_token.with[at]) return;
-  const step::StepSizesAndChoices setting = block_setting(job_, plan);
+  const step::StepBuildSettings setting = block_setting(job_, plan);
   // The last multi-token layer receives no gradient from another one, and so holds the least.
   const step::ModelBlockTemplatePair last =
       step::build_multi_token_layer_templates(setting, blocks.multi_tokens - 1, false, recompute);
@@ -326,7 +329,7 @@ void ModelBlockPricer::add_paired_layer_costs(ModelBlockCosts& blocks,
   const bool whole = known.backward.empty();
   const bool parts = schedule::traits_of(plan.schedule.kind).braids && known.data.empty();
   if (!whole && !parts) return;
-  const step::StepSizesAndChoices setting = block_setting(job_, plan);
+  const step::StepBuildSettings setting = block_setting(job_, plan);
   const step::RoughOperatorSeconds seconds(job_, plan::RankGrid(plan));
   std::vector<step::ModelBlockTemplatePair> classes;
   for (const ModelBlockCosts::Layer& layer : blocks.layers) {
@@ -355,7 +358,7 @@ void ModelBlockPricer::add_split_backward_costs(ModelBlockCosts& blocks,
                                                 const plan::Plan& plan, const Layouts& layouts) {
   const std::size_t at = blocks.cost_index_of_recomputation(recompute);
   if (blocks.layers.empty() || blocks.layers.front().cost_at_place(at).cut) return;
-  const step::StepSizesAndChoices setting = block_setting(job_, plan);
+  const step::StepBuildSettings setting = block_setting(job_, plan);
   const ModelBlockPricingContext where = where_of(plan, layouts);
   for (ModelBlockCosts::Layer& layer : blocks.layers) {
     const step::SplitBackwardTemplates parts =

@@ -30,7 +30,7 @@ void ModelChunkCost::raise_memory_peaks_to_moment(const BlockPairCost& cost,
 ModelBlockPassCost ModelChunkCost::whole_backward_cost(schedule::BackwardSplitting form) const {
   ModelBlockPassCost sum = backward;
   if (form != schedule::BackwardSplitting::kWhole) sum.add(weight, 1);
-  if (form == schedule::BackwardSplitting::kBoth) sum.take_member_wise_minimum_cost(whole);
+  if (form == schedule::BackwardSplitting::kBoth) sum.lower_to_smaller_costs(whole);
   return sum;
 }
 

@@ -67,7 +67,7 @@ struct ModelBlockPassCost {
   /// Adds the seconds and bytes of `count` repetitions of `other`; of peaks the larger one is kept.
   void add(const ModelBlockPassCost& other, double count);
   /// Lowers each member to the minimum of both costs.
-  void take_member_wise_minimum_cost(const ModelBlockPassCost& other);
+  void lower_to_smaller_costs(const ModelBlockPassCost& other);
   /// Lowers the lower bounds for a template that runs beside another strand (a second micro-batch):
   /// only its kernels count, since the other strand may fill its waits.
   void lower_bounds_for_shared_stream();

@@ -85,8 +85,8 @@ PipelinePositionCost without_resting(const PipelinePositionCost& stage) {
 
 /// Returns the bytes of optimizer states of a parameter that is not part of a matrix of its own.
 double state_bytes(const plan::Job& job, const plan::StateDataTypes& types) {
-  const std::int64_t moments =
-      plan::optimizer_moment_centibits_per_element(plan::traits_of(job.optimizer), types, false);
+  const std::int64_t moments = plan::optimizer_moment_hundredth_bits_per_element(
+      plan::traits_of(job.optimizer), types, false);
   return static_cast<double>(plan::master_copy_bytes(types)) + static_cast<double>(moments) / 800;
 }
 
@@ -108,7 +108,7 @@ double optimizer_bytes(const plan::Job& job, const plan::StateDataTypes& types,
   const auto in_matrices = static_cast<double>(matrices.elements);
   const auto each = [&](bool of_matrix) {
     return static_cast<double>(
-               plan::optimizer_moment_centibits_per_element(traits, types, of_matrix)) /
+               plan::optimizer_moment_hundredth_bits_per_element(traits, types, of_matrix)) /
            800;
   };
   const auto master = static_cast<double>(plan::master_copy_bytes(types));

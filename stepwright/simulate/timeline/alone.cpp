@@ -2,7 +2,7 @@
 
 namespace stepwright::simulate {
 
-IsolatedStageSeconds IsolatedStageSimulator::simulate_alone(
+IsolatedStageSeconds IsolatedStageSimulator::simulate_template_in_isolation(
     const step::OperatorTemplate& piece, std::span<const cost::OperatorTime> times,
     const cost::OverlapSlowdownFactors& contention) {
   compiler_.clear();
@@ -11,7 +11,7 @@ IsolatedStageSeconds IsolatedStageSimulator::simulate_alone(
   return play(contention);
 }
 
-IsolatedStageSeconds IsolatedStageSimulator::simulate_alone(
+IsolatedStageSeconds IsolatedStageSimulator::simulate_template_in_isolation(
     const step::StepProgram& program, const step::TemplateSequence& sequence, const Prices& prices,
     const cost::OverlapSlowdownFactors& contention) {
   compiler_.clear();
@@ -47,7 +47,7 @@ IsolatedStageSeconds IsolatedStageSimulator::play(const cost::OverlapSlowdownFac
 IsolatedStageSeconds simulate_template_alone(const step::OperatorTemplate& piece,
                                              std::span<const cost::OperatorTime> times,
                                              const cost::OverlapSlowdownFactors& contention) {
-  return IsolatedStageSimulator().simulate_alone(piece, times, contention);
+  return IsolatedStageSimulator().simulate_template_in_isolation(piece, times, contention);
 }
 
 }  // namespace stepwright::simulate

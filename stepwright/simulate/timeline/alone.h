@@ -29,14 +29,14 @@ struct IsolatedStageSeconds {
 class IsolatedStageSimulator {
  public:
   /// Simulates one template alone. `times` has an entry for each operator.
-  IsolatedStageSeconds simulate_alone(const step::OperatorTemplate& piece,
-                                      std::span<const cost::OperatorTime> times,
-                                      const cost::OverlapSlowdownFactors& contention);
+  IsolatedStageSeconds simulate_template_in_isolation(
+      const step::OperatorTemplate& piece, std::span<const cost::OperatorTime> times,
+      const cost::OverlapSlowdownFactors& contention);
   /// Simulates one sequence of a program's templates alone. `prices`: times of all operators of the
   /// program.
-  IsolatedStageSeconds simulate_alone(const step::StepProgram& program,
-                                      const step::TemplateSequence& sequence, const Prices& prices,
-                                      const cost::OverlapSlowdownFactors& contention);
+  IsolatedStageSeconds simulate_template_in_isolation(
+      const step::StepProgram& program, const step::TemplateSequence& sequence,
+      const Prices& prices, const cost::OverlapSlowdownFactors& contention);
 
  private:
   IsolatedStageSeconds play(const cost::OverlapSlowdownFactors& contention);

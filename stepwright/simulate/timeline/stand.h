@@ -49,7 +49,7 @@ struct QueueFrontTaskRate {
 /// State of one stream's queue: how far it is in the schedule, and its front task.
 struct StreamQueueState {
   QueueFrontTaskRate pace;
-  /// The rate before `pace.since_s`; its `stretch` is 0 if the task started then.
+  /// Rate of the task before the time `pace.since_s`; `stretch` is 0 if the task started then.
   QueueFrontTaskRate before;
   double start_s = 0;
   /// When the current collective over several stages begins or, once begun, ends, in seconds.

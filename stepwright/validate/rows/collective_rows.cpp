@@ -35,7 +35,7 @@ std::string remark_on(fit::SamplePredictor& predictor, const fit::CollectiveSamp
 
 TableRowPrediction result_of(const fit::CollectiveSample& sample, const CsvTable& table,
                              fit::SamplePredictor& predictor) {
-  const CsvRow& row = table.rows[row_on_line(table, sample.line)];
+  const CsvRow& row = table.rows[table_row_index_at_line(table, sample.line)];
   const TableRowName name = row_name(table, row);
   const double predicted = predictor.seconds(sample);
   TableRowPrediction result{
@@ -57,11 +57,12 @@ void predict_machine(const CsvTable& whole, const fit::CollectiveSampleTable& re
   for (const fit::MachineCollectiveSamples& machine :
        fit::collective_samples_by_machine(read.samples, dropped)) {
     for (const fit::CollectiveSample* sample : machine.samples) {
-      outcomes[row_on_line(whole, sample->line)].results = {result_of(*sample, whole, predictor)};
+      outcomes[table_row_index_at_line(whole, sample->line)].results = {
+          result_of(*sample, whole, predictor)};
     }
   }
   for (const fit::DroppedSampleRow& row : dropped) {
-    outcomes[row_on_line(whole, row.line)].skipped =
+    outcomes[table_row_index_at_line(whole, row.line)].skipped =
         SkippedRowReason{row.skip_reason_without_numbers(), row.reason};
   }
 }
@@ -88,7 +89,7 @@ std::vector<TableRowOutcome> predict_collective_times(const CsvTable& table,
       continue;
     }
     for (const CsvRow& row : of_name.rows) {
-      outcomes[row_on_line(table, row.line)].skipped = refusal;
+      outcomes[table_row_index_at_line(table, row.line)].skipped = refusal;
     }
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

@@ -67,7 +67,7 @@ std::variant<MemoryResult, SkippedRowReason> predict_row_memory(const PublishedR
     result.row = {.id = row.id,
                   .measured = row.memory_gib.value_or(0) * kBytesPerGib,
                   .notes = std::move(notes),
-                  .groups = error_group_values_of_row(row, planned),
+                  .groups = error_group_keys_of_row(row, planned),
                   .capacity_bytes = report.capacity_bytes,
                   .p_fits = report.p_fits};
     set_peak(result.row, report, seen_bytes(planned.job, program, report, result.kind),

@@ -45,7 +45,9 @@ class OperatorRows {
                OperatorMachineFinder& machines);
 
  private:
-  TableRowOutcome& outcome(std::size_t line) { return outcomes_[row_on_line(whole_, line)]; }
+  TableRowOutcome& outcome(std::size_t line) {
+    return outcomes_[table_row_index_at_line(whole_, line)];
+  }
   void skip(const std::vector<fit::UnusableOperatorRow>& rows);
   void add(const fit::OperatorSample& sample, OperatorTimeMachine& machine);
   void judge(const TimedPass& timed);
@@ -105,7 +107,8 @@ void OperatorRows::judge(const TimedPass& timed) {
     out.left_out.push_back(std::move(skipped));
     return;
   }
-  const TableRowName name = row_name(whole_, whole_.rows[row_on_line(whole_, sample.line)]);
+  const TableRowName name =
+      row_name(whole_, whole_.rows[table_row_index_at_line(whole_, sample.line)]);
   TableRowPrediction result{.id = name.id,
                             .predicted = predicted,
                             .measured = timed.measured_s,
@@ -146,7 +149,7 @@ std::vector<TableRowOutcome> predict_operator_times(const CsvTable& table,
     } catch (const Error& error) {
       if (!profile.empty()) throw;
       for (const CsvRow& row : of_machine.rows) {
-        outcomes[row_on_line(table, row.line)].skipped =
+        outcomes[table_row_index_at_line(table, row.line)].skipped =
             SkippedRowReason{fmt::format("no machine: {}", machine), error.what()};
       }
       continue;

@@ -55,7 +55,7 @@ std::vector<TableRowOutcome> predict_own_message_times(const CsvTable& table,
   fit::read_own_cluster_samples(table, samples);
   std::vector<TableRowOutcome> outcomes;
   for (const fit::OwnCollectiveSample& sample : samples.messages) {
-    const CsvRow& row = table.rows[row_on_line(table, sample.line)];
+    const CsvRow& row = table.rows[table_row_index_at_line(table, sample.line)];
     outcomes.push_back(outcome_of(sample, row_name(table, row), measured.messages));
   }
   return outcomes;

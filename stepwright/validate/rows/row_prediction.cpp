@@ -55,8 +55,8 @@ std::string alike(const PublishedRunRow& row, const plan::PlannedJob& planned) {
 
 }  // namespace
 
-std::vector<std::string> error_group_values_of_row(const PublishedRunRow& row,
-                                                   const plan::PlannedJob& planned) {
+std::vector<std::string> error_group_keys_of_row(const PublishedRunRow& row,
+                                                 const plan::PlannedJob& planned) {
   return {row.source, planned.job.cluster.device.name, planned.job.framework.name,
           scheme_of(planned.plan)};
 }
@@ -81,7 +81,7 @@ std::variant<TableRowPrediction, SkippedRowReason> predict_row_step_time(
                               .measured = std::get<double>(measured),
                               .terms = terms_of(simulation.stages[critical].breakdown),
                               .notes = std::move(notes),
-                              .groups = error_group_values_of_row(row, planned),
+                              .groups = error_group_keys_of_row(row, planned),
                               .alike = alike(row, planned),
                               .plan = plan::plan_json(planned).dump()};
     result.error = result.predicted / result.measured - 1;

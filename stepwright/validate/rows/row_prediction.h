@@ -15,7 +15,7 @@ std::variant<TableRowPrediction, SkippedRowReason> predict_row_step_time(
 
 /// Returns the row's value for each key by which errors are grouped: source, device, framework,
 /// scheme.
-std::vector<std::string> error_group_values_of_row(const PublishedRunRow& row,
-                                                   const plan::PlannedJob& planned);
+std::vector<std::string> error_group_keys_of_row(const PublishedRunRow& row,
+                                                 const plan::PlannedJob& planned);
 
 }  // namespace stepwright::validate

@@ -45,7 +45,7 @@ std::string message_size_decade(double payload_bytes) {
   return "from 0 B";
 }
 
-std::size_t row_on_line(const CsvTable& table, std::size_t line) {
+std::size_t table_row_index_at_line(const CsvTable& table, std::size_t line) {
   const auto found = std::ranges::lower_bound(table.rows, line, {}, &CsvRow::line);
   return static_cast<std::size_t>(found - table.rows.begin());
 }

@@ -26,6 +26,6 @@ std::vector<MachineTableRows> divide_rows_by_machine(const CsvTable& table,
 std::string message_size_decade(double payload_bytes);
 
 /// Returns the index of the row that begins on line number `line` of the table's file.
-std::size_t row_on_line(const CsvTable& table, std::size_t line);
+std::size_t table_row_index_at_line(const CsvTable& table, std::size_t line);
 
 }  // namespace stepwright::validate

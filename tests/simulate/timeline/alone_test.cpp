@@ -48,8 +48,8 @@ TEST(Alone, PlaysASequenceAsASimulationOfItAlone) {
     step::PipelineStageProgram& stage = draft.program.stages[0];
     stage.schedule = {{0, 0}};
     const Simulation whole = simulate::simulate_priced_program(draft.program, draft.prices, kSlow);
-    const IsolatedStageSeconds alone =
-        runner.simulate_alone(draft.program, stage.sequences[0], draft.prices, kSlow);
+    const IsolatedStageSeconds alone = runner.simulate_template_in_isolation(
+        draft.program, stage.sequences[0], draft.prices, kSlow);
     EXPECT_DOUBLE_EQ(alone.duration_s, whole.step_time_s);
     EXPECT_DOUBLE_EQ(alone.compute_s, whole.stages[0].compute_busy_s);
     EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::ParallelismScheme::kExpert)],
