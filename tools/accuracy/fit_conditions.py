@@ -394,26 +394,25 @@ def choices(compared: list[tuple[int, int]], predicted: np.ndarray, measured: np
 INTRODUCTION = """# Accuracy of whole runs
 
 `stepwright validate` predicts runs of tier A (every input known): published ones
-(`data/training_runs.csv`, `data/training_runs_2.csv`) and own ones (`data/own_runs_h100.csv`).
-nanotron's runs (source `playbook`), called "the grid" in the tables, are judged if their printed
-utilisation is at least 10 %. Each cell of the tables of errors has the median, mean, p90 and signed
-median of `predicted / measured - 1` in %; negative: predicted too fast. The columns differ in the
-runs to which the constants of training (`stepwright/cost/training/conditions.yaml`) were fitted:
+(`data/training_runs.csv`, `data/training_runs_2.csv`) and own ones (`data/own_runs_h100.csv`). In
+the tables, "the grid" means nanotron's runs (source `playbook`) with a printed utilisation of at
+least 10 %. Each cell of the tables of errors has the median, mean, p90 and signed median of
+`predicted / measured - 1` in %; negative: predicted too fast. The columns differ in the runs to
+which the constants of training (`stepwright/cost/training/conditions.yaml`) were fitted:
 
 - Column *fitted* uses constants fitted to all runs.
 
-- Column *a quarter of the rows* uses constants fitted to three quarters of the runs, and judges the
-  quarter that a hash of ids draws.
+- Column *a quarter of the rows* uses constants fitted to three quarters of the runs, and has errors
+  of the other quarter (drawn by a hash of ids).
 
 - Columns *source*, *framework*, *generation* and *kind* use constants fitted to all runs except
   those of the judged run's source, framework, GPU generation or kind (one framework on one
-  generation, dense or with experts, in 16 bits or fewer). A framework or generation without runs in
-  a fit has the middle of the others' constants; settings known from public code stay.
+  generation, dense or with experts, in 16 bits or fewer). A framework or GPU generation without
+  runs in a fit gets the middle of the constants of other frameworks or generations.
 
-Constants other than those of training come from single operators, data sheets and articles. The
-structure of the models was chosen with the judged runs in view, and the widths of device priors (of
-some twenty settings) with the errors of left-out sources; the runs of
-[zero_bubble_published.md](zero_bubble_published.md) were used for neither.
+All other constants come from single operators, data sheets and articles. The formulas were chosen
+with the judged runs in view; only the runs of [zero_bubble_published.md](zero_bubble_published.md)
+were not used for this choice.
 """
 
 

@@ -252,16 +252,16 @@ def label_report(labels: list[Label]) -> list[str]:
 
 HEAD = """# Memory, left out
 
-The table judges memory peaks of a stated kind in `data/memory.csv` and `data/memory_2.csv` by
-margins fitted without the peaks of the same source, framework or generation
-(`tools/accuracy/fit_memory.py`). If a framework has no other peaks, its memory margins come from
-its public code (for copies) and from related frameworks (for rounding). No memory margin was fitted
-to peaks of allocated bytes.
+The table has errors of predicted memory peaks in `data/memory.csv` and `data/memory_2.csv`. Memory
+margins of frameworks were fitted without the peaks of the same source, framework or GPU generation
+(`tools/accuracy/fit_memory.py`). If a framework has no other measured peaks, its memory margins
+come from its public code and from related frameworks. No memory margin was fitted to peaks of
+allocated bytes.
 
 """
 LABEL_HEAD = """
-P(fits), the predicted probability that a run fits in memory, is judged on runs known to have fitted
-or not (nearly all of one source).
+P(fits), the predicted probability that a run fits in memory, is compared with runs that fitted or
+ran out of memory (nearly all of one source).
 
 """
 

@@ -207,13 +207,13 @@ def few_report(command: str, tables: list[Path], fits: Path) -> list[str]:
 
 HEAD = """# A person's own runs
 
-Replays of published runs (`tools/accuracy/replay_runs.py`) start from constants fitted without the
-source of the runs, but errors of all sources guided the structure of the model.
+This page replays published runs as if a user measured them one after the other. Each replay starts
+from constants fitted without runs of the same source.
 
-The first table replays how `stepwright tune JOB --runs RUNS --candidates ROWS --next 1` chooses one
-plan to measure after the other, in groups of nanotron's runs that differ only in the plan. Cells
-have, after 1, 3 and 5 runs, the regret (how much slower than the group's fastest run) in % of the
-best plan measured so far, and of the plan that `tune` calls best.
+The first table replays how `stepwright tune JOB --runs RUNS --candidates ROWS --next 1` chooses
+plans to measure, in groups of nanotron's runs that differ only in the plan. Cells say by how many %
+a plan is slower than the group's fastest run, after 1, 3 and 5 measured runs: the best plan
+measured so far, and the plan that `tune` calls best.
 
 | rows | groups | 1 run: mean | p90 | 3: mean | p90 | 5: mean | p90 |
 |---|---|---|---|---|---|---|---|

@@ -63,9 +63,9 @@ MACHINES = [
 
 INTRODUCTION = """# How collectives scale, by simulation to 16,384 GPUs
 
-`make scaling` writes this page on HO-Ring, a collective algorithm of this project. All times are
-computed, none is measured: **simulated**, message by message (`collective/play.h`), or by a
-**closed form** if stated.
+`make scaling` writes this page on HO-Ring, a collective algorithm of this project. All times of
+this page are **simulated** message by message (`collective/play.h`), or computed by a **closed
+form** (a formula) if stated; none is measured.
 
 ## What is compared
 
@@ -82,8 +82,9 @@ of chunks that its closed form finds best. In addition to the schedules of
 
 {assumed}
 
-"Gain" is the time of the fastest other schedule, which is named, over HO-Ring's time: above 1
-HO-Ring wins. `stepwright study collectives PROFILE --simulate 16384` prints gains of a cluster.
+A "gain" is the time of the fastest other algorithm, which is named, over HO-Ring's time: above 1
+HO-Ring is faster. `stepwright study collectives PROFILE --simulate 16384` prints the gains of
+HO-Ring on a cluster.
 """
 
 NOT_MODELLED = """## What this leaves out

@@ -20,21 +20,22 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """# When each schedule wins
 
-Two effects compete: a forward and a backward run together as a pair ([two strands](strands.md))
-take less time than in turn, and a bubble leaves pipeline positions idle. Schedule `folded` has the
-most pairs of a forward and a backward, and the bubble of 1F1B. Schedule `dualpipev` has fewer pairs
-and a small bubble; zero-bubble schedules have no pairs.
+Which pipeline schedule is fastest depends on two effects: a forward and a backward run together
+([two strands](strands.md)) take less time than in turn, and a bubble leaves pipeline ranks idle.
+Schedule `folded` runs the most forwards together with backwards, and has the bubble of 1F1B.
+Schedule `dualpipev` runs fewer of them together and has a small bubble; zero-bubble schedules run
+none together.
 
 ## Equal positions
 
-`stepwright study schedules` runs M micro-batches on P positions without messages between positions.
-On every position a forward takes F = 1, a backward B = 2 (half of it weight gradients), and both
-together C. Each cell has the fastest schedule that holds at most P activations on every position,
-as 1F1B does, and how many times faster than 1F1B this schedule is; after a semicolon, a cell has
-the fastest schedule with at most P + 1/2 activations, if it is another one. Schedules that never
-run a forward beside a backward do not depend on C: the first column has the best of them. One
-activation is what one micro-batch keeps on a position. Schedules `interleaved` and `paired` have 2
-chunks, or 4 if the cell says 4. Schedule `dualpipe`, which holds every weight twice, is left out.
+`stepwright study schedules` simulates M micro-batches on P pipeline ranks without messages. On
+every pipeline rank a forward takes F = 1, a backward B = 2 (half of it weight gradients), and both
+together C. Each cell of the table of schedules has the fastest schedule that holds at most P
+activations on every rank, as 1F1B does, and how many times faster than 1F1B this schedule is. After
+a semicolon stands the fastest schedule with at most P + 1/2 activations, if it is another one. The
+first column has the best schedule that never runs a forward beside a backward. One activation is
+what one micro-batch keeps on a pipeline rank. Schedules `interleaved` and `paired` have 2 model
+chunks a rank, or 4 if the cell says 4.
 """
 
 FORWARD, BACKWARD, WEIGHT = 1.0, 2.0, 1.0
@@ -48,13 +49,13 @@ SHARES = """
 
 `stepwright predict` ran llama-3.1-8b with P = 4 and llama-3-70b with P = 8 on nodes of eight GPUs:
 sequences of 8,192 tokens, micro-batches of one, sequence parallelism, no recomputation, NNG, 80 GB
-a GPU (`-`: needs more memory or micro-batches). Column "messages" has the exposed time of tensor
-parallelism in 1F1B's step. Column "one strand" has the best schedule of 1f1b, interleaved (2
-chunks), zb-h1, zb-h2, zb-v, v-half, v-min and auto (2 chunks); the columns to its right have
-schedules with two strands (paired: 2 chunks). The two figures of a cell are speeds relative to 1F1B
-with even layers: first with even layers, then with the best uneven split (up to two layers fewer in
-the chunk of the embedding, three in that of the head). Fewer layers in these two chunks balance the
-work of schedules `folded`, `dualpipev` and `stp`, which have embedding and head on one position.
+a GPU (`-`: needs more memory or micro-batches). Column "messages" has the share of 1F1B's step in
+which ranks wait for tensor-parallel messages. Column "one strand" has the best schedule of 1f1b,
+interleaved (2 chunks), zb-h1, zb-h2, zb-v, v-half, v-min and auto (2 chunks); the columns to its
+right have schedules that run two micro-batches at once (paired: 2 chunks). Each cell has two speeds
+relative to 1F1B with equally many layers a rank: with equally many layers, and with the best uneven
+split (up to two layers fewer beside the embedding, three beside the head). An uneven split balances
+the work of schedules `folded`, `dualpipev` and `stp`, which have embedding and head on one rank.
 """
 
 

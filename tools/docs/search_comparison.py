@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """# What other searches choose
 
-This page (`make search`) compares three ways to choose a plan on the same cost model; each chosen
-plan is simulated. `stepwright study search JOB` compares the three ways for any job, with the
-number of plans that each way evaluated.
+This page (`make search`) compares three ways to choose a training plan by the same predictions of
+step time. `stepwright study search JOB` compares the three ways for any job, with the number of
+plans that each way evaluated.
 
 - **tune** searches all plans that the job allows.
 
@@ -36,10 +36,10 @@ number of plans that each way evaluated.
   (`tune/baseline.h`).
 
 - **Alpa-style**: a dynamic programme cuts the model into stages, an inner search tries every choice
-  on a stage's devices (2201.12023, `study/inter_operator.h`). As in Alpa, Alpa-style plans have no
-  interleaving, no context parallelism and no sharding in groups.
+  on a stage's devices (2201.12023, `study/inter_operator.h`). As in Alpa, plans of the Alpa-style
+  search have no interleaving, no context parallelism and no sharding in groups.
 
-Columns "over" have the step time of a plan divided by that of `tune`'s plan.
+Columns "over" have the step time of a plan divided by the step time of `tune`'s plan.
 [bench](../bench/README.md) has the times of searches.
 """
 
@@ -59,13 +59,12 @@ CLAIMS = """## Beside published claims
   configurations. In the table the rule of thumb takes {rule_mean:.2f} times as long as the plan of
   `tune` (geometric mean of {rules} jobs, least {rule_least:.2f}).
 
-- That planner's article also states that it chooses the same plans as Alpa for Alpa's jobs. In the
-  table the Alpa-style plan takes {alpa_mean:.2f} times as long as that of `tune`
-  (geometric mean of {alpas} jobs, least {alpa_least:.2f}); it is slower where interleaving, context
-  parallelism or sharding in groups win.
+- An article about another planner also states that this planner chooses the same plans as Alpa for
+  Alpa's jobs. In the table the Alpa-style plan takes {alpa_mean:.2f} times as long as that of
+  `tune` (geometric mean of {alpas} jobs, least {alpa_least:.2f}); it is slower where interleaving,
+  context parallelism or sharding in groups win.
 
-- One cost model predicts all plans of the table, so the table says what searches find in the
-  model, not what a cluster would measure; [accuracy.md](accuracy.md) has the model's errors.
+- The step times of all compared plans are predicted, not measured ([errors](accuracy.md)).
 """
 
 # A path, or the text below `stepwright: job/1`.

@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """## Beside published practice
 
-The table has plans of `tune` for jobs of `examples/` that depart from a published practice, and the
-step time of a search with the practice imposed. Differences below the stated error of the cost
-model (15 %) may turn around when measured.
+The table has the plans of `stepwright tune` that depart from a published practice, for jobs of
+`examples/`, and the step time if the search must keep to the practice. If two plans differ by less
+than 15 % in predicted step time, measurement may reverse their order.
 
 - **Tensor parallelism stays inside the node**: arXiv 2104.04473, takeaway 1 of section 3.
 
@@ -29,7 +29,7 @@ model (15 %) may turn around when measured.
   Parallelism Strategies
   Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
 
-- **Memory keeps a reserve** in published practice.
+- **Some memory stays free** in published practice.
 """
 
 HEAD = "| job | plan | leaves the practice |\n|---|---|---|"

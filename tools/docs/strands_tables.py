@@ -22,12 +22,13 @@ INTRODUCTION = """# Two strands beside published figures
 
 The table compares predicted MFU with the MFU that the authors of TWIST report for Megatron and for
 two strands ("Introducing TWIST: Bringing Double-Helix Training to Hopper", blog of March 2026:
-DHelix on Megatron core 0.14, without the first release's mistake). Layers, heads and vocabulary of
-TWIST's models, sharding NNG, no recomputation and cluster profiles are assumed. Predictions of
-Megatron use pipeline schedule `1f1b`, with reductions and gathers that overlap weight gradients.
-Predictions of two strands (two micro-batches at once on a GPU) use schedule `folded`, or `paired`
-without a pipeline. Predictions use Megatron-Core's constants, fitted to other runs. No MFU is
-published for schedule `dualpipev`, which runs two micro-batches at once with a smaller bubble.
+DHelix on Megatron core 0.14, without the first release's mistake). Predictions assume layers, heads
+and vocabulary of TWIST's models, sharding NNG (ZeRO-1), no recomputation and cluster profiles.
+Megatron's runs are predicted with pipeline schedule `1f1b`, and tensor-parallel messages that
+overlap weight gradients. Runs of two strands (two micro-batches at once on a GPU) are predicted
+with pipeline schedule `folded`, or `paired` without a pipeline. Constants of Megatron-Core were
+fitted to other runs. No MFU is published for pipeline schedule `dualpipev`, which runs two
+micro-batches at once with a smaller bubble.
 
     make strands
 """
@@ -37,13 +38,13 @@ published for schedule `dualpipev`, which runs two micro-batches at once with a 
 EARLIER = """
 ## The tables of 2024
 
-`python3 tools/docs/strands_tables.py --earlier` compares predictions with TFLOP/s of DHelix and
-DHeLlam (2411.15871 and ICCD 2025; read off figures) on 64 A40 and 64 A800. DHelix and DHeLlam name
-models by size alone; their batch, recomputation and sharding are assumed. Gains published for
-DHelix and DHeLlam are too large, because they were measured before a mistake was found (some
-gradients were zero). The 14 predicted gains of DHelix and DHeLlam are off by 14.5 % in the median
-and 18.1 % at most. Ten of the 14 gains are predicted over 10 % too low; eight of these ten
-published values exceed what hiding every message would give.
+`python3 tools/docs/strands_tables.py --earlier` compares predictions with published TFLOP/s of
+DHelix and DHeLlam (2411.15871 and ICCD 2025) on 64 A40 and 64 A800. DHelix and DHeLlam name models
+by size alone; their batch, recomputation and sharding are assumed. Gains published for DHelix and
+DHeLlam are too large, because they were measured before a mistake was found (some gradients were
+zero). The 14 predicted gains of DHelix and DHeLlam are off by 14.5 % in the median and 18.1 % at
+most. Ten of the 14 gains are predicted over 10 % too low; eight of these ten published values
+exceed what hiding every message would give.
 """
 
 

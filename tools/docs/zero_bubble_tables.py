@@ -21,11 +21,11 @@ PUBLISHED = ROOT / "data/zero_bubble.csv"
 
 INTRODUCTION = """# Zero-bubble schedules beside published figures
 
-The table compares the throughput (samples per GPU and second) that arXiv 2401.10241 measured
-(`data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) with that
-of `stepwright predict` for the same plans. Nothing was fitted to `data/zero_bubble.csv`.
+The table compares two throughputs (samples per GPU and second) of the same plans: measured by arXiv
+2401.10241 (`data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM)
+and predicted by `stepwright predict`. Nothing was fitted to `data/zero_bubble.csv`.
 
-- As in the article, predictions give the first and last pipeline position a layer fewer;
+- As in the article on zero-bubble schedules, the first and last pipeline stage have a layer fewer;
   interleaved and ZB-V have one layer per chunk.
 
 - The authors of the schedules ZB-1p and ZB-2p search for them; predictions use zb-h1 and zb-h2
@@ -35,7 +35,7 @@ of `stepwright predict` for the same plans. Nothing was fitted to `data/zero_bub
   (with which the models have their named sizes), bf16 for fp16, unfused attention with dropout (as
   the memory shows), one table for embedding and head, no sharding.
 
-- Predicted GB are memory as `nvidia-smi` counts it; the article does not say what it prints.
+- Predicted GB are memory as `nvidia-smi` counts it.
 
 Errors of samples per second and of the gain over 1F1B are in %.
 """

@@ -90,11 +90,11 @@ JOB = """  model: {{layers: 12, hidden: 2048, heads: 16, ffn: 5632, vocab: 32000
   conditions: {conditions}
   measured: {measured}
 """
-HEAD = """`tools/lab/asked_lab.py` writes errors (`predicted / measured - 1`) of ten plans in
-each of two emulated clusters, for a model of 12 layers of width 2,048 (seconds:
-`data/lab_asked.csv`). Predictions of columns *any* use samples of messages that serve any
-plan, those of columns *asked* also samples of the ten plans' messages (`sample collectives
---plan`).
+HEAD = """The table has errors (`predicted / measured - 1`) of the step times of ten plans in each
+of two emulated clusters, for a model of 12 layers of width 2,048
+(`data/lab_asked.csv`). Predictions of columns *any* use measured times of messages of
+many sizes. Predictions of columns *asked* also use measured times of the messages that
+the ten plans send (`stepwright sample collectives --plan`).
 
 | cluster | any: median | worst | asked: median | worst |
 |---|---|---|---|---|

@@ -134,11 +134,11 @@ def judged(lab: str, times: Times) -> list[str]:
     return [
         f"For messages of {size_text(BAR_BYTES)} and more, algorithm HO-Ring takes at most "
         f"{over[worst]:.2f} times the least possible time (worst: {worst[0]}, "
-        f"{size_text(worst[1])}); for "
-        f"messages of any size at most {slower[most]:.2f} times the fastest other algorithm "
-        f"(worst: {most[0]}, {size_text(most[1])}). For messages of {size_text(BAR_BYTES)} and "
-        f"more, HO-Ring is faster than the flat ring by at least {100 * short[least]:.0f} % of the "
-        f"factor by which the times of the sent bytes alone differ (worst: {least[0]}, "
+        f"{size_text(worst[1])}). HO-Ring takes at most {slower[most]:.2f} times as long as the "
+        f"fastest other algorithm (worst: {most[0]}, {size_text(most[1])}). HO-Ring's possible "
+        "speed-up over a single ring of all ranks follows from the bytes that both send over each "
+        f"link; for messages of {size_text(BAR_BYTES)} and more, HO-Ring reaches at least "
+        f"{100 * short[least]:.0f} % of this possible speed-up (worst: {least[0]}, "
         f"{size_text(least[1])}).",
     ]
 
@@ -170,9 +170,10 @@ def chosen(command: str, folder: Path, lab: str) -> list[str]:
         slower[operation, size] = times[(name, operation, size)] / best
     most = max(slower, key=lambda key: slower[key])
     return [
-        f"Algorithms chosen for each message size from {CHOICE_RUNS} runs of 64 KB to "
-        f"{size_text(CHOICE_BYTES)} take at most {slower[most]:.2f} times the fastest algorithm, "
-        f"in the mean of {CHOICE_RUNS} more runs (worst: {most[0]}, {size_text(most[1])}).",
+        f"From {CHOICE_RUNS} measurements, the fastest algorithm was chosen for each message size "
+        f"from 64 KB to {size_text(CHOICE_BYTES)}. In the mean of {CHOICE_RUNS} later "
+        f"measurements, the chosen algorithm takes at most {slower[most]:.2f} times as long as the "
+        f"fastest one (worst: {most[0]}, {size_text(most[1])}).",
     ]
 
 
@@ -195,8 +196,9 @@ def predicted(command: str, folder: Path, lab: str, table: Path) -> list[str]:
         f"{name} {error_text(found)}" for name, found in verdict["by_library"].items()
     )
     return [
-        f"A profile fitted to messages of at most 0.2 s predicts {len(errors)} measured times with "
-        f"a median error of {100 * statistics.median(errors):.1f} %; by algorithm, with the number "
+        f"With constants fitted to messages of at most 0.2 s, {len(errors)} measured times of "
+        f"collectives are predicted with a median error of "
+        f"{100 * statistics.median(errors):.1f} %. Median error of each algorithm in %, and number "
         f"of times: {by_library}.",
     ]
 

@@ -308,8 +308,8 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
             lines.append("| " + " | ".join(cells) + " |")
     if len(worst) < len(rows):
         said = (
-            "The table has the six worst predicted step times, `data/lab_plans.csv` all "
-            f"{len(rows)}."
+            "The table has the six plans whose step times in an emulated cluster are predicted "
+            f"worst; `data/lab_plans.csv` has all {len(rows)}."
         )
         lines += ["", said]
     paro = {name: row for name, row in rows.items() if name.startswith("data 16, ")}
@@ -321,12 +321,12 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
     lines += [
         "",
         f"The step times of {len(rows)} {kind} are predicted {100 * statistics.median(size):.1f} "
-        f"% off in the median, {100 * size[-1]:.1f} % at worst.\nWhile plans ran, the machine's "
-        "processors were "
-        f"idle {100 * idle:.0f} % of the time.",
+        f"% off in the median, {100 * size[-1]:.1f} % at worst.\nWhile the "
+        f"emulated ranks ran, the machine's processors were idle {100 * idle:.0f} % of the time.",
         "",
-        f"The predicted order of plans has a Kendall tau of {all_tau:.2f} over {all_pairs} pairs "
-        f"of plans predicted more than {100 * APART:.0f} % apart{of_strategies}.",
+        f"Predicted and measured order of plans agree with a Kendall tau of {all_tau:.2f} over "
+        f"{all_pairs} pairs of plans predicted more than {100 * APART:.0f} % apart"
+        f"{of_strategies}.",
         "",
         f"The plan predicted fastest ({chosen}) took {rows[chosen][1]:.4g} s, the fastest measured "
         f"plan ({best}) {rows[best][1]:.4g} s "
@@ -335,9 +335,8 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
     if RULE_OF_THUMB in rows:
         ratio = rows[RULE_OF_THUMB][1] / rows[chosen][1]
         lines.append(
-            f"The plan by rule of thumb ({RULE_OF_THUMB}) took {ratio:.2f} times as long as the "
-            "plan "
-            "predicted fastest."
+            f"The plan that an expert would try first ({RULE_OF_THUMB}) took {ratio:.2f} times as "
+            "long as the plan predicted fastest."
         )
     return "\n".join(lines) + "\n"
 

@@ -156,9 +156,9 @@ def report(rows: dict[str, dict]) -> str:
         "`examples/emulation/strands.yaml`: ranks wait instead of computing (`--hold`), messages",
         "are real. All predictions were written down before the first plan ran (seconds:",
         "`data/lab_strands.csv`). Each cell of the table is predicted / measured. Column",
-        '"messages" has the predicted share of a step without overlap, "gain" how much longer a',
-        'step takes with one strand than with two, "hidden" the share of the messages that two',
-        "strands hide.",
+        '"messages" has the predicted share of messages in a step without overlap, "gain" how much',
+        'longer a step takes with one micro-batch at a time than with two, "hidden" the share of',
+        "the messages that two micro-batches at once hide.",
         "",
         "| plan | messages % | gain % | hidden % |",
         "|---|---|---|---|",
@@ -177,9 +177,10 @@ def report(rows: dict[str, dict]) -> str:
     slower = [n for n, r in rows.items() if gain(r["predicted"]) > 0 > gain(r["measured"])]
     lines += [
         "",
-        f"Predicted gains of {len(rows)} plans are off by {100 * statistics.median(off):.1f} "
-        f"percentage points in the median, {100 * max(off):.1f} at most. Two micro-batches at "
-        f"once hide {100 * statistics.median(kept):.0f} % of the\nmessages in the median, "
+        "Predicted gains of two micro-batches at once are off by "
+        f"{100 * statistics.median(off):.1f} percentage points in the median of {len(rows)} plans, "
+        f"{100 * max(off):.1f} at most. Two micro-batches at once hide "
+        f"{100 * statistics.median(kept):.0f} % of the\nmessages in the median, "
         f"{100 * min(kept):.0f} % at least. Plans that ran slower although a gain was predicted: "
         f"{', '.join(slower) or 'none'}.",
     ]
