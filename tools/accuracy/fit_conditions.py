@@ -530,11 +530,10 @@ def report_rows(
 
 def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     report.add(
-        "\n## Decisions\n\nEach cell of the table of decisions judges the choice among the "
-        "plans of one job (docs/formats.md, `choices`): the number of groups of plans\nwhose "
-        "fastest plan is "
-        "chosen; the mean, median and worst regret (how much slower the chosen plan is than "
-        "the\nfastest) in %; the median Kendall tau of the order of plans.\n"
+        "\n## Decisions\n\nThe table of decisions compares the plan predicted fastest with the "
+        "measured plans of its job. Each cell has: the number\nof groups of plans whose fastest "
+        "plan is chosen; how much slower the chosen plan is than the fastest (mean, median,\n"
+        "worst, in %); the median Kendall tau of the predicted and the measured order of plans.\n"
     )
     every = np.ones(len(fit.ids), dtype=bool)
     found = []
@@ -625,9 +624,9 @@ def calibrate(
     report.add(
         "\n## Intervals of 80 %\n\nThe interval of a predicted step is wider the farther a job is "
         "from measured runs\n([models.md](../models.md#intervals-of-a-step)). The factors by which "
-        "intervals widen come from\nfits without the judged runs; the ends of the narrowest "
-        "interval come from runs of sources that\ntook part in no fit. In the table, the ends of a "
-        "source's intervals come from fits to the other\nsources.\n"
+        "intervals of step times widen come\nfrom errors of left-out runs; the ends of the "
+        "narrowest interval come from runs of sources that took\npart in no fit. For each source "
+        "in the table of intervals, the ends were fitted to the other sources.\n"
     )
     report.add("\n".join(found.table()))
     return found
@@ -667,9 +666,9 @@ def judge(
     report_decisions(fit, tables, report)
     report_places(fit, tables, report)
     report.add(
-        "\n## Constants that runs may move\n\nThe table shows how far constants of training move "
-        "when the runs of their framework or GPU\ngeneration join the fit, as root mean square "
-        "change of their logarithms.\n"
+        "\n## Constants that runs may move\n\nThe table shows how much constants that were fitted "
+        "to training runs change when the runs of\ntheir framework or GPU generation join the fit "
+        "(root mean square change of their logarithms).\n"
     )
     report.add("\n".join(moves(fit, x, without)))
     return summary, tables

@@ -219,9 +219,9 @@ measured so far, and the plan that `tune` calls best.
 |---|---|---|---|---|---|---|---|
 """
 FEW_HEAD = """
-The second table judges `stepwright fit --runs` with 4 and 8 runs drawn at random from a stack (one
+The second table shows what `stepwright fit --runs` gains from 4 and 8 runs of a stack (one
 framework on one kind of device) that no fit had seen: the median error in % for other runs of the
-stack, median of five draws.
+stack (median of five random draws).
 
 | stack | rows | before | 4 runs | 8 runs |
 |---|---|---|---|---|

@@ -70,7 +70,7 @@ form** (a formula) if stated; none is measured.
 ## What is compared
 
 All ranks of 1 to 2,048 nodes of eight GPUs take part in a collective, each schedule with the number
-of chunks that its closed form finds best. In addition to the schedules of
+of chunks that a formula finds best. In addition to the schedules of
 [collectives.md](../collectives.md), the tables have:
 
 - **lower bound**: the time of the least bytes at line rate if ranks add, for N ranks on n nodes of
@@ -254,10 +254,10 @@ def wins(studies: dict[str, dict]) -> str:
     return f"""**HO-Ring wins** where messages are large and links inside nodes are much faster than
         between them. On 16 nodes of DGX H100 an all-reduce of 1 GiB takes {ring:.1f} times as
         long by one ring, which leaves NICs idle, {turns:.2f} times by two levels in turn, and
-        {rings:.2f} times by rings on all NICs, which send nearly the least bytes. HO-Ring gains
-        more over rings on two nodes ({two:.2f} on DGX A100), because rings send (N-1)/N of the
-        buffer between nodes and HO-Ring only half of it. HO-Ring also gains more on 128 nodes of
-        DGX H100 ({many:.2f}), because its messages make n-1 hops instead of N-1."""
+        {rings:.2f} times by rings on all NICs, which send nearly the least bytes. Over rings on
+        all NICs, HO-Ring gains more on two nodes ({two:.2f} on DGX A100), because rings send
+        (N-1)/N of the buffer between nodes and HO-Ring only half of it. On 128 nodes of DGX H100,
+        HO-Ring gains {many:.2f} over rings, because its messages make n-1 hops instead of N-1."""
 
 
 def loses_to_steps(h100: dict) -> str:
@@ -271,9 +271,9 @@ def loses_to_steps(h100: dict) -> str:
     return f"""- *on many nodes, or with short messages.* On {LARGEST:,} nodes of DGX H100 an
         all-gather of 1 GiB, whose bytes alone take {time_text(long["least_s"])}, takes {own[0]} by
         HO-Ring and {halved[0]} by rail-halving; an all-gather of 64 MiB takes {own[1]} by HO-Ring
-        and {halved[1]} by rail-halving. HO-Ring needs {LARGEST - 1:,} hops between nodes
-        ({time_text(hops)} of starts and latencies) and {inside_messages:,} messages of a rank
-        inside ({time_text(starts)} of starts)."""
+        and {halved[1]} by rail-halving. On {LARGEST:,} nodes HO-Ring needs {LARGEST - 1:,} hops
+        between nodes ({time_text(hops)} of starts and latencies) and {inside_messages:,} messages
+        of each rank inside its node ({time_text(starts)} of starts)."""
 
 
 def loses_on_balance(balanced: dict) -> str:
@@ -294,7 +294,7 @@ def loses_on_shared_nics(shared: dict) -> str:
         saved.append(f"{100 * (1 - 1 / over_ho_ring(point, 'ring')):.0f} %")
     point = find(shared, "all_gather", "1 GiB", 128)
     least = times(point)["ho-ring"] / point["least_s"]
-    return f"""- *where a node shares its NIC*, HO-Ring has little left to save. On DGX A100 with
+    return f"""- *where all GPUs of a node share one NIC*, HO-Ring gains little on many nodes. On DGX A100 with
         one NIC a node, HO-Ring's all-reduce takes {least:.3f} of the lower bound on 128 nodes, but
         its all-gather of 1 GiB takes {", ".join(saved)} less time than by one ring on 2, 4, 8 and
         16 nodes (arXiv 2310.06003: 25 to 40 % for 1 GB on 16 to 128 GPUs with 100 Gb/s between
@@ -309,8 +309,8 @@ def loses_to_switches(h100: dict) -> str:
         network.append(ratio(point["adding_network_s"] / times(point)["ho-ring"]))
         both.append(ratio(point["adding_switches_s"] / times(point)["ho-ring"]))
     return f"""- *where switches add.* If switches add, each byte leaves a NIC once instead of 2
-        (n-1)/n times, and the time does not grow with the nodes. An all-reduce of 1 GiB by an
-        adding network takes {network[0]} of HO-Ring's time on 16 nodes of DGX H100 and
+        (n-1)/n times, and the time does not grow with the nodes. If switches between nodes
+        add, an all-reduce of 1 GiB takes {network[0]} of HO-Ring's time on 16 nodes of DGX H100 and
         {network[1]} on {LARGEST:,}, with switches that add inside as well {both[0]} and
         {both[1]}."""
 
@@ -325,7 +325,7 @@ def reasons(studies: dict[str, dict]) -> str:
         loses_to_switches(h100),
     ]
     items = "\n\n".join(paragraph(text) for text in loses)
-    losing = "**HO-Ring does not win in these cases:**"
+    losing = "**HO-Ring is not the fastest algorithm in these cases:**"
     return f"## Why\n\n{paragraph(wins(studies))}\n\n{losing}\n\n{items}\n"
 
 
@@ -418,8 +418,8 @@ def starts(command: str) -> str:
     lines = [
         "## How much depends on the start of a message",
         "",
-        "The table has gains of HO-Ring in an all-reduce on DGX H100, by closed form (whose times",
-        "of rings are up to a quarter off):",
+        "The table has gains of HO-Ring over the fastest other algorithm in an all-reduce on DGX",
+        "H100, by formulas instead of simulation:",
         "",
         "| a message starts in | payload | " + " | ".join(f"{n:,} nodes" for n in nodes) + " |",
         "|---|---|" + "---|" * len(nodes),

@@ -21,14 +21,14 @@ ROOT = Path(__file__).resolve().parents[2]
 INTRODUCTION = """# Two strands beside published figures
 
 The table compares predicted MFU with the MFU that the authors of TWIST report for Megatron and for
-two strands ("Introducing TWIST: Bringing Double-Helix Training to Hopper", blog of March 2026:
-DHelix on Megatron core 0.14, without the first release's mistake). Predictions assume layers, heads
-and vocabulary of TWIST's models, sharding NNG (ZeRO-1), no recomputation and cluster profiles.
-Megatron's runs are predicted with pipeline schedule `1f1b`, and tensor-parallel messages that
-overlap weight gradients. Runs of two strands (two micro-batches at once on a GPU) are predicted
-with pipeline schedule `folded`, or `paired` without a pipeline. Constants of Megatron-Core were
-fitted to other runs. No MFU is published for pipeline schedule `dualpipev`, which runs two
-micro-batches at once with a smaller bubble.
+two strands (two micro-batches at once on a GPU) ("Introducing TWIST: Bringing Double-Helix Training
+to Hopper", blog of March 2026: DHelix on Megatron core 0.14, without the first release's mistake).
+Predictions assume layers, heads and vocabulary of TWIST's models, sharding NNG (ZeRO-1), no
+recomputation and cluster profiles. Megatron's runs are predicted with pipeline schedule `1f1b`, and
+tensor-parallel messages that overlap weight gradients. Runs of two strands (two micro-batches at
+once on a GPU) are predicted with pipeline schedule `folded`, or `paired` without a pipeline.
+Constants of Megatron-Core were fitted to other runs. No MFU is published for pipeline schedule
+`dualpipev`, which runs two micro-batches at once with a smaller bubble.
 
     make strands
 """
