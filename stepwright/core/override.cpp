@@ -63,8 +63,9 @@ DocumentTree& step(DocumentTree& from, std::string_view segment, const Override&
     const auto at = static_cast<std::size_t>(segment.data() - change.path.data());
     const std::string_view holder = change.path.substr(0, at == 0 ? 0 : at - 1);
     change.fail(fmt::format(
-        "{} is {}, which has no keys: set {}='{}' instead", one_line_printable_text(holder),
-        describe_tree_value(from), one_line_printable_text(holder),
+        "{} is {}, which has no keys; if {} takes a mapping, set {}='{}' instead",
+        one_line_printable_text(holder), describe_tree_value(from), one_line_printable_text(holder),
+        one_line_printable_text(holder),
         one_line_printable_text(mapping_to_value(change.path.substr(at), change.value))));
   }
   if (from.find(segment) == nullptr) from.set(segment, DocumentTree());

@@ -270,13 +270,16 @@ double ComputationCostModel::matrix_product_rate_factor_of_layout(const step::Op
 
 double ComputationCostModel::row_sum_share(const step::Operator& op) const {
   const auto runs = [&](plan::UnfusedWork work) { return apart_[static_cast<std::size_t>(work)]; };
-  const double flops = step::operator_flops(op) / static_cast<double>(op.shape.rows) /
-                       static_cast<double>(op.shape.columns);
-  if (op.purpose == step::OperatorPurpose::kOwnCopies && runs(plan::UnfusedWork::kAtomicRowSums))
-    return flops * constants::kAtomicSumShare.value;
-  if (op.purpose == step::OperatorPurpose::kGateGradient && runs(plan::UnfusedWork::kOuterProducts))
-    return flops * constants::kOuterProductShare.value;
-  return 1;
+  const bool sums =
+      op.purpose == step::OperatorPurpose::kOwnCopies && runs(plan::UnfusedWork::kAtomicRowSums);
+  const bool products =
+      op.purpose == step::OperatorPurpose::kGateGradient && runs(plan::UnfusedWork::kOuterProducts);
+  const double elements =
+      static_cast<double>(op.shape.rows) * static_cast<double>(op.shape.columns);
+  if (elements == 0 || (!sums && !products)) return 1;
+  const double share =
+      sums ? constants::kAtomicSumShare.value : constants::kOuterProductShare.value;
+  return step::operator_flops(op) / elements * share;
 }
 
 double ComputationCostModel::arithmetic_s(const step::Operator& op) const {

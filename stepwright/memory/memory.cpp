@@ -220,8 +220,10 @@ namespace {
 double needed_memory_share(const MemoryReport& report, const step::StepProgram& program) {
   const bool impossible =
       std::ranges::any_of(program.stages, [&](const step::PipelineStageProgram& stage) {
-        const auto states = static_cast<double>(stage.states.parameters + stage.states.optimizer);
-        return states > report.capacity_bytes;
+        const step::RankModelStateBytes& states = stage.states;
+        const std::int64_t exact = states.parameters + states.optimizer + states.others.parameters +
+                                   states.others.optimizer;
+        return static_cast<double>(exact) > report.capacity_bytes;
       });
   if (impossible) return std::numeric_limits<double>::infinity();
   return report.device_bytes_needed_by_plan() / report.capacity_bytes;

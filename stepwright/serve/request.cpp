@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "stepwright/core/trimmed.h"
-
 namespace stepwright::serve {
 namespace {
 
@@ -104,15 +102,22 @@ bool read_line(std::string_view line, Request& request) {
          (request.version == "HTTP/1.1" || request.version == "HTTP/1.0");
 }
 
+/// Returns a value without the spaces and tabs around it (RFC 9110, section 5.6.3, OWS).
+std::string_view without_optional_space(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return text.substr(0, text.find_last_not_of(" \t") + 1);
+}
+
 /// True if a list such as "gzip, deflate, br" contains gzip with a weight other than 0.
 bool accepts_gzip(std::string_view value) {
   while (!value.empty()) {
     const std::string_view entry = value.substr(0, value.find(','));
     value.remove_prefix(std::min(value.size(), entry.size() + 1));
     const std::size_t end = entry.find(';');
-    if (!equal_words(trimmed(entry.substr(0, end)), "gzip")) continue;
-    const std::string_view weight =
-        end == std::string_view::npos ? std::string_view() : trimmed(entry.substr(end + 1));
+    if (!equal_words(without_optional_space(entry.substr(0, end)), "gzip")) continue;
+    const std::string_view weight = end == std::string_view::npos
+                                        ? std::string_view()
+                                        : without_optional_space(entry.substr(end + 1));
     return weight.substr(0, 2) != "q=" ||
            weight.find_first_of("123456789") != std::string_view::npos;
   }
@@ -123,7 +128,7 @@ bool accepts_gzip(std::string_view value) {
 bool read_field(std::string_view line, Request& request) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return false;
-  const std::string_view value = trimmed(line.substr(colon + 1));
+  const std::string_view value = without_optional_space(line.substr(colon + 1));
   if (std::ranges::any_of(value, [](unsigned char c) { return c < ' ' && c != '\t'; })) {
     return false;
   }

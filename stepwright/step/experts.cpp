@@ -77,7 +77,7 @@ bool weighs_before(const StepBuildSettings& s) {
 /// True if a separate kernel multiplies activations by their weights, so that the backward needs
 /// the activations without weights too. Megatron-Core fuses the weights with gated activations
 /// alone (NVIDIA/Megatron-LM core 0.16 megatron/core/transformer/moe/experts.py,
-/// TEGroupedMLP.forward: bias_act_func).
+/// TEGroupedMLP.forward: bias_act_func); its `--use-fused-weighted-squared-relu` is not modelled.
 bool keeps_unweighted(const StepBuildSettings& s) {
   return weighs_before(s) && !(s.model->gated && s.kernels.fused_activation);
 }

@@ -97,14 +97,14 @@ void set_single_rank_groups(StepBuildSettings& s, const plan::Plan& plan,
 }
 
 /// True if a copy of FlashAttention's result in another order differs from the result and is kept:
-/// a single sequence has one order, gates copy the result themselves, and narrow products keep a
-/// narrow copy.
+/// a single sequence and packed documents have one order, gates copy the result themselves, and
+/// narrow products keep a narrow copy.
 bool keeps_two_results(const StepBuildSettings& s) {
   using enum cluster::AttentionKernel;
   const cluster::AttentionKernel kernel = s.kernels.attention;
   const bool flash = kernel == kFlash1 || kernel == kFlash2 || kernel == kFlash3;
-  return flash && s.batch > 1 && s.context == 1 && !s.model->attention_gate &&
-         s.narrow_operand_layout_count == 0;
+  return flash && s.batch > 1 && s.documents.empty() && s.context == 1 &&
+         !s.model->attention_gate && s.narrow_operand_layout_count == 0;
 }
 
 /// Sets the work that the framework runs by unfused kernels. Expert-by-expert kernels need each

@@ -319,18 +319,26 @@ plan::Plan representative(plan::Plan plan) {
   return plan;
 }
 
+/// 1 if a single rank reads the whole batch, for which some frameworks reduce gradients all the
+/// same; else 0.
+std::int64_t single_data_rank(const plan::Plan& plan) {
+  return representative(plan).parallel.data == 1 ? 1 : 0;
+}
+
 }  // namespace
 
 const LeastPlanWork& WorkLowerBounds::work_lower_bound_over_expert_degrees(const plan::Plan& plan) {
   const std::int64_t tokens = plan.micro_batch * (job_.length / plan.parallel.context);
-  return remembered({{plan.parallel.tensor, tokens, 0, 0}, overlap_}, plan);
+  return remembered({{plan.parallel.tensor, tokens, 0, 0, single_data_rank(plan)}, overlap_}, plan);
 }
 
 const LeastPlanWork& WorkLowerBounds::work_lower_bound_of_plan(const plan::Plan& plan,
                                                                const plan::OverlapFlags& overlap) {
   const plan::ParallelismDegrees& size = plan.parallel;
   const std::int64_t tokens = plan.micro_batch * (job_.length / size.context);
-  return remembered({{size.tensor, tokens, size.expert, size.expert_tensor}, overlap}, plan);
+  return remembered(
+      {{size.tensor, tokens, size.expert, size.expert_tensor, single_data_rank(plan)}, overlap},
+      plan);
 }
 
 LeastPlanWork WorkLowerBounds::add_context_parallel_message_time(const LeastPlanWork& work,

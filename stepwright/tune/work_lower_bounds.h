@@ -105,8 +105,8 @@ LeastPlanWork member_wise_minimum(LeastPlanWork a, const LeastPlanWork& b);
 class LeastPlanWorkCache {
  public:
   /// Cache key of a work: tensor degree, tokens of a rank, expert and expert-tensor degree (0:
-  /// any), and the overlap.
-  using Key = std::pair<std::array<std::int64_t, 4>, plan::OverlapFlags>;
+  /// any), 1 if there is a single data rank, and the overlap.
+  using Key = std::pair<std::array<std::int64_t, 5>, plan::OverlapFlags>;
 
   /// Returns the work of a key; `compute` makes it if it is not known yet.
   const LeastPlanWork& get(const Key& key, const std::function<LeastPlanWork()>& compute);

@@ -71,7 +71,8 @@ TEST(Override, CreatesMissingKeys) {
 
 TEST(Override, RejectsPathsThatLeadNowhere) {
   EXPECT_EQ(refused_change("rate.x", "1"),
-            "job.yaml: cannot set rate.x to '1': rate is 0.3, which has no keys: set rate='{x: 1}' "
+            "job.yaml: cannot set rate.x to '1': rate is 0.3, which has no keys; if rate takes a "
+            "mapping, set rate='{x: 1}' "
             "instead");
   EXPECT_THAT(refused_change("rate.x.y", "1"), HasSubstr("set rate='{x: {y: 1}}' instead"));
   EXPECT_THAT(refused_change("layers.2", "1"), HasSubstr("the list has 2 elements"));

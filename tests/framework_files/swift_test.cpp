@@ -55,6 +55,13 @@ ImportedPlan swift_of(const std::string& text, const std::string& cluster = "dgx
   return import_plan_files("", {&file, 1}, given);
 }
 
+TEST(Swift, ASwitchOfTorchrunHidesNoCommand) {
+  std::string text = kSwiftSft;
+  const std::string front = "NPROC_PER_NODE=8 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \\\nswift";
+  text.replace(text.find(front), front.size(), "torchrun --nproc_per_node 4 --standalone swift");
+  EXPECT_EQ(swift_of(text).planned.job.cluster.devices(), 4);
+}
+
 TEST(Swift, CountsTheProcessesOfATorchrunInAContainer) {
   std::string text = kSwiftSft;
   const std::string front = "NPROC_PER_NODE=8 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \\\nswift";

@@ -107,6 +107,48 @@ TEST(WithField, KernelsFollowAnotherFrameworkAndDevice) {
   EXPECT_NE(on_h100.job.kernels.attention, planned().job.kernels.attention);
 }
 
+TEST(WithField, AClusterInFullBringsItsKernels) {
+  const PlannedJob plan = with("framework=megatron-core");
+  EXPECT_EQ(kernels(plan_with_field(plan, "cluster={profile: dgx-h100, nodes: 8}")),
+            kernels(plan_with_field(plan, "cluster.profile=dgx-h100")));
+}
+
+TEST(WithFields, AFrameworkAfterKernelsWouldUndoThem) {
+  const std::vector<std::string> late = {"kernels.attention=flash2", "framework=megatron-core"};
+  EXPECT_THAT(refusal_of(ErrorKind::kInput, [&] { plan_with_fields(planned(), late); }),
+              HasSubstr("replaces what --set kernels.attention=flash2 has set"));
+  const std::vector<std::string> first = {"framework=megatron-core", "kernels.attention=flash2"};
+  EXPECT_EQ(plan_with_fields(planned(), first).job.kernels.attention,
+            cluster::AttentionKernel::kFlash2);
+}
+
+TEST(WithField, DeterministicRunsTakeTheirAttention) {
+  const PlannedJob plan =
+      plan_with_field(with("framework=megatron-core"), "cluster.profile=dgx-b200");
+  const PlannedJob same = plan_with_field(plan, "kernels.deterministic=true");
+  EXPECT_EQ(same.job.kernels.attention, plan.job.kernels.attention);  // the plan file states it
+  const PlannedJob read = read_plan(YamlJsonDocument::parse(R"(stepwright: plan/2
+job:
+  model: llama-3-70b
+  cluster: {profile: dgx-b200, nodes: 8}
+  batch: {sequences: 512, length: 4096}
+  framework: megatron-core
+  kernels: {deterministic: true}
+parallel: {tensor: 4, pipeline: 2, data: 8}
+)",
+                                                            "plan.yaml"),
+                                    {});
+  EXPECT_EQ(read.job.kernels.attention,
+            deterministic_attention_kernel(read.job.framework, read.job.cluster.device));
+}
+
+TEST(WithField, RepeatsNoNote) {
+  const PlannedJob noted =
+      plan_with_field(with("framework=torchtitan"), "kernels.gathered_heads=true");
+  ASSERT_FALSE(noted.job.notes.empty());
+  EXPECT_EQ(plan_with_field(noted, "batch.sequences=1024").job.notes, noted.job.notes);
+}
+
 TEST(WithField, StatedKernelsStayUnderAnotherFramework) {
   const PlannedJob stated = with("kernels.loss_chunks=4");
   EXPECT_EQ(plan_with_field(stated, "framework=torchtitan").job.kernels.loss_chunks, 4);

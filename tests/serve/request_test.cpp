@@ -115,6 +115,7 @@ TEST(HttpResponse, WhatIsNoRequestIsBad) {
       "GET / HTTP/1.1\r\n" + host + " folded: 1\r\n\r\n",  // a header line that is continued
       "GET / HTTP/1.1\r\n" + host + "no field\r\n\r\n",
       "GET / HTTP/1.1\r\n" + host + "a: b\nc: d\r\n\r\n",  // an end of line of its own
+      "GET / HTTP/1.1\r\nHost: localhost\n\r\n\r\n",       // one at the end of a value
       "GET / HTTP/1.1\r\nHost: local" + std::string(1, '\0') + "host\r\n\r\n",
       "GET / HTTP/1.1\n" + std::string("Host: localhost\n\n"),
       std::string("\x16\x03\x01\x02", 4),  // the first bytes of a TLS connection

@@ -46,7 +46,7 @@ TEST(FreeKernels, AreWhatASearchTrainsWith) {
   const plan::Job job = job_on("dgx-h100");
   const TuneResult result = tune(job, {.threads = 1});
   EXPECT_EQ(result.job.kernels.attention, cluster::AttentionKernel::kFlash3);
-  EXPECT_THAT(result.notes, testing::Contains(testing::HasSubstr("timed as flash3")));
+  EXPECT_THAT(result.notes, testing::Contains(testing::HasSubstr("timed as the kernel flash3")));
   plan::Job stated = job;
   stated.attention_stated = true;
   EXPECT_LT(result.plans.front().step_time_s,

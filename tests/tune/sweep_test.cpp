@@ -74,7 +74,7 @@ TEST(TuneSweep, EachPlanIsTheBestOfItsJob) {
 TEST(TuneSweep, RefusesWhatIsNoFieldOfTheJob) {
   EXPECT_THAT(refusal_of("clutser.nodes=1,2"), HasSubstr("did you mean 'cluster'?"));
   EXPECT_THAT(refusal_of("cluster.nodse=1,2"), HasSubstr("--sweep cluster.nodse=1"));
-  EXPECT_THAT(refusal_of("micro_batch=1,2"), HasSubstr("micro_batch is of a plan"));
+  EXPECT_THAT(refusal_of("micro_batch=1,2"), HasSubstr("micro_batch is a field of plans"));
   EXPECT_THAT(refusal_of("cluster.nodes"), HasSubstr("must be FIELD=VALUE,VALUE,..."));
   EXPECT_THAT(refusal_of("=1,2"), HasSubstr("must be FIELD=VALUE,VALUE,..."));
   EXPECT_THAT(refusal_of("cluster.nodes="), HasSubstr("a value is missing"));

@@ -211,7 +211,8 @@ TEST(Tune, KeepsAMemoryLimit) {
 TEST(Tune, SaysWhichListEmptiesTheSpace) {
   plan::Job job = small_tune_job();
   job.space.tensor = {3};
-  EXPECT_THAT(failure(job), AllOf(HasSubstr("; world-size: tensor 3"), HasSubstr("tensor free (")));
+  EXPECT_THAT(failure(job), AllOf(HasSubstr("; world-size: the product of tensor 3"),
+                                  HasSubstr("tensor free (")));
   job.space.tensor = {0};
   EXPECT_THAT(failure(job), HasSubstr("search.tensor lists 0"));
 }
@@ -275,7 +276,7 @@ TEST(Tune, NamesTheNearestBatchThatRanksCanShare) {
       AllOf(HasSubstr("; batch-per-data: the batch of 4 sequences cannot be "
                       "shared by 8 data-parallel replicas"),
             HasSubstr("changes with which plans are legal (and how many): batch.sequences 8 ("),
-            HasSubstr("or with data free (")));
+            HasSubstr("or data free (")));
   job.space = {};
   job.space.tensor = job.space.pipeline = job.space.context = {1};
   job.sequences = 13;

@@ -368,8 +368,9 @@ std::string method_of(std::string_view section, const PythonObject& call) {
   return method == kPlain ? "" : std::string(method);
 }
 
-/// Returns the call that interpreting the program reached; if it reached none, the first call in
-/// the text of a class that a section of the table lists; nullopt if no such call can be read.
+/// Returns the call that interpreting the program reached; if it reached none, the call that stands
+/// in the text of a class that a section of the table lists; nullopt if no such call can be read.
+/// If calls of several classes stand there, the first class of the section counts.
 std::optional<PythonObject> reached_or_standing_call(const PythonObject* reached,
                                                      std::string_view section,
                                                      const SourceFile& file,
@@ -383,6 +384,15 @@ std::optional<PythonObject> reached_or_standing_call(const PythonObject* reached
     return made;
   }
   return std::nullopt;
+}
+
+/// True if the text has calls of exactly one of the classes that a section of the table lists.
+bool one_class_stands(std::string_view section, const SourceFile& file) {
+  const auto classes = words_of_table_section(kTable, section);
+  return std::ranges::count_if(classes, [&](const auto& named) {
+           return launch_scripts::find_python_call(file.text, named.first) !=
+                  std::string_view::npos;
+         }) == 1;
 }
 
 /// Adds the first of the program's options whose name says the length of a sequence, unless another
@@ -496,8 +506,11 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
   if (const PythonObject* words = record_below(arguments, "model_init_kwargs")) {
     told.add_named(*words, "loaded");
   }
+  const PythonObject* reached = calls.first(kTrainer);
+  // A program with several trainers decides by a branch that nobody took which one trains.
+  const bool known = reached != nullptr || one_class_stands("trainers", file);
   if (const auto trainer =
-          reached_or_standing_call(calls.first(kTrainer), "trainers", file, program)) {
+          known ? reached_or_standing_call(reached, "trainers", file, program) : std::nullopt) {
     if (told_by.method.empty()) told_by.method = method_of("trainers", *trainer);
     told.add_named(*trainer, "given");
     const PythonObject* adapters = trainer->body->find("peft_config");

@@ -106,11 +106,16 @@ std::size_t place_of_submitted(Words words) {
   return 0;
 }
 
+/// True if the word after an option of a launcher may be the option's value.
+bool may_take_value(const std::string& option) {
+  return option.starts_with('-') && option.find('=') == std::string::npos &&
+         meaning_of_program_setting_word("launchers/programs", "switches", option).empty();
+}
+
 /// Returns the index of the launched program: a Python file, a module after `-m` that is not a
 /// launcher itself, the program after `--no_python`, or an installed command such as `swift` behind
-/// a launcher or container; if there is none, 0. A Python file after
-/// options of a program that launches nothing is a value: `swift rlhf --external_plugins
-/// reward.py`.
+/// a launcher or container; if there is none, 0. A Python file after options of a program that
+/// launches nothing is a value: `swift rlhf --external_plugins reward.py`.
 std::size_t place_of_program(Words words) {
   if (const std::size_t inner = place_of_submitted(words)) {
     return inner + place_of_program(words.subspan(inner));
@@ -135,8 +140,7 @@ std::size_t place_of_program(Words words) {
     const bool module = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
     if (runs && module && !launch_scripts::is_one_of(text, kLaunchers)) return i;
     const std::string name = launch_scripts::path_base_name(text);
-    const bool own = i > 0 && words[i - 1].text.starts_with('-') &&
-                     words[i - 1].text.find('=') == std::string::npos;
+    const bool own = i > 0 && may_take_value(words[i - 1].text);
     if (launches && !own && launch_scripts::is_one_of(name, kInstalled)) return i;
     runs = runs || name.starts_with("python") || launch_scripts::is_one_of(name, kRunners);
     launches = launches || runs || name.ends_with(".sh") ||

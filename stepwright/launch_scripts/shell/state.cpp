@@ -102,7 +102,8 @@ void ShellVariables::set_text(const std::string& name, const std::string& text,
   set(name, {.elements = {{.text = text, .line = place.line, .file = place.file}}});
 }
 
-void ShellVariables::unset(const std::string& name) {
+void ShellVariables::unset(const std::string& reference) {
+  const std::string name = referred_name(reference);
   if (is_fixed(name)) return;
   save_value_for_subshell(name);
   save_export_for_subshell(name);
@@ -136,7 +137,10 @@ void ShellVariables::make_local(const std::string& name) {
   if (hidden_.back().contains(name)) return;
   hidden_.back().emplace(name, copy_of(name));
   // A local variable hides a name reference of the caller.
-  if (referred_name(name) != name) values_.erase(name);
+  if (referred_name(name) != name) {
+    save_value_for_subshell(name);
+    values_.erase(name);
+  }
   if (!subshells_.empty()) subshells_.back().local.emplace_back(hidden_.size() - 1, name);
 }
 

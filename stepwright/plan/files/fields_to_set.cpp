@@ -161,7 +161,14 @@ std::string full_path_of_settable_field(std::string_view field, const Job& job,
 bool overrides_earlier_setting(std::string_view path, std::string_view earlier) {
   if (path == "job.cluster.profile" && earlier == "job.cluster.nodes")
     return false;  // a new profile keeps the number of nodes
+  // Kernels that equal the defaults would be lost.
+  if (decides_default_kernels(path) && is_at_or_below(earlier, "job.kernels")) return true;
   return is_at_or_below(place_of_value(earlier), replaced_by(path));
+}
+
+bool decides_default_kernels(std::string_view path) {
+  return path == "job.cluster" || path == "job.cluster.profile" ||
+         is_at_or_below(path, "job.cluster.device") || is_at_or_below(path, "job.framework");
 }
 
 }  // namespace stepwright::plan

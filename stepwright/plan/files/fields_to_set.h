@@ -18,4 +18,8 @@ std::string full_path_of_settable_field(std::string_view field, const Job& job,
 /// `earlier` (the same or another one) has given.
 bool overrides_earlier_setting(std::string_view path, std::string_view earlier);
 
+/// True if a plan file that states no `job.kernels` gets other kernels when the field changes: the
+/// framework, the cluster and its device.
+bool decides_default_kernels(std::string_view path);
+
 }  // namespace stepwright::plan

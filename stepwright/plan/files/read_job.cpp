@@ -111,6 +111,12 @@ std::string read_release(DocumentNode node) {
   return release;
 }
 
+/// Returns the name that users give a framework or its variant, with its release if it is stated.
+std::string release_text(const TrainingFramework& framework) {
+  const std::string& name = framework.variant.empty() ? framework.name : framework.variant;
+  return framework.version.empty() ? name : fmt::format("{} {}", name, framework.version);
+}
+
 TrainingFramework read_framework(DocumentNode node) {
   const bool mapping = node.is_mapping();
   if (mapping) node.allow_only_keys({"name", "version", "variant"});
@@ -346,9 +352,13 @@ Job read_job_mapping(DocumentNode node, const std::filesystem::path& directory,
       job.notes.push_back(fmt::format(
           "{} does not gather heads, so it refuses plans whose tensor degree does not divide the "
           "key-value heads: leave out kernels.gathered_heads.",
-          job.framework.variant.empty() ? job.framework.name : job.framework.variant));
+          release_text(job.framework)));
     }
     job.attention_stated = given->find("attention").has_value();
+    if (job.kernels.deterministic && !job.attention_stated) {
+      job.kernels.attention = deterministic_attention_kernel(job.framework, job.cluster.device)
+                                  .value_or(job.kernels.attention);
+    }
   }
   if (const auto given = node.find("objective")) read_objectives(*given, job);
   if (const auto given = node.find("run")) job.run = read_training_run_settings(*given);

@@ -142,12 +142,6 @@ YamlJsonDocument of_devices(DocumentTree file, const Assignment& set) {
   return replaced(std::move(file), set.path, set.value, set.name);
 }
 
-/// True if the field decides which kernels a plan file without `kernels` has.
-bool decides_default_kernels(std::string_view path) {
-  return path == "job.framework" || path.starts_with("job.framework.") ||
-         path == "job.cluster.profile" || path == "job.cluster.device";
-}
-
 /// Removes the kernels that equal the defaults of the plan's framework and device, so that they
 /// follow another framework or device.
 void forget_default_kernels(DocumentTree& file, PlannedJob planned) {
@@ -178,8 +172,11 @@ PlannedJob applied(const PlannedJob& planned, const Assignment& set) {
   PlannedJob result = read_plan(document, {});
   // An unchanged schedule keeps its turns that are already known.
   if (result.plan.schedule == planned.plan.schedule) result.plan.schedule = planned.plan.schedule;
-  result.job.notes.insert(result.job.notes.begin(), planned.job.notes.begin(),
-                          planned.job.notes.end());
+  std::vector<std::string> notes = planned.job.notes;
+  for (std::string& note : result.job.notes) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+  }
+  result.job.notes = std::move(notes);
   return result;
 }
 
