@@ -58,18 +58,18 @@ UNSEEN = (
 
 BETTER = """## What makes it better
 
-- **Name the framework** (`framework`). Without a name predictions assume fused kernels, and
+- **Name the framework** (`framework`). Without a framework, predictions assume fused kernels, and
   `predict` also prints the step times of frameworks that run the plan.
 
 - **State clocks and networks**: `cluster.board_power` if `nvidia-smi` shows a power limit below the
   usual one, `cluster.all_reduce` from one `nccl-tests` line of all devices.
 
-- **State the load of experts** (`imbalance`) once the run has begun.
+- **State how unevenly a router uses experts** (`imbalance`) once the run has begun.
 
 - **Measure three steps** and give them to `tune --runs` ([formats.md](formats.md)): predictions for
   other plans of the job are then off by 2 to 4 % ([own runs](accuracy/own_runs.md)).
 
-- [accuracy/poorly_known.md](accuracy/poorly_known.md) lists what predictions know least, and
+- [accuracy/poorly_known.md](accuracy/poorly_known.md) lists poorly predicted effects, and
   measurements that would help.
 
 """
@@ -328,13 +328,13 @@ def runs(command: str, pictures: Path) -> str:
         [
             "# Whole runs, fitted\n",
             WRITTEN,
-            "`stepwright validate data/training_runs.csv --tier A` (every input known) is off by "
-            f"{percent(found['median_abs_error'])} % in the median, "
-            f"{percent(found['mean_abs_error'])} % in the mean of {found['used']} rows.\n"
-            "`stepwright validate data/training_runs_2.csv --tier A`, which includes nanotron's "
-            f"runs below 10 % utilisation,\nis off by {percent(second['median_abs_error'])} % in "
-            f"the median, {percent(second['mean_abs_error'])} % in the mean of {second['used']} "
-            "rows.\n",
+            f"Step times of the {found['used']} runs in `data/training_runs.csv` with all settings "
+            f"known are predicted {percent(found['median_abs_error'])} % off in\nthe median, "
+            f"{percent(found['mean_abs_error'])} % in the mean (`stepwright validate FILE --tier "
+            "A`).\n"
+            f"Step times of the {second['used']} runs in `data/training_runs_2.csv`, some below "
+            f"10 % utilisation, are predicted {percent(second['median_abs_error'])} % off in\nthe "
+            f"median, {percent(second['mean_abs_error'])} % in the mean.\n",
             "![predicted over measured step times](runs.svg)\n",
         ]
     )
@@ -353,17 +353,17 @@ def memory(command: str, pictures: Path) -> str:
         [
             "# Memory\n",
             WRITTEN,
-            "Memory peaks in `data/memory.csv` of a stated kind (allocated, reserved, used) are "
+            "Memory peaks of published runs in `data/memory.csv` (allocated, reserved or used) are "
             f"predicted {percent(found['median_abs_error'])} % off in the median,\n"
             f"{percent(found['mean_abs_error'])} % in the mean; the memory margins of frameworks "
             "were fitted to these peaks.\n",
             f"Whether a run fits in memory is predicted rightly for {labels['right']} runs, "
-            "wrongly for "
-            f"{labels['wrong']} ({labels['fits_called_oom']} that fit are called out of memory,"
-            f"\n{labels['oom_called_fits']} the reverse). If the predicted peak is more than 5 % "
+            f"wrongly for {labels['wrong']} ({labels['fits_called_oom']} runs that fitted are\n"
+            f"predicted to run out of memory, {labels['oom_called_fits']} the reverse). If the "
+            "predicted peak is more than 5 % "
             f"away from the capacity, {labels['clear_right']} of {clear} predictions are right "
             f"({percent(labels['clear_right'] / clear)} %).\n",
-            f"The {second['used']} judged peaks of `data/memory_2.csv`, to which no margin was "
+            f"The {second['used']} memory peaks of `data/memory_2.csv`, to which no margin was "
             f"fitted, are predicted {percent(second['median_abs_error'])} % off in the median,\n"
             f"{percent(second['mean_abs_error'])} % in the mean.\n",
             "![predicted over measured peaks](memory.svg)\n",
@@ -385,10 +385,10 @@ def launches(command: str, table: str, whose: str, rank: str) -> str:
     quantities = list(found["by_quantity"])
     lines = [
         f"## Allocated memory of {whose}\n",
-        f"`stepwright validate data/{table}.csv` reads {found['used']} of {found['rows']} "
-        f"commands and predicts what PyTorch's allocator counts\non {rank}; nothing was fitted to "
-        "these counts. Each cell has the median and p90 of memory errors, and the\nshares of runs "
-        "with errors below 5 and 10 %, in %.\n",
+        f"`stepwright validate data/{table}.csv` predicts, for {found['used']} of {found['rows']} "
+        f"launch commands, the bytes that PyTorch's allocator\ncounts on {rank}; nothing was "
+        "fitted to these bytes. Each cell of the table has the median and p90 of\nerrors, and the shares "
+        "of runs with errors below 5 and 10 %, in %.\n",
         f"| model | n | {' | '.join(quantities)} |\n|---|---|{'---|' * len(quantities)}",
     ]
     for model in ("all", *found["by_model"]):
@@ -632,34 +632,35 @@ def page(command: str, left_out: str) -> str:
     labels = peaks["labels"]
     clear = labels["clear_right"] + labels["clear_wrong"]
     known = (
-        f"The table has errors of {summary['source']['used']} predicted runs. For each row but "
-        "the first, constants were fitted\nwithout the runs that the row judges.\n\n"
+        f"The table has errors of {summary['source']['used']} predicted step times. In each row "
+        "but the first, runs were predicted by\nconstants fitted without these runs.\n\n"
     )
     once = (
         "\nA kind of runs is one framework on one GPU generation, dense or with experts, in 16 "
         "bits or "
         "fewer. Each of the\n"
-        f"{even['places']} kinds was predicted by a fit without its runs: over kinds, the median "
+        f"{even['places']} kinds was predicted by constants fitted without its runs: over kinds, "
+        "the median "
         f"error is {percent(even['median_of_places'])} %.\n\n"
     )
     aside = (
-        "No constant was fitted to the runs of the table below. After the first errors of these "
-        "runs were known,\neffects that the models lacked were added from public code.\n\n"
+        "No constant was fitted to the runs of the table of unseen stacks. After the first errors "
+        "of these runs were\nknown, missing effects were added to the predictions, from public "
+        "code.\n\n"
     )
     intervals = (
         "\nEvery predicted step time has an interval that should contain the measured time with a "
         "probability of 80 %; the\nless a job resembles measured runs, the wider is its interval "
-        "([how wide](models.md#intervals-of-a-step)).\nThe runs of the table of unseen stacks "
-        "calibrate the "
-        "intervals;\n[left_out.md](accuracy/left_out.md) judges the intervals of each source "
-        "without its own runs.\n\n"
+        "([how wide](models.md#intervals-of-a-step)).\nWidths of intervals follow from errors of runs to "
+        "which no constant was fitted\n([left_out.md](accuracy/left_out.md) compares intervals "
+        "with measured steps).\n\n"
     )
     decided = (
         f"- {choices['groups']} groups of runs each measured several plans of one job. In "
-        f"{choices['best_chosen']} groups, the plan that is predicted fastest\n  (by a fit without "
-        "the group's source) is the fastest measured plan; in the mean, it is "
+        f"{choices['best_chosen']} of these groups, the plan that is predicted fastest\n  (by a fit "
+        "without the group's source) is the fastest measured plan; in the mean, it is "
         f"{percent(choices['mean_regret'])} % slower than\n  the fastest measured plan.\n\n"
-        "- Predicted memory peaks of a stated kind (allocated, reserved, used) are off by "
+        "- Predicted memory peaks (allocated, reserved or used) are off by "
         f"{percent(peaks['median_abs_error'])} % in the median.\n"
         f"  Of {clear} runs with a predicted peak more than 5 % away from the capacity, "
         f"{percent(labels['clear_right'] / clear)} % are\n  rightly predicted to fit or to run out "
