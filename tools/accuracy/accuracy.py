@@ -387,8 +387,8 @@ def launches(command: str, table: str, whose: str, rank: str) -> str:
         f"## Allocated memory of {whose}\n",
         f"`stepwright validate data/{table}.csv` predicts, for {found['used']} of {found['rows']} "
         f"launch commands, the bytes that PyTorch's allocator\ncounts on {rank}; nothing was "
-        "fitted to these bytes. Each cell of the table has the median and p90 of\nerrors, and the shares "
-        "of runs with errors below 5 and 10 %, in %.\n",
+        "fitted to these bytes. Each cell of the table has the median and p90 of\nerrors, and the "
+        "shares of runs with errors below 5 and 10 %, in %.\n",
         f"| model | n | {' | '.join(quantities)} |\n|---|---|{'---|' * len(quantities)}",
     ]
     for model in ("all", *found["by_model"]):
@@ -651,14 +651,14 @@ def page(command: str, left_out: str) -> str:
     intervals = (
         "\nEvery predicted step time has an interval that should contain the measured time with a "
         "probability of 80 %; the\nless a job resembles measured runs, the wider is its interval "
-        "([how wide](models.md#intervals-of-a-step)).\nWidths of intervals follow from errors of runs to "
-        "which no constant was fitted\n([left_out.md](accuracy/left_out.md) compares intervals "
+        "([how wide](models.md#intervals-of-a-step)).\nWidths of intervals follow from errors of "
+        "runs to which no constant was fitted\n([left_out.md](accuracy/left_out.md) compares intervals "
         "with measured steps).\n\n"
     )
     decided = (
         f"- {choices['groups']} groups of runs each measured several plans of one job. In "
-        f"{choices['best_chosen']} of these groups, the plan that is predicted fastest\n  (by a fit "
-        "without the group's source) is the fastest measured plan; in the mean, it is "
+        f"{choices['best_chosen']} of these groups, the plan that is predicted fastest\n  (by "
+        "a fit without the group's source) is the fastest measured plan; in the mean, it is "
         f"{percent(choices['mean_regret'])} % slower than\n  the fastest measured plan.\n\n"
         "- Predicted memory peaks (allocated, reserved or used) are off by "
         f"{percent(peaks['median_abs_error'])} % in the median.\n"
