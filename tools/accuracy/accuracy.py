@@ -652,8 +652,8 @@ def page(command: str, left_out: str) -> str:
         "\nEvery predicted step time has an interval that should contain the measured time with a "
         "probability of 80 %; the\nless a job resembles measured runs, the wider is its interval "
         "([how wide](models.md#intervals-of-a-step)).\nWidths of intervals follow from errors of "
-        "runs to which no constant was fitted\n([left_out.md](accuracy/left_out.md) compares intervals "
-        "with measured steps).\n\n"
+        "runs to which no constant was fitted\n([left_out.md](accuracy/left_out.md) compares "
+        "intervals with measured steps).\n\n"
     )
     decided = (
         f"- {choices['groups']} groups of runs each measured several plans of one job. In "

@@ -297,8 +297,8 @@ def loses_on_shared_nics(shared: dict) -> str:
     return f"""- *where all GPUs of a node share one NIC*, HO-Ring gains little on many nodes. On
         DGX A100 with one NIC a node, HO-Ring's all-reduce takes {least:.3f} of the lower bound on
         128 nodes, but its all-gather of 1 GiB takes {", ".join(saved)} less time than by one
-        ring on 2, 4, 8 and 16 nodes (arXiv 2310.06003: 25 to 40 % for 1 GB on 16 to 128 GPUs with 100 Gb/s between
-        nodes)."""
+        ring on 2, 4, 8 and 16 nodes (arXiv 2310.06003: 25 to 40 % for 1 GB on 16 to 128
+        GPUs with 100 Gb/s between nodes)."""
 
 
 def loses_to_switches(h100: dict) -> str:
