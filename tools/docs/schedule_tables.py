@@ -23,8 +23,8 @@ INTRODUCTION = """# When each schedule wins
 Which pipeline schedule is fastest depends on two effects: a forward and a backward run together
 ([two strands](strands.md)) take less time than in turn, and a bubble leaves pipeline ranks idle.
 Schedule `folded` runs the most forwards together with backwards, and has the bubble of 1F1B.
-Schedule `dualpipev` runs fewer of them together and has a small bubble; zero-bubble schedules run
-none together.
+Schedule `dualpipev` runs fewer forwards together with backwards and has a small bubble; zero-bubble
+schedules never run both together.
 
 ## Equal positions
 

@@ -28,7 +28,7 @@ and predicted by `stepwright predict`. Nothing was fitted to `data/zero_bubble.c
 - As in the article on zero-bubble schedules, the first and last pipeline stage have a layer fewer;
   interleaved and ZB-V have one layer per chunk.
 
-- The authors of the schedules ZB-1p and ZB-2p search for them; predictions use zb-h1 and zb-h2
+- The authors find the schedules ZB-1p and ZB-2p by a search; predictions use zb-h1 and zb-h2
   instead, which hold as many activations.
 
 - These settings are assumed, because the article does not publish them: a vocabulary of 32,000
