@@ -214,8 +214,7 @@ def introduction(found: dict) -> str:
     assumed = f"""The page assumes that a message takes {start} to start and arrives {inside}
         (inside a node) or {network} (between nodes) after its last byte has left (documented
         defaults, not measured); links run at line rate, each way by itself; all nodes hang on one
-        switch that never blocks; a GPU's NIC does not share its link inside the node; sums and
-        copies take no time."""
+        switch that never blocks; sums and copies take no time."""
     return INTRODUCTION.format(assumed=paragraph(assumed))
 
 

@@ -30,10 +30,8 @@ plans that each way evaluated.
 - **tune** searches all plans that the job allows.
 
 - **Rule of thumb**: what an expert runs without a search, by the guides of Megatron-LM and
-  Megatron-Core (2104.04473, 2205.05198): the smallest tensor x pipeline that fits, tensor inside
-  a node, experts inside a node first, micro-batch 1, 1F1B, optimizer states split over the data
-  ranks, selective before full recomputation, context only if nothing fits without it
-  (`tune/baseline.h`).
+  Megatron-Core (2104.04473, 2205.05198): the smallest tensor x pipeline degree that fits, tensor
+  and expert ranks inside a node, micro-batch 1, 1F1B and ZeRO-1 (`tune/baseline.h`).
 
 - **Alpa-style**: a dynamic programme cuts the model into stages, an inner search tries every choice
   on a stage's devices (2201.12023, `study/inter_operator.h`). As in Alpa, plans of the Alpa-style

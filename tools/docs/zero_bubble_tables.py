@@ -31,9 +31,9 @@ and predicted by `stepwright predict`. Nothing was fitted to `data/zero_bubble.c
 - The authors find the schedules ZB-1p and ZB-2p by a search; predictions use zb-h1 and zb-h2
   instead, which hold as many activations.
 
-- These settings are assumed, because the article does not publish them: a vocabulary of 32,000
-  (with which the models have their named sizes), bf16 for fp16, unfused attention with dropout (as
-  the memory shows), one table for embedding and head, no sharding.
+- The article does not publish these settings, which are assumed: a vocabulary of 32,000, unfused
+  attention with dropout (as the memory shows), one table for embedding and head, no sharding.
+  Predictions use bf16 for fp16.
 
 - Predicted GB are memory as `nvidia-smi` counts it.
 
