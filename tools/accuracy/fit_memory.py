@@ -228,7 +228,7 @@ def label_report(labels: list[Label]) -> list[str]:
     brier = sum((p - fits) ** 2 for p, fits in told) / len(told)
     sure = [fits for p, fits in told if p >= CONFIDENCE]
     lines = [
-        f"The logarithm of needed over predicted bytes has mean {doubt[0]:.3f} and standard "
+        f"The logarithm of needed over predicted memory has mean {doubt[0]:.3f} and standard "
         f"deviation {doubt[1]:.3f}. The Brier score of P(fits),\nwith each model and number of "
         f"GPUs left out, is {brier:.3f} ({len(told)} runs). Of {len(sure)} runs with P(fits) of "
         f"{CONFIDENCE} and more {100 * sum(sure) / len(sure):.1f} % fitted.\n",

@@ -472,10 +472,10 @@ def checks(command: str, studies: dict[str, dict]) -> str:
         for name in names
     }
     said = paragraph(
-        "Closed forms and simulation differ by at most (in %, over all machines, operations,"
-        f" payloads and numbers of nodes up to {GPUS:,} GPUs): "
+        "Times of collectives by formula and by simulation differ by at most (in %, over all"
+        f" machines, operations, payloads and numbers of nodes up to {GPUS:,} GPUs): "
         + ", ".join(f"{name} {most}" for name, most in worst.items())
-        + ". The closed form of `rings` leaves out that rings take turns on links inside a node."
+        + ". The formula of `rings` leaves out that rings take turns on links inside a node."
     )
     return f"## Checked\n\n{said}\n\n{every_rank(command)}\n"
 
