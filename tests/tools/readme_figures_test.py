@@ -56,7 +56,9 @@ class Figures(unittest.TestCase):
 
     def test_choices(self):
         choices = LEFT_OUT["source"]["choices"]
-        self.assertEqual(said("- # groups of published runs each measured several plans"), choices["groups"])
+        self.assertEqual(
+            said("- # groups of published runs each measured several plans"), choices["groups"]
+        )
         regret = round(100 * choices["mean_regret"], 1)
         self.assertEqual(said("the chosen plan is # % slower"), regret)
 
