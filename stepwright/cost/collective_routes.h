@@ -23,14 +23,19 @@ struct MessageRouteTime {
 
 /// All ways in which a collective library may send one message, each timed at line rate.
 struct MessageRouteTimes {
-  /// Times of the ring; for operations that use no ring, of the direct or two-level transfer.
+  /// Times of a message along a ring; for operations that use no ring, of the direct or two-level
+  /// transfer.
   MessageRouteTime ring;
   /// Times of an all-reduce along a tree of nodes, with a chain of ranks inside each node.
   MessageRouteTime tree;
   /// Times of an all-reduce along a tree of nodes in which the switch inside each node adds (NVLS).
   MessageRouteTime switches;
-  double few_ranks = 1;  ///< 1 / (n - 1) for n ranks of the group in a node; 1 for a single rank.
-  double crowd = 1;      ///< Ranks of a ring over nodes / `kMaxRanksWithoutCongestion`; at least 1.
+  /// 1 / (n - 1) for n ranks of the group in a node, with which small groups lose intra-node rate;
+  /// 1 for a single rank.
+  double few_ranks = 1;
+  /// Ranks of a ring over several nodes / `kMaxRanksWithoutCongestion`, at least 1: the base of the
+  /// network's slow-down.
+  double crowd = 1;
   /// Number of collectives into which the algorithm splits the message and which run one after the
   /// other (2 or 3 if two-level); above 1, intra-node and network transfer times add up.
   double stages = 1;

@@ -62,16 +62,16 @@ class CostModel {
   /// training step, however its work is divided into shapes.
   [[nodiscard]] double min_fused_compute_seconds(const step::Operator& op) const;
 
-  /// Prices all operators of a step template in order, writes their seconds to `times`, and adds
-  /// the time that the device waits for the host to launch kernels.
+  /// Prices all operators of a template (one layer's forward or backward) in order, writes their
+  /// seconds to `times`, and adds the time that the device waits for the host to launch kernels.
   void price_template_operators(const step::OperatorTemplate& piece,
                                 const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                                 const plan::CollectiveAlgorithmChoices& collectives,
                                 std::vector<OperatorTime>& times) const;
 
-  /// Lengthens the computations in `times` by the time that the device waits for the host, if
-  /// launching the template's operators takes the host longer than the compute stream needs to run
-  /// them.
+  /// Lengthens the computations in `times` by the time that the device waits for the host, if the
+  /// host needs longer to launch the operators of a template (one layer's forward or backward) than
+  /// the compute stream needs to run them.
   void add_host_launch_waits(const step::OperatorTemplate& piece,
                              const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                              std::vector<OperatorTime>& times) const;
@@ -144,7 +144,7 @@ class CostModel {
   [[nodiscard]] double entering_share(const step::Operator& op,
                                       const cluster::GroupLayout& layout) const;
 
-  /// Shares of kernel rates that the job's device (or else its generation) keeps in training.
+  /// Factors on kernel rates in a training run, for the job's device or else its generation.
   DeviceTrainingFactors device_;
   FrameworkTrainingConstants
       framework_;  ///< Fitted host and overlap constants of the job's framework.
@@ -179,10 +179,11 @@ class CostModel {
   /// Path of the user's training conditions file; empty: built-in conditions.
   std::string conditions_file_;
   double stated_error_ = 0;
-  /// Interval that holds 80 % of measured step times, as shares of the predicted time, for a step
-  /// in which no device waits for messages or other stages.
+  /// Interval that holds 80 % of measured step times, in units of the predicted step time, if no
+  /// device waits for messages or other stages.
   StepTimeRatioInterval interval_;
-  double waits_factor_ = 1;  ///< Factor that widens the interval of a step that only waits.
+  /// Factor that widens the interval of the predicted time for a step in which devices only wait.
+  double waits_factor_ = 1;
 };
 
 /// Returns how the groups of each kind (tensor, data, pipeline, ...) of a rank grid lie on the

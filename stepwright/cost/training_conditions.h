@@ -58,8 +58,8 @@ struct FrameworkTrainingConstants {
   double expert_exposed = 1;
 };
 
-/// One constant of a training conditions file: its key, the member that holds it, and the allowed
-/// range.
+/// A field of a file of training conditions (fitted constants of training runs): its key, the
+/// member that holds its value, and the allowed range.
 template <class TrainingConstants>
 struct ConditionField {
   std::string_view key;
@@ -94,19 +94,21 @@ struct StepTimeRatioInterval {
   double high = 1.35;
 };
 
-/// Returns the interval with both ends raised to the power `factor`: wider for factors above 1.
+/// Returns an interval of measured / predicted step time with both ends raised to the power
+/// `factor`: wider for factors above 1.
 StepTimeRatioInterval widened_ratio_interval(const StepTimeRatioInterval& interval, double factor);
 
 /// Uncertainty of predicted step times: an interval for well-known jobs and factors that widen it
 /// for others (on a logarithmic scale; calibrated by `tools/accuracy/intervals.py`).
 struct StepTimeRatioUncertainty {
-  /// Interval for a step without waiting whose framework, device generation and precision all occur
-  /// in published runs.
+  /// Interval of measured / predicted step time for a step without waiting whose framework, device
+  /// generation and precision all occur in published runs.
   StepTimeRatioInterval known;
-  /// Widening factor for each of framework, device generation and precision that no published run
-  /// has.
+  /// Factor that widens the interval of a predicted step time, for each of framework, device
+  /// generation and precision that no published run has.
   double unknown = 1;
-  double experts = 1;  ///< Widening factor for jobs with mixtures of experts.
+  /// Factor that widens the interval of a predicted step time for jobs with mixtures of experts.
+  double experts = 1;
   /// Widening factor for a step that only waits for messages, stages or the host; a step that waits
   /// for a share s of its time gets waits^s.
   double waits = 1;
@@ -136,7 +138,8 @@ std::string training_conditions_yaml(const TrainingConditions& all);
 /// built-in ones. Fails with `kInput` if the file is invalid.
 TrainingConditions applicable_training_conditions(const plan::Job& job);
 
-/// Returns the entry of a device, else of its generation; without either, all factors are 1.
+/// Returns the rate factors of a device in training: its own entry, else that of its generation;
+/// without either, all factors are 1.
 DeviceTrainingFactors applicable_training_conditions(const TrainingConditions& all,
                                                      std::string_view device,
                                                      std::string_view generation);

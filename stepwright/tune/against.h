@@ -23,7 +23,8 @@ inline constexpr Named<PlanChangeKind> kChangeKindNames[] = {{PlanChangeKind::kF
 /// earlier changes of the list.
 struct PlanChange {
   PlanChangeKind kind = PlanChangeKind::kFlag;
-  /// The changed fields, written as for `predict --set`: "recompute=none".
+  /// Plan fields that the change sets, each as FIELD=VALUE, as for `predict --set`:
+  /// "recompute=none".
   std::vector<std::string> set;
   TunedPlan reached;  ///< The plan after this change; it is legal and fits in memory.
   /// Seconds of step time that this change saves; may be negative if the plan before the change did

@@ -34,15 +34,16 @@ class BalancedLayerSplitter {
   /// `work` estimates the work of layers; it must outlive this object.
   explicit BalancedLayerSplitter(WorkLowerBounds& work) : work_(work) {}
 
-  /// Visits `choice`, and then its variant with balanced layers if the choice asks for one and
-  /// balancing gains something. Both stay valid as long as `choice` does. Only the degrees and
-  /// micro-batch of `plan` are read.
+  /// Calls `visit` with `choice`, and then with the same choice with layers split so that pipeline
+  /// ranks have equal work, if the choice allows that and it gains time. Both stay valid as long as
+  /// `choice` does. Of `plan`, only degrees and micro-batch are read.
   template <class VisitorCallback>
   void each(const PipelineStageChoice& choice, const plan::Plan& plan, VisitorCallback&& visit) {
     visit(choice);
     balanced(choice, plan, visit);
   }
-  /// Visits only the variant of a stage choice with balanced layers, if there is one.
+  /// Calls `visit` with the variant of a stage choice whose layers are split so that pipeline ranks
+  /// have equal work; not at all if there is no such variant.
   template <class VisitorCallback>
   void balanced(const PipelineStageChoice& choice, const plan::Plan& plan,
                 VisitorCallback&& visit) {

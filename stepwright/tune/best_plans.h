@@ -33,12 +33,12 @@ inline bool precedes_in_simulation_order(const PlanCandidate& a, const PlanCandi
   return played(a.plan) < played(b.plan);
 }
 
-/// A plan that the search left out is looked at again only if its lower bound is below the best
-/// plan's time by at least this share.
+/// A plan that the search left out unsimulated is simulated after all only if the lower bound of
+/// its step time is below the best plan's step time by at least this share.
 inline constexpr double kMinBoundGapToRevisitPlan = 0.02;
-/// A plan that the search leaves out is remembered, to be looked at again, only if its lower bound
-/// is below the least price by at least this share. Once simulated, the best plan takes up to 0.7 %
-/// more than the least price.
+/// A plan that the search leaves out is remembered for a later simulation only if the lower bound
+/// of its step time is below the least price found by at least this share. Once simulated, the best
+/// plan takes up to 0.7 % more than the least price.
 inline constexpr double kMinPriceGapToRevisitPlan = 0.013;
 
 /// The `most` candidates with the least keys (price, or memory), and the other candidates that may
@@ -49,8 +49,9 @@ class BestPlanCandidates {
   /// not kept here either. Null: no such list.
   explicit BestPlanCandidates(std::size_t most, const BestPlanCandidates* all = nullptr);
 
-  /// Keeps no candidate with a key above `key`. `best`: the least key known elsewhere. `fitting_s`:
-  /// step time of a plan that is known to fit; 0: no such plan is known.
+  /// Sets the limits of the list: no candidate with a key (price or memory) above `key` is kept.
+  /// `best`: the least key known elsewhere. `fitting_s`: step time of a plan that is known to fit;
+  /// 0: no such plan is known.
   void limit_keys_of_kept_candidates(double key, double best, double fitting_s) {
     limit_ = key;
     best_ = best;
@@ -83,8 +84,8 @@ class BestPlanCandidates {
   void close(std::size_t most);
 
   std::size_t most_;
-  /// The key above which no candidate is kept: the limit that was set, or the threshold of the list
-  /// into which this one will be merged.
+  /// The key (price or memory) above which no candidate is kept: the limit that was set, or the
+  /// threshold of the list into which this one will be merged.
   double limit_;
   double best_;  ///< Least key (price or memory) of all plans offered so far.
   /// Step time in seconds of a plan that is known to fit, if the plans with the least keys did not

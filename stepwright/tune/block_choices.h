@@ -21,8 +21,8 @@ struct ModelBlockChoice {
   /// Collective algorithms of all messages except those of data parallelism.
   plan::CollectiveAlgorithmChoices collectives;
   plan::OffloadModuleSet offloaded;
-  /// True if no earlier choice differs from this one only in whether parameter gathers overlap
-  /// computation. Only such choices count for shardings that have no parameters to gather.
+  /// True for the first of the choices that differ only in whether gathers of sharded parameters
+  /// overlap computation: the only one of them that counts if no parameters are gathered.
   bool first_without_parameters = true;
   plan::FrameworkSupport::FrameworkPropertyCoupling joint;
   /// For each kind of overlap that the choice leaves off although its degrees allow this overlap:
@@ -43,10 +43,11 @@ struct ModelBlockChoice {
 
 struct BlockChoiceTable {
   std::vector<ModelBlockChoice> choices;
-  /// Number of choices for which `first_without_parameters` is true: those that count if sharding
-  /// has no parameters to gather.
+  /// Number of distinct choices if sharding has no parameters to gather: those with
+  /// `first_without_parameters`.
   std::int64_t without_parameters = 0;
-  /// Number of legal combinations of block choices that the framework runs.
+  /// Number of combinations of block choices (overlap, algorithms, ...) that are legal and that the
+  /// framework runs.
   std::int64_t points = 0;
   RefusedByRule refused{};
   NotRunByAbility not_run{};

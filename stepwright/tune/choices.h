@@ -34,8 +34,8 @@ std::optional<plan::FrameworkProperty> first_unsupported_property(
     std::span<const plan::FrameworkProperty> abilities);
 
 /// Returns the lines of the framework's rule file that a canonical plan breaks, or makes apply, by
-/// its choices for `abilities` and by the collective algorithms of `schemes`; empty without a
-/// framework.
+/// its choices of the kinds `abilities` and by the collective algorithms of the kinds of
+/// parallelism `schemes`; empty without a framework.
 plan::FrameworkSupport::FrameworkPropertyCoupling framework_rules_of_plan_choices(
     const SearchSpaceDimensions& space, std::span<const plan::FrameworkProperty> abilities,
     const plan::Job& job, const plan::Plan& usual,

@@ -16,8 +16,8 @@ inline constexpr std::size_t kMinPlansConfirmedBySimulation = 10;
 /// plan do not rely on it.
 inline constexpr double kMaxClosedFormPriceError = 0.08;
 
-/// Replaces the prices of candidates by those from simulating all passes of their schedule
-/// (`PlanPricer::played_price`), and sorts them by price. `played`: whether prices or only their
+/// Replaces the closed-form prices of candidate plans by those from simulating all passes of their
+/// pipeline schedule, and sorts the candidates by price. `played`: whether prices or only their
 /// lower bounds are needed.
 void reprice_candidates_by_schedule_simulation(
     const PlanEvaluator& evaluation, std::vector<PlanCandidate>& candidates,

@@ -40,15 +40,16 @@ class ContextParallelMessageBounds {
       delete;  // `least_s_` refers to its one owner.
   ContextParallelMessageBounds& operator=(const ContextParallelMessageBounds&) = delete;
 
-  /// Returns the seconds of context-parallel messages for each class of layers, in the order in
-  /// which the model first has the classes. `plan` has a legal block and the usual order of ranks.
-  /// References stay valid.
+  /// Returns the seconds of context-parallel messages of one layer, for each class of layers
+  /// (layers with equal operators), in the order in which the model first has the classes. `plan`
+  /// has legal block choices and the usual order of ranks. References stay valid.
   const std::vector<ContextParallelMessageSeconds>& context_message_seconds_of(
       const plan::Plan& plan);
 
  private:
   [[nodiscard]] std::vector<ContextParallelMessageSeconds> build(plan::Plan plan);
-  /// Adds the message seconds of one template (one direction of a layer) to `sum`.
+  /// Adds the seconds of the context-parallel messages among a template's operators (the forward or
+  /// the backward of one layer) to `sum`.
   void add(ContextParallelMessageSeconds& sum, const step::OperatorTemplate& piece,
            const simulate::Layouts& layouts, const plan::CollectiveAlgorithmChoices& collectives);
 
@@ -58,7 +59,8 @@ class ContextParallelMessageBounds {
   const cost::CostModel& cost_;
   CollectiveLowerBounds least_s_;
   std::map<Key, std::vector<ContextParallelMessageSeconds>> known_;
-  std::vector<cost::OperatorTime> times_;  ///< Scratch memory: times of a template's operators.
+  /// Scratch memory: times of the operators of one layer's forward or backward.
+  std::vector<cost::OperatorTime> times_;
   std::vector<double> ends_;
   std::vector<bool> waits_;
 };

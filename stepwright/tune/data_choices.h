@@ -37,9 +37,11 @@ struct DataParallelChoice {
 using DataParallelChoiceLists = std::set<std::vector<DataParallelChoice>>;
 
 struct DataParallelChoiceTable {
-  /// Choices for one combination of degrees and rank order, stored in `DataParallelChoiceLists`.
+  /// Data-parallel choices (sharding, buckets, offload, ...) that are legal with one combination of
+  /// degrees and rank order; the list is stored in `DataParallelChoiceLists`.
   std::span<const DataParallelChoice> choices;
-  /// Lines of the framework's rule file (as bits) that at least one of the choices makes apply.
+  /// Lines of the framework's rule file, one bit for each, that apply to at least one of the
+  /// data-parallel choices.
   std::uint64_t holds = 0;
   /// Number of data-parallel choices, by the lines of the framework's rule file that they break or
   /// make apply, and by whether they gather parameters.
@@ -57,7 +59,8 @@ struct DataParallelChoiceTable {
   /// Number of combinations of sharding, groups and offload that are illegal because of the
   /// offload, by the rule that they break.
   RefusedByRule refused_offloads{};
-  /// Number of combinations that the framework does not run because of their offload.
+  /// Number of combinations of sharding, group sizes and offload that the framework does not run
+  /// because of the offload.
   std::int64_t not_run_offloads = 0;
 };
 

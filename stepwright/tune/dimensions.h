@@ -16,7 +16,8 @@ struct SearchSpaceDimensions : plan::TunerSearchSpace {
   /// Rules of the job's framework, which limit the values of each dimension; nullopt: no framework.
   std::optional<plan::FrameworkSupport> framework;
 
-  /// Returns the number of combinations of all values; capped at the largest `std::int64_t`.
+  /// Returns the size of the search space: the product of the numbers of values of all dimensions,
+  /// capped at the largest `std::int64_t`.
   [[nodiscard]] std::int64_t combination_count() const;
 };
 

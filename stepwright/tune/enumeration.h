@@ -21,12 +21,14 @@ namespace stepwright::tune {
 struct RankGridChoice {
   plan::ParallelismDegrees parallel;
   plan::RankOrder order;  ///< Order of the rank axes (tensor, context, data ...) in canonical form.
-  std::span<const ModelBlockChoice> blocks;  ///< Stored by the `LegalPlanCounter` of the grid.
+  /// Block choices (overlap, algorithms, ...) that plans with these degrees may make; the list is
+  /// stored by the `LegalPlanCounter`.
+  std::span<const ModelBlockChoice> blocks;
   std::int64_t blocks_without_parameters = 0;
   const StageChoiceTable* stages = nullptr;
   const DataParallelChoiceTable* data = nullptr;
-  /// The narrowest type in which the search lets gradients be accumulated. Blocks are priced in it,
-  /// so that their price is a lower bound for every type.
+  /// The narrowest number type in which the search lets gradients be accumulated. Blocks are priced
+  /// in it, so that their price is a lower bound for every type.
   DType accumulate{};
   plan::FrameworkSupport::FrameworkPropertyCoupling joint;
 
@@ -89,7 +91,8 @@ class LegalPlanCounter {
   /// Cache key of block choices: the rules that combinations break, and the degrees of `BlockKey`,
   /// as far as block choices depend on them.
   using BlockTableKey = std::pair<BrokenBlockRules, std::array<std::int64_t, 7>>;
-  /// The block choices of a grid that the framework runs with some of its other choices.
+  /// The block choices of a grid of ranks that give up no overlap needlessly, given the lines of
+  /// the framework's rule file that the grid's plans can make apply.
   struct RunningBlocks {
     std::vector<ModelBlockChoice> choices;
     std::int64_t without_parameters = 0;
@@ -113,26 +116,28 @@ class LegalPlanCounter {
   /// order; nullopt if it runs them.
   [[nodiscard]] std::optional<plan::FrameworkProperty> unsupported_grid_property(
       const plan::Plan& plan) const;
-  /// Counts the points of the space whose recomputation is illegal; each illegal recomputation
-  /// stands for `each` points.
+  /// Counts points of the space (combinations of values) as illegal: `each` points for every
+  /// recomputation that is illegal, under the rule that it breaks.
   void count_refused_search_points(const RecomputationsByLegality& recomputations,
                                    std::int64_t each, plan::Plan example);
   /// Returns the set of parallelism degrees above 1, on which the framework's abilities depend;
   /// empty without a framework.
   [[nodiscard]] plan::DegreeSet degree_set_above_one(const plan::Plan& plan) const;
-  /// Returns the block choices for the degrees and rank order of `grid`, a plan whose other choices
-  /// are not read.
+  /// Returns the block choices (overlap, algorithms, ...) for the degrees and rank order of the
+  /// plan `grid`; its other choices are not read.
   const BlockChoiceTable& blocks(const plan::Plan& grid);
   const StageChoiceTable& stages(const plan::Plan& legal);
   const DataParallelChoiceTable& data(const plan::Plan& legal);
 
   const plan::Job& job_;
   const SearchSpaceDimensions& space_;
-  /// Words of the framework's rules (such as features of a model) that apply to the job's model.
+  /// Words of the framework's rule file, such as features of a model, that apply to the job's
+  /// model.
   plan::WordSet model_words_;
   std::map<BlockKey, const BlockChoiceTable*> blocks_;
   std::map<BlockTableKey, BlockChoiceTable> block_tables_;
-  /// Block choices that remain of a table where lines of the framework's rule file (as bits) apply.
+  /// For a table of block choices and the lines of the framework's rule file (as bits) that apply:
+  /// the choices that give up no overlap needlessly.
   std::map<std::pair<const BlockChoiceTable*, std::uint64_t>, RunningBlocks> running_blocks_;
   PipelineStageChoiceLists stage_lists_;
   std::map<StageKey, StageChoiceTable> stages_;

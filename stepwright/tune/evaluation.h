@@ -35,7 +35,8 @@ class PlanEvaluator {
   /// candidate is computed first; one that does not fit is not simulated.
   void simulate_candidates(std::span<const PlanCandidate* const> candidates);
 
-  /// Adds the result of a plan that fits and was simulated elsewhere.
+  /// Adds the result of a plan that fits in memory and that another evaluator simulated, so that it
+  /// is ranked with the others.
   void add_simulated_plan(const TunedPlan& simulated);
 
   /// True if the step program of a candidate fits in memory. The program of a fitting candidate is
@@ -64,8 +65,8 @@ class PlanEvaluator {
   [[nodiscard]] double nth_best_step_s(std::size_t n = 1) const;
   /// Limits the search to plans that take less than `seconds` for a step.
   void set_step_seconds_limit(double seconds) { below_s_ = seconds; }
-  /// Returns the step time in seconds that a plan must beat to be among the best n plans looked
-  /// for.
+  /// Returns the step time in seconds below which a plan is among the best n: that of the n-th best
+  /// simulated plan, or the limit set by `set_step_seconds_limit` if that is less.
   [[nodiscard]] double step_seconds_to_beat(std::size_t n) const {
     return std::min(nth_best_step_s(n), below_s_);
   }
@@ -97,7 +98,8 @@ class PlanEvaluator {
   simulate::SharedPricerCaches prices_;
   std::optional<double> tight_from_;
   double below_s_ = std::numeric_limits<double>::infinity();
-  /// Results of plans; nullopt: the plan does not fit in memory.
+  /// Result of each simulated plan; nullopt: the plan was not simulated, since it does not fit in
+  /// memory.
   std::map<plan::Plan, std::optional<TunedPlan>> known_;
   /// Plans that fit in memory and are not simulated yet.
   std::map<plan::Plan, PlanWithMemoryReport> waiting_;

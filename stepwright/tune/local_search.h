@@ -67,7 +67,8 @@ class SimulatedSchedulePrices {
   }
 
  private:
-  /// Calls `body(pricer, i)` for each i below `count`, on at most `threads` threads.
+  /// Prices plans in parallel: calls `body(pricer, i)` for each plan index i below `count`, on at
+  /// most `threads` threads.
   template <class IndexedLoopBody>
   void each(int threads, std::size_t count, const IndexedLoopBody& body);
 

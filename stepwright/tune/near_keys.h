@@ -8,9 +8,9 @@
 
 namespace stepwright::tune {
 
-/// Returns the least key (price, or memory) and the `goal.keep`-th least key among the plans
-/// `starts` of the space and fitting plans near them. A search that knows these keys starts with
-/// nearly its final limit, and prices few plans in vain. Infinite if too few plans are near.
+/// Returns limits with which a search begins: the least and the `goal.keep`-th least key (price, or
+/// memory) among the plans `starts` of the space and fitting plans near them. A search that knows
+/// these keys prices few plans in vain. Infinite if too few plans are near.
 KnownPlanKeys min_keys_of_neighbour_plans(const plan::Job& job, const cost::CostModel& cost,
                                           const SearchSpaceDimensions& space,
                                           const std::vector<plan::Plan>& starts,

@@ -7,7 +7,8 @@
 
 namespace stepwright::tune {
 
-/// Seconds of sharding messages of each position of a pipeline, in pipeline order.
+/// Seconds of the messages that gather and reduce sharded states, for each rank of a pipeline, in
+/// pipeline order.
 using PositionTimes = std::vector<ShardingLowerBounds::ShardingMessageTimes>;
 
 /// Computes lower bounds of the closed-form price of sharded pipelines, from the messages of each
@@ -22,20 +23,22 @@ class ShardedPriceLowerBound {
                                         const ShardingChoiceTable::Choice& choice, double enough_s);
 
  private:
-  /// Least seconds of one micro-batch on a pipeline position, messages of sharding included.
+  /// Least seconds of one micro-batch on one rank of a pipeline, messages of sharded states
+  /// included.
   struct PositionSecondsLowerBound {
     double forward_s = 0;
     double backward_s = 0;
     double both_s = 0;
   };
-  /// A pipeline position together with the sharding messages of one choice.
+  /// One rank of a pipeline, together with the messages of its states if they are sharded in one
+  /// way.
   struct ShardedPipelinePosition;
   static PositionSecondsLowerBound pass(const ShardedPipelinePosition& position);
   static double end_s(const ShardedPipelinePosition& position,
                       const PositionSecondsLowerBound& pass, double slowest_s);
 
-  std::vector<PositionSecondsLowerBound>
-      passes_;  ///< Scratch memory: seconds of one micro-batch, by pipeline position.
+  /// Scratch memory: least seconds of one micro-batch, by pipeline rank.
+  std::vector<PositionSecondsLowerBound> passes_;
 };
 
 }  // namespace stepwright::tune

@@ -39,20 +39,23 @@ using ShardingKinds = std::vector<DataParallelChoice>;
 /// the product.
 struct ShardingChoiceTable {
   struct Choice {
-    /// Index in the table's list `*dense` of the way to shard dense parameters.
+    /// Way to shard dense parameters: an index into the table's list `*dense`.
     std::uint32_t dense = 0;
     std::uint32_t expert = 0;
-    /// Number of the optimizer update of this choice, from 0; choices whose updates cost the same
-    /// share a number.
+    /// Index, from 0, of the optimizer update that this choice makes; choices with equal updates
+    /// share an index, so that each update is priced once.
     std::uint32_t update = 0;
     bool needs_parameter_gathers = false;
   };
-  std::vector<Choice>
-      choices;              ///< Ways to shard, in the order of `DataParallelChoiceTable::choices`.
-  std::size_t updates = 0;  ///< Number of optimizer updates with different costs.
+  /// Ways to shard dense and routed parameters together, in the order of
+  /// `DataParallelChoiceTable::choices`.
+  std::vector<Choice> choices;
+  /// Number of different optimizer updates among all choices.
+  std::size_t updates = 0;
   const ShardingKinds* dense = nullptr;
   const ShardingKinds* expert = nullptr;
-  /// State bytes of each entry of `*dense`; the bytes of routed parameters are 0.
+  /// State bytes per parameter for each way to shard dense parameters in `*dense`; those of routed
+  /// parameters are 0.
   std::vector<StateBytesPerParameter> dense_states;
   std::vector<StateBytesPerParameter> expert_states;
 
@@ -69,8 +72,8 @@ class ShardingLowerBounds {
  public:
   ShardingLowerBounds(const plan::Job& job, const cost::CostModel& cost) : job_(job), cost_(cost) {}
 
-  /// Costs of the sharding messages of a pipeline position: one list for the ways to shard dense
-  /// parameters, one for routed parameters.
+  /// Costs of the messages of sharded states on one pipeline rank: one list for the ways to shard
+  /// dense parameters, one for routed parameters.
   struct ShardingMessageTimes {
     const std::vector<simulate::ShardingMessageCost>* dense;
     const std::vector<simulate::ShardingMessageCost>* expert;
@@ -102,14 +105,14 @@ class ShardingLowerBounds {
   };
 
   const ShardingChoiceTable& table(const RankGridChoice& grid);
-  /// Returns the costs of the sharding messages of a pipeline position (`stage`) for every way to
-  /// shard, from the position's size and number of blocks. Messages that overlap are sent in more
-  /// pieces.
+  /// Returns the costs of the messages of sharded states on one pipeline rank (`stage`) for every
+  /// way to shard, from the rank's parameters and number of blocks. Messages that overlap are sent
+  /// in more pieces.
   ShardingMessageTimes sharding_costs_of_position(const RankGridChoice& grid,
                                                   const plan::OverlapFlags& overlap,
                                                   const simulate::PipelinePositionCost& stage);
-  /// Frees cached costs that were not used recently, once there are many. References in all `Times`
-  /// become invalid.
+  /// Frees cached costs that were not used recently, once there are many. Pointers in all
+  /// `ShardingMessageTimes` become invalid.
   void free_old_cached_costs();
 
  private:
@@ -119,8 +122,8 @@ class ShardingLowerBounds {
   struct ShardingCostKey {
     plan::RankOrder order;
     std::array<std::int64_t, 4> sizes;
-    /// Parameters of the position and of its blocks. `units`: number of blocks, of blocks with
-    /// routed parameters, and of trained blocks.
+    /// Numbers of parameters of the pipeline rank and of its blocks. `units`: number of blocks, of
+    /// blocks with routed parameters, and of trained blocks.
     step::ModelBlockParameterCounts size;
     simulate::ModelBlockParameterExtremes blocks;
     simulate::FrozenModelBlocks resting;
@@ -141,7 +144,8 @@ class ShardingLowerBounds {
   std::set<ShardingKinds> kinds_;
   std::map<const DataParallelChoiceTable*, ShardingChoiceTable> tables_;
   std::map<ShardingCostKey, std::vector<simulate::ShardingMessageCost>> times_;
-  std::size_t held_ = 0;  ///< Number of cached costs in `times_`.
+  /// Number of costs that `times_` caches at present.
+  std::size_t held_ = 0;
   std::map<ShardingCostKey, std::vector<simulate::ShardingMessageCost>>
       /// Cached costs from before the last `free_old_cached_costs`; freed by the next one if not
       /// used.

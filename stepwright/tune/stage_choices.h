@@ -19,7 +19,8 @@ struct PipelineStageChoice {
   /// True if the choice is tried twice: with evenly split layers, and with pipeline ranks of equal
   /// work.
   bool is_balanced_split_tried = false;
-  /// True for the variant with balanced layers, which counts of legal plans leave out.
+  /// True if the layers were split so that pipeline ranks have equal work; counts of legal plans
+  /// leave such variants out.
   bool balanced = false;
   plan::FrameworkSupport::FrameworkPropertyCoupling joint;
   auto operator<=>(const PipelineStageChoice&) const = default;
@@ -42,10 +43,11 @@ struct RecomputationsByLegality {
 
 struct StageChoiceTable {
   RecomputationsByLegality recomputations;
-  /// Stage choices by micro-batch, stored in `PipelineStageChoiceLists`.
+  /// Stage choices (schedule, recomputation, layers) for each micro-batch size in sequences; the
+  /// lists are stored in `PipelineStageChoiceLists`.
   std::map<std::int64_t, std::span<const PipelineStageChoice>> by_micro_batch;
-  /// Stage choices by micro-batch: of those with equal schedule and split of layers, only the one
-  /// that recomputes least.
+  /// For each micro-batch size in sequences, the stage choices that recompute least among those
+  /// with equal schedule and split of layers.
   std::map<std::int64_t, std::span<const PipelineStageChoice>> least_work;
   std::int64_t choices = 0;  ///< Number of stage choices over all micro-batches.
   /// Lines of the framework's rule file, as bits, that apply to at least one stage choice (a
@@ -54,8 +56,9 @@ struct StageChoiceTable {
   /// Number of stage choices, by the lines of the framework's rule file that they break or make
   /// apply.
   std::map<plan::FrameworkSupport::FrameworkPropertyCoupling, std::int64_t> joints;
-  /// Number of combinations of micro-batch, schedule, chunks, strands and layers that are legal and
-  /// that the framework runs; each may have every recomputation.
+  /// Number of combinations of micro-batch, schedule, chunks, strands (micro-batches that a rank
+  /// runs at the same time) and layers that are legal and that the framework runs; each may have
+  /// every recomputation.
   std::int64_t points = 0;
   RefusedByRule refused{};
   NotRunByAbility not_run{};

@@ -47,7 +47,8 @@ inline constexpr double kLowerBoundRoundingShare = 1e-9;
 /// from its start.
 struct KnownPlanKeys {
   double best = std::numeric_limits<double>::infinity();  ///< Least key of the known plans.
-  /// The known key above which no plan needs to be kept.
+  /// Largest key that a plan may have to be worth keeping: enough known plans have this key or a
+  /// smaller one.
   double last = std::numeric_limits<double>::infinity();
   double fitting_s = 0;  ///< Step time in seconds of a plan that is known to fit; 0: none is known.
 };
@@ -60,7 +61,9 @@ struct SearchGoal {
   /// True: looks for the plans with the least memory, which need not fit; false: for the fastest
   /// plans that fit.
   bool least_memory = false;
-  bool bounds = true;  ///< False: lower bounds of the plans that are left out are not needed.
+  /// True: the search also records lower bounds of the plans that it leaves out; false: they are
+  /// not needed.
+  bool bounds = true;
   KnownPlanKeys known;
 };
 
@@ -74,7 +77,8 @@ struct SearchSubspace {
   double simulated_floor_s = 0;
   bool refined = false;
   std::vector<const RankGridChoice*> grids;
-  /// Least work of one micro-batch over all plans of this part; valid as long as the search.
+  /// Lower bound of the work of one micro-batch, over all plans of this part of the space; valid as
+  /// long as the search.
   const LeastPlanWork* work = nullptr;
 };
 
@@ -86,8 +90,8 @@ using FloorsOfEqualPipelines = std::map<
 
 /// Best plans and counts that the search of one or more parts of the space found.
 struct SearchFindings {
-  /// `keep`: number of best plans to keep. `all`: the findings into which these will be merged;
-  /// null: none.
+  /// Starts with no findings. `keep`: number of best plans to keep. `all`: the findings into which
+  /// these will be merged; null: none.
   explicit SearchFindings(std::size_t keep, const SearchFindings* all = nullptr)
       : kept(keep, all ? &all->kept : nullptr) {}
 
@@ -105,13 +109,14 @@ struct SearchFindings {
 /// object.
 class SubspaceSearch {
  public:
-  /// `prices` and `works`: stored prices and works, which may be shared with other searches of the
-  /// job.
+  /// Makes a searcher for one thread. `prices` and `works`: caches of computed prices and work
+  /// estimates, which searches of the same job may share.
   SubspaceSearch(const plan::Job& job, const cost::CostModel& cost,
                  const simulate::SharedPricerCaches& prices,
                  std::shared_ptr<LeastPlanWorkCache> works);
 
-  /// Sets the goal of the following calls, which belong to the search with this number.
+  /// Sets the goal of the following calls. `search`: number of the search to which they belong;
+  /// bounds cached for another search are dropped.
   void set_search_goal(const SearchGoal& goal, std::size_t search) {
     goal_ = goal;
     if (search != search_) work_floors_.clear();
@@ -140,11 +145,11 @@ class SubspaceSearch {
   /// True if the search may skip plans that are too slow or do not fit in memory.
   [[nodiscard]] bool may_skip_slow_or_large_plans() const;
   [[nodiscard]] bool beaten(double floor_s) const;
-  /// True if no plan above these lower bounds can be among the best, and none needs to be looked at
-  /// again.
+  /// True if the lower bounds of a pipeline's plans show that none can be among the best, and that
+  /// none needs to be looked at again.
   [[nodiscard]] bool is_ruled_out_by_lower_bounds(const PipelineLowerBound& floor) const;
-  /// True if no plan above these lower bounds can be among the best, and skipping them does not
-  /// lower the bound recorded for skipped plans.
+  /// True if the lower bounds of a pipeline's plans show that none can be among the best, and
+  /// skipping them does not lower the bound recorded for skipped plans.
   [[nodiscard]] bool can_skip_plans_without_record(const PipelineLowerBound& floor) const;
   /// True if a plan that is not among the best can be dropped without a record: with this simulated
   /// time it never needs to be looked at again, and a bound as low is already recorded.
@@ -158,8 +163,8 @@ class SubspaceSearch {
   /// Stage choices for one combination of degrees, with lower bounds that hold for all blocks that
   /// exchange the context in one way.
   struct StageChoicesWithBounds {
-    const ModelBlockChoice*
-        block;  ///< One of the block choices that exchange the context in this way.
+    /// An example of the block choices that exchange the context in this way.
+    const ModelBlockChoice* block;
     std::vector<std::pair<const PipelineStageChoice*, PipelineLowerBound>> choices;
   };
   StageChoicesWithBounds rough_choices(const SearchSubspace& unit, const RankGridChoice& grid,
@@ -248,11 +253,11 @@ class SubspaceSearch {
   ShardedPriceLowerBound choice_floor_;
   WorkLowerBounds work_;
   BalancedLayerSplitter balanced_;
-  /// Answers of `work_floor` for the work of all plans of a unit. Valid for one search, in which
-  /// what may be skipped stays so.
+  /// Cache of `work_floor` for the least work of all plans of a part of the space. Valid for one
+  /// search, in which what may be skipped stays so.
   FloorsOfEqualPipelines work_floors_;
-  /// Works of the unit being split, with messages of the context, by the unit's blocks and overlap;
-  /// they do not depend on the pipeline degree.
+  /// Lower bounds of work, context-parallel messages included, for the part of the space being
+  /// split, by block choice and overlap; they do not depend on the pipeline degree.
   std::map<std::pair<const ModelBlockChoice*, plan::OverlapFlags>, LeastPlanWork> works_of_unit_;
   memory::DeviceMemoryReserve reserve_;
   SearchFindings* found_ = nullptr;

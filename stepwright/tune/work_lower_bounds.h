@@ -20,34 +20,36 @@
 
 namespace stepwright::tune {
 
-/// Numbers of layers of each class (layers of equal structure) before each layer of the model, for
-/// sums over ranges of layers. Not shared between threads.
+/// Numbers of layers of each class (layers with equal operators) before each layer of the model,
+/// from which the classes in any range of layers are counted. Not shared between threads.
 class LayerCountsByClass {
  public:
-  /// Numbers of layers that a pipeline position holds, by class of layer.
+  /// Numbers of layers that one pipeline rank holds, by class of layer (layers with equal
+  /// operators).
   struct LayersHeldByClass {
     std::vector<double> own;
-    /// Number of layers of the model before the position's first chunk, by class of layer.
+    /// Number of layers of the model before this pipeline rank's first chunk, by class of layer.
     std::vector<double> before;
-    bool head = false;  ///< True if the position has the language-model head.
+    /// True if the pipeline rank has the language-model head.
+    bool head = false;
   };
 
   explicit LayerCountsByClass(const model::ModelArchitecture& model);
 
-  /// Returns the classes of layers in the order in which the model first has them, as in
-  /// `ModelBlockCosts::layers`.
+  /// Returns the classes of layers (layers with equal operators) in the order in which the model
+  /// first has them, as in `ModelBlockCosts::layers`.
   [[nodiscard]] const std::vector<model::LayerClass>& layer_classes() const { return classes_; }
   [[nodiscard]] std::int64_t layers() const { return std::ssize(before_.front()) - 1; }
-  /// Returns how many layers of the model belong to a class.
+  /// Returns how many layers of the model belong to a class of layers with equal operators.
   [[nodiscard]] std::int64_t count(std::size_t which) const {
     return static_cast<std::int64_t>(before_[which].back());
   }
-  /// Returns the sum over the layers `first` to `last` - 1 of a value that depends on the layer's
-  /// class: `each[class]`.
+  /// Returns the sum, over the layers `first` to `last` - 1, of a value that layers with equal
+  /// operators share: `each[class]`.
   [[nodiscard]] double sum_over_layers(const std::vector<double>& each, std::int64_t first,
                                        std::int64_t last) const;
-  /// Returns the positions that can be the slowest of a pipeline with even chunks: the one with the
-  /// head, and one with a surplus of layers. The result is cached.
+  /// Returns the pipeline ranks that can be the slowest if all chunks have equally many layers: the
+  /// one with the head, and one with a surplus of layers. The result is cached.
   [[nodiscard]] const std::vector<LayersHeldByClass>& potentially_slowest_even_positions(
       schedule::ModelChunkPlacementKind kind, std::int64_t positions, std::int64_t chunks) const;
 
@@ -68,9 +70,11 @@ class LayerCountsByClass {
 struct LayerWorkSeconds {
   plan::LayerRecompute recompute;
   std::vector<double> seconds;
-  /// Seconds of the operators on the compute stream alone; never above `seconds`.
+  /// Seconds of the layer's operators on the compute stream alone, by class of layer; never above
+  /// `seconds`.
   std::vector<double> stream_s;
-  /// Seconds if the host issues every operator in time; never above `seconds`.
+  /// Seconds of the layer if the host issues every operator in time, by class of layer; never above
+  /// `seconds`.
   std::vector<double> chain_s;
   /// Least activation bytes that a layer of any class keeps for its backward.
   double least_retained_bytes = 0;
@@ -80,8 +84,8 @@ struct LayerWorkSeconds {
 /// backward, for each layer and the head.
 struct LeastPlanWork {
   std::vector<LayerWorkSeconds> layers;
-  /// Returns the seconds of a layer with a given recomputation, by class of layer; those of the
-  /// first entry if there is none for this recomputation.
+  /// Returns the seconds of one layer with a given recomputation, by class of layer (layers with
+  /// equal operators); those of the first entry of `layers` if none has this recomputation.
   [[nodiscard]] const std::vector<double>& layer_seconds_by_layer_class(
       const plan::LayerRecompute& recompute) const;
   /// Returns the least activation bytes that a layer keeps for its backward with a given
@@ -93,22 +97,24 @@ struct LeastPlanWork {
   /// Number of parameters of all pipeline positions together, as one tensor and expert rank holds
   /// them.
   step::ModelBlockParameterCounts size;
-  step::ModelBlockParameterCounts
-      resting;  ///< Number of parameters of blocks that run no backward.
+  /// Numbers of parameters of the blocks without a backward: they and all blocks before them are
+  /// frozen.
+  step::ModelBlockParameterCounts resting;
 };
 
-/// Returns the minimum of two works, member by member.
+/// Returns the smaller one of two lower bounds of work, member by member: a bound for both sets of
+/// plans.
 LeastPlanWork member_wise_minimum(LeastPlanWork a, const LeastPlanWork& b);
 
-/// Least works of one job and cost model, each computed once, which any number of threads may
-/// share. References to works stay valid when others are added.
+/// Cache of lower bounds of work for one job and cost model, which any number of threads may share.
+/// References to its entries stay valid when others are added.
 class LeastPlanWorkCache {
  public:
-  /// Cache key of a work: tensor degree, tokens of a rank, expert and expert-tensor degree (0:
-  /// any), 1 if there is a single data rank, and the overlap.
+  /// Cache key of a lower bound of work: tensor degree, tokens of a rank, expert and expert-tensor
+  /// degree (0: any), 1 if there is a single data-parallel rank, and the overlap.
   using Key = std::pair<std::array<std::int64_t, 5>, plan::OverlapFlags>;
 
-  /// Returns the work of a key; `compute` makes it if it is not known yet.
+  /// Returns the lower bound of work with this key; `compute` makes it if the cache lacks it.
   const LeastPlanWork& get(const Key& key, const std::function<LeastPlanWork()>& compute);
 
  private:
@@ -127,7 +133,8 @@ class LeastPlanWorkCache {
 /// between threads.
 class WorkLowerBounds {
  public:
-  /// `works`: known works, which may be shared with other objects for the same job and cost model.
+  /// Makes an estimator for a job and its search space. `works`: cache of lower bounds of work,
+  /// which may be shared with other objects for the same job and cost model.
   WorkLowerBounds(
       const plan::Job& job, const cost::CostModel& cost,
       std::shared_ptr<LeastPlanWorkCache> works = std::make_shared<LeastPlanWorkCache>());
@@ -159,8 +166,8 @@ class WorkLowerBounds {
   using Key = LeastPlanWorkCache::Key;
   const LeastPlanWork& remembered(const Key& key, const plan::Plan& plan);
   [[nodiscard]] LeastPlanWork computed(const Key& key, const plan::Plan& plan);
-  /// Returns the work of a plan's blocks; each member is the lesser one of with and without
-  /// sequence parallelism.
+  /// Returns a lower bound of the work of a plan's blocks; each member is the smaller one of with
+  /// and without sequence parallelism.
   [[nodiscard]] LeastPlanWork least_block_work(plan::Plan plan, bool any_expert);
   [[nodiscard]] LeastPlanWork build(const plan::Plan& plan, bool any_expert);
   /// Seconds of a layer's compute stream, forward and backward, under three assumptions.
@@ -179,26 +186,31 @@ class WorkLowerBounds {
     plan::OverlapFlags overlap;
     auto operator<=>(const DenseWorkKey&) const = default;
   };
-  /// Work and kept bytes of a layer of one class.
+  /// Lower bounds for one layer of a class (layers with equal operators): compute seconds, and
+  /// activation bytes kept for the backward.
   struct LayerClassWork {
-    LayerComputeSeconds none, whole;  ///< With nothing and with the whole layer recomputed.
+    /// Compute seconds of the layer if nothing, or the whole layer, is recomputed.
+    LayerComputeSeconds none, whole;
     double least_retained_bytes = 0;
-    /// Least bytes that the layer keeps with each recomputation of `kBoundedRecomputes`.
+    /// Least activation bytes that the layer keeps for its backward, with each recomputation of
+    /// `kBoundedRecomputes`.
     std::array<double, 3> retained_bytes{};
   };
-  /// Work of the blocks without experts, which all expert degrees share.
+  /// Lower bounds of the work of the blocks without experts, which all expert degrees share.
   struct DenseWork {
     std::map<model::LayerClass, LayerClassWork> layers;
     double head_s = 0;
   };
   const DenseWork& dense_work(const plan::Plan& plan, const step::StepBuildSettings& setting,
                               const simulate::Layouts& layouts);
-  /// Adds a layer class to a work. `retained`: whether its kept bytes count for each recomputation.
+  /// Adds one class of layers (layers with equal operators) to a lower bound of work. `retained`:
+  /// whether the bytes that it keeps count for each recomputation.
   static void add_class(LeastPlanWork& work, const LayerClassWork& of_class, bool retained);
   [[nodiscard]] LayerClassWork class_work(const step::StepBuildSettings& setting,
                                           model::LayerClass which, const simulate::Layouts& layouts,
                                           bool any_expert);
-  /// Forward templates of one layer: `none` recomputes nothing, `whole` recomputes the whole layer.
+  /// Operators of the forward of one layer: `none` recomputes nothing later, `whole` the whole
+  /// layer.
   struct LayerForwardTemplates {
     const step::OperatorTemplate* none;
     const step::OperatorTemplate* whole;
@@ -235,9 +247,11 @@ class WorkLowerBounds {
   cost::OperatorTimeCache prices_;
   ContextParallelMessageBounds context_;
   std::shared_ptr<LeastPlanWorkCache> works_;
-  std::map<Key, const LeastPlanWork*> known_;  ///< Works of `works_` that were asked for.
+  /// Lower bounds in the shared cache `works_` that this object has already asked for, by key.
+  std::map<Key, const LeastPlanWork*> known_;
   std::map<DenseWorkKey, DenseWork> dense_;
-  std::vector<cost::OperatorTime> times_;  ///< Scratch memory: times of a template's operators.
+  /// Scratch memory: times of the operators of one layer's forward or backward.
+  std::vector<cost::OperatorTime> times_;
   std::vector<double> ends_;
 };
 

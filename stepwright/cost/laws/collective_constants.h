@@ -29,7 +29,8 @@ inline constexpr int kProtocols = 3;
 /// Fitted constants of one protocol of a collective library (NCCL's LL, LL128 or Simple).
 struct CollectiveProtocolConstants {
   double start_us = 0;  ///< Microseconds to start a message.
-  double hop = 0;       ///< Time of a hop inside a node, as a multiple of the link's latency.
+  /// Time of a hop between two ranks of a node, as a multiple of the link's latency.
+  double hop = 0;
   /// Time of a hop on the network, as a multiple of the network link's latency.
   double network_hop = 0;
   double rate = 1;  ///< Bandwidth of the protocol, as a share of the full protocol's (Simple).

@@ -16,12 +16,16 @@ namespace stepwright::cost {
 ///     all-to-all       one step, in which every rank sends its share to every other
 ///     send, shift      one step, a message to the next rank
 struct GlooMessageLoads {
-  double steps = 0;             ///< Number of steps of the collective, one after the other.
-  double hops = 0;              ///< Messages that one rank sends during the whole collective.
-  double block_bytes = 0;       ///< Bytes of one message.
-  double inside_messages = 0;   ///< Messages over a node's loopback in one step, of all its ranks.
-  double network_messages = 0;  ///< Messages that leave a node in one step; as many arrive.
-  double network_senders = 1;  ///< Ranks of a node that send messages out of it, each equally many.
+  double steps = 0;  ///< Number of steps of the collective, one after the other.
+  /// Number of messages that one rank sends during the whole collective.
+  double hops = 0;
+  double block_bytes = 0;  ///< Bytes of one message.
+  /// Number of messages over a node's loopback in one step, of all its ranks together.
+  double inside_messages = 0;
+  /// Number of messages that leave a node in one step of the collective; as many arrive.
+  double network_messages = 0;
+  /// Number of a node's ranks that send messages to other nodes, each equally many.
+  double network_senders = 1;
 
   [[nodiscard]] double inside_bytes() const { return steps * inside_messages * block_bytes; }
   [[nodiscard]] double network_bytes() const { return steps * network_messages * block_bytes; }
