@@ -23,7 +23,8 @@ struct DocumentStepMetrics {
   double tokens_per_s = 0;  ///< Tokens of documents per second, without padding.
   /// Seconds of the step if all micro-batches had the mean amount of work.
   double even_step_s = 0;
-  /// Seconds that micro-batches of unequal work add to the step, and how much step times vary.
+  /// Effects of micro-batches of unequal work: seconds that they add to the step, and how much step
+  /// times vary.
   UnevenMicroBatchWaits uneven;
 };
 

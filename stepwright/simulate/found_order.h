@@ -9,8 +9,8 @@
 namespace stepwright::simulate {
 
 /// Returns the seconds and bytes of each model chunk of a plan whose `auto` schedule still needs an
-/// order of forward and backward passes. On each pipeline rank, activations may take the free
-/// memory, but at most the bytes of `micro_batches` micro-batches.
+/// order of forward and backward passes. Activations may take all free memory of a pipeline rank,
+/// but at most the bytes of `micro_batches` micro-batches.
 schedule::OrderSearchBasis order_search_input_of_plan(PlanPricer& pricer, const plan::Plan& plan,
                                                       std::int64_t micro_batches);
 

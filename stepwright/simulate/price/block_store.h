@@ -11,20 +11,22 @@
 
 namespace stepwright::simulate {
 
-/// Cache of the block costs of one job: each computed once, shared by any number of threads.
-/// References to entries stay valid when entries are added.
+/// Cache of the seconds and bytes of a job's blocks (layers, embedding, head): each computed once,
+/// shared by any number of threads. References to entries stay valid when entries are added.
 class ModelBlockCostCache {
  public:
-  /// Cache key of block costs: everything in a plan on which they depend.
+  /// Cache key: everything in a plan on which the seconds and bytes of its blocks (layers,
+  /// embedding, head) depend.
   struct ModelBlockCostKey {
     std::int64_t tensor, context, expert, expert_tensor, micro_batch;
-    /// Pipeline and data degree; 0 in the default rank order, in which they change no group layout.
+    /// Numbers of pipeline and of data-parallel ranks; 0 in the default rank order, in which they
+    /// do not change where the ranks of other groups lie.
     std::int64_t pipeline, data;
     bool staged;  ///< True if the plan has more than one pipeline stage.
     /// Number of pipeline ranks that each hold a part of the vocabulary; 1: it is not split.
     std::int64_t spread;
-    /// Number of barriers of a schedule whose positions share the vocabulary
-    /// (`PipelineScheduleTraits::barriers`); else 0.
+    /// How often, for each micro-batch, pipeline ranks that share the vocabulary wait for each
+    /// other (`PipelineScheduleTraits::barriers`); 0: no such schedule.
     std::int64_t barriers;
     bool sequence_parallel;
     DType accumulate;  ///< Type in which gradients are accumulated.
@@ -52,15 +54,16 @@ class ModelBlockCostCache {
 
  private:
   struct Entry {
-    std::mutex mutex;  ///< Held while the costs of this entry are computed.
+    std::mutex mutex;  ///< Lock held by the thread that computes the costs of this cache entry.
     ModelBlockCosts costs;
-    /// The error that interrupted the computation of the costs; null: none.
+    /// Error with which the computation of this cache entry's costs failed; null: none.
     std::exception_ptr failure;
   };
   Entry& entry(const ModelBlockCostKey& key);
   /// Costs of layers without experts.
   struct DenseLayers {
-    std::mutex mutex;  ///< Held while costs of these layers are computed.
+    /// Lock held by the thread that computes the costs of layers without experts.
+    std::mutex mutex;
     std::map<std::pair<model::LayerClass, plan::LayerRecompute>, BlockPairCost> costs;
   };
   /// Adds to `blocks` the costs of layers without experts, which plans with other expert degrees,
@@ -70,7 +73,9 @@ class ModelBlockCostCache {
 
   mutable std::mutex mutex_;
   std::map<ModelBlockCostKey, Entry> entries_;
-  std::map<ModelBlockCostKey, DenseLayers> dense_;  ///< By key without choices for experts.
+  /// Costs of layers without experts, by a cache key without the choices for experts, so that plans
+  /// that differ in these share them.
+  std::map<ModelBlockCostKey, DenseLayers> dense_;
 };
 
 }  // namespace stepwright::simulate

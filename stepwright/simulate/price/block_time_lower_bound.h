@@ -43,8 +43,8 @@ class ModelBlockTimeBoundCalculator {
                               const cost::OverlapSlowdownFactors& contention);
 
  private:
-  /// A range of operators on the compute stream: from after one operator (or the start) to before
-  /// another.
+  /// Range of operators on the compute stream: those after the operator `from` (or from the start)
+  /// and before the operator `until`.
   struct ComputeStreamRange {
     std::size_t from = 0;
     std::size_t until = 0;
@@ -54,10 +54,11 @@ class ModelBlockTimeBoundCalculator {
                       std::span<const cost::OperatorTime> times);
   void set_ends(const step::OperatorTemplate& piece, double slow, std::vector<double>& ends);
 
-  /// For each operator; used for messages only: the range of the compute stream in which the
-  /// message must run. `until` beyond the last operator: no operator waits for the message.
+  /// For each operator that is a message: the range of operators on the compute stream during which
+  /// the message must be sent. `until` beyond the last operator: no operator waits for the message.
   std::vector<ComputeStreamRange> spans_;
-  /// Disjoint ranges of the compute stream, in the order of time.
+  /// Disjoint ranges of operators on the compute stream, in order: the ranges in which messages
+  /// must be sent, merged where they overlap.
   std::vector<ComputeStreamRange> stretches_;
   /// For each operator (computation or message) of a block, the time that the bound counts: its
   /// own, or 0 for a message that no operator of the block waits for.

@@ -9,10 +9,11 @@
 
 namespace stepwright::simulate {
 
-/// A number of layers of one chunk that cost the same: one layer class, and either all or none of
-/// them recomputed.
+/// A number of layers of one chunk that cost the same: layers with equal operators, and either all
+/// or none of them recomputed.
 struct EqualCostLayers {
-  std::size_t which = 0;  ///< Index of the layer class in the block costs.
+  /// Index, in the costs of blocks, of the class of these layers (layers with equal operators).
+  std::size_t which = 0;
   bool is_layer_recomputed = false;
   std::int64_t count = 0;
   /// Number of layers that follow the last of these layers in the chunk, for each kind in
@@ -21,8 +22,8 @@ struct EqualCostLayers {
   bool operator==(const EqualCostLayers&) const = default;
 };
 
-/// The layers of one chunk by kind, and where the block costs hold their costs with and without
-/// recomputation.
+/// The layers of one model chunk, counted by kind (layers that cost the same), and the indices
+/// under which the costs of blocks hold their costs with and without recomputation.
 struct ModelChunkLayerCounts {
   std::int64_t layers = 0;
   plan::ActivationRecomputation recompute;
@@ -48,8 +49,8 @@ struct ModelChunkLayerCounts {
   }
 };
 
-/// Counts the layers of every chunk of the model, by kind, into `contents` (whose memory is
-/// reused). `split`: number of layers of each chunk (`layers_per_chunk`).
+/// Counts the layers of every model chunk, by kind (layers that cost the same), into `contents`,
+/// whose memory is reused. `split`: number of layers of each chunk (`layers_per_chunk`).
 void count_layers(const ModelBlockCosts& blocks, const plan::Plan& plan,
                   const model::LayerClassIndex& layers, const std::vector<std::int64_t>& split,
                   std::vector<ModelChunkLayerCounts>& contents);

@@ -9,9 +9,11 @@
 
 namespace stepwright::simulate {
 
-/// Cache of the costs of sharding messages and states. A search prices one sharding of one position
-/// with many micro-batches, recomputations and schedules, on which these costs do not depend. The
-/// cache has a fixed number of slots; each holds the last entry that was hashed to it.
+/// Cache of the seconds of data-parallel messages and of the bytes of model states of a pipeline
+/// rank under one sharding (how parameters, gradients and optimizer states are divided over ranks).
+/// Micro-batches, recomputation and schedules do not change them, so a search asks for the same
+/// ones often. The cache has a fixed number of places; each holds the last entry that was hashed to
+/// it.
 class ShardingCostCache {
  public:
   struct Entry {
@@ -19,12 +21,12 @@ class ShardingCostCache {
     ShardedStateMemory memory;
   };
 
-  /// Returns the costs of a position's sharding messages and states, valid until the next call.
-  /// Until the next `clear`, equal layouts must always be passed at the same address
-  /// (`at.layouts`).
+  /// Returns the seconds of a pipeline rank's data-parallel messages and the bytes of its model
+  /// states, valid until the next call. Until the next `clear`, equal layouts must always be passed
+  /// at the same address (`at.layouts`).
   const Entry& get(const PositionPricingInput& at, cost::OperatorTimeCache& computations);
-  /// Returns `step_end_seconds` (end-of-step reductions and optimizer), cached because many
-  /// shardings share it.
+  /// Returns the seconds at the end of a step (small reductions and the optimizer), computed by
+  /// `step_end_seconds` and cached because many ways of sharding share them.
   double cached_step_end_seconds(const PositionPricingInput& at,
                                  cost::OperatorTimeCache& computations);
   void clear();
@@ -51,7 +53,8 @@ class ShardingCostCache {
   static Key key_of(const plan::Plan& plan, const Layouts& layouts,
                     const PipelinePositionCost& stage);
 
-  /// For each slot of the cache, the index of its entry in `known_` plus 1; 0: the slot is empty.
+  /// For each place of the hashed cache: the index of its entry in `known_` plus 1; 0: the place is
+  /// empty.
   std::vector<std::uint16_t> places_;
   std::vector<Known> known_;
   std::unordered_map<Key, double, Hash> updates_;

@@ -8,17 +8,18 @@
 
 namespace stepwright::simulate {
 
-/// Cache of the group layouts of the plans of one search, since many plans share layouts.
+/// Cache of where the ranks of communication groups lie in the cluster, for the plans of one
+/// search; many plans share these layouts.
 class GroupLayoutCache {
  public:
-  /// `cluster` must outlive this object.
+  /// Creates an empty cache for this cluster, which must outlive the cache.
   explicit GroupLayoutCache(const cluster::Cluster& cluster);
   ~GroupLayoutCache();
   GroupLayoutCache(const GroupLayoutCache&) = delete;
   GroupLayoutCache& operator=(const GroupLayoutCache&) = delete;
 
-  /// Returns the layouts of a plan's communication groups, computed when first asked for; valid
-  /// until `clear`.
+  /// Returns where the ranks of a plan's communication groups lie; computed when first asked for,
+  /// valid until `clear`.
   const Layouts& get(const plan::Plan& plan);
   /// True if the cache holds as many layouts as it should (about 2 kB each), so that it is time for
   /// `clear`.

@@ -10,25 +10,27 @@
 
 namespace stepwright::simulate {
 
-/// Computes the costs of all positions of a pipeline from block costs. Reuses its memory between
-/// calls.
+/// Computes the seconds and bytes of all ranks of a pipeline from those of blocks (layers,
+/// embedding, head). Reuses its memory between calls.
 class PipelinePricer {
  public:
-  /// `played` simulates schedules; it must outlive this object.
+  /// Creates the pricer. `played`: simulates pipeline schedules; it must outlive the pricer.
   PipelinePricer(const plan::Job& job, const cost::CostModel& cost, PipelineSimulator& played);
 
-  /// The cost of one message of activations to the neighbouring pipeline position. `slow_down`:
-  /// seconds that computation at the same time loses per second of the message.
+  /// The cost of one message of activations to the neighbouring pipeline rank. `slow_down`: seconds
+  /// that computation at the same time loses per second of the message.
   struct ActivationSendCost {
     double seconds = 0;
     double slow_down = 0;
-    double arrival_s = 0;  ///< Seconds of the receiver's compute stream that each message takes.
+    /// Seconds of work on the receiver's compute stream for each message that arrives.
+    double arrival_s = 0;
     cost::LinkClass link = cost::LinkClass::kNone;
   };
   [[nodiscard]] PipelineCost compose(const ModelBlockCosts& blocks, const plan::Plan& plan,
                                      const ActivationSendCost& send, SimulationExtent played);
-  /// Returns the costs of all pipeline ranks, as far as they do not depend on the order of passes
-  /// in the schedule. Sets all members of `parts` except `room_bytes`.
+  /// Returns the costs of all pipeline ranks, as far as the order of forwards and backwards does
+  /// not change them. Writes the seconds and bytes of the model chunks to `parts`, except
+  /// `room_bytes`.
   [[nodiscard]] std::vector<PipelinePositionCost> order_independent_position_costs(
       const ModelBlockCosts& blocks, const plan::Plan& plan, const ActivationSendCost& send,
       ModelChunkSecondsAndBytes& parts);
@@ -60,7 +62,7 @@ class PipelinePricer {
                         double share, const ActivationSendCost& send);
   void set_pass_seconds();
   void set_pairs(const ModelBlockCosts& blocks, const plan::Plan& plan, std::int64_t position);
-  /// A forward of the current position that runs block by block beside a backward of another
+  /// A forward on the current pipeline rank that runs, block by block, beside a backward of another
   /// micro-batch.
   struct PairedForwardTurn;
   [[nodiscard]] PairedForwardTurn pair_turn(const ModelBlockCosts& blocks, const plan::Plan& plan,
@@ -74,7 +76,7 @@ class PipelinePricer {
                 const ActivationSendCost& send) const;
   void set_floors(PipelineCost& cost, const plan::Plan& plan, const ActivationSendCost& send);
   void set_turn_floors(PipelineCost& cost, const plan::Plan& plan, SimulationExtent played);
-  /// True if the current schedule cuts backwards into data and weight gradients.
+  /// True if the current schedule splits backwards into data and weight gradients.
   [[nodiscard]] bool splits_backwards() const {
     return form_ != schedule::BackwardSplitting::kWhole;
   }
@@ -87,30 +89,34 @@ class PipelinePricer {
   std::vector<std::int64_t> split_;
   std::vector<ModelChunkLayerCounts>
       contents_;                        ///< Numbers of layers by kind, for each chunk of the model.
-  std::vector<ModelChunkCost> chunks_;  ///< Costs of the chunks of the current position.
+  std::vector<ModelChunkCost> chunks_;  ///< Costs of the model chunks on the current pipeline rank.
   /// For schedules that run a forward beside a backward of another micro-batch: peak bytes of the
-  /// two, by chunk of the forward, above the bytes kept before both.
+  /// two together, beyond those kept before both; indexed by the chunk of the forward.
   std::vector<schedule::Beside<PeakBytes>> pair_peaks_;
-  /// Seconds of the forward of one micro-batch, by pipeline position.
+  /// Seconds of the forward of one micro-batch, for each pipeline rank.
   std::vector<double> forward_;
   std::vector<double> backward_;
-  /// Seconds of forward and backward by chunk of a stage: the maximum over all positions.
+  /// For each chunk index on a pipeline rank: seconds of its forward and backward on the rank that
+  /// is slowest for it.
   std::vector<double> slowest_chunk_;
-  /// Lower bound of the seconds of the first forward of each position (of its first chunk only).
+  /// For each pipeline rank: lower bound of the seconds of its first forward (of its first chunk
+  /// only).
   std::vector<double> first_forward_floor_;
   std::vector<double> first_backward_floor_;
-  /// Lower bound of the seconds of one micro-batch's weight gradients, by position, if backwards
-  /// are cut.
+  /// For each pipeline rank: lower bound of the seconds of one micro-batch's weight gradients, if
+  /// backwards are split into data and weight gradients.
   std::vector<double> weight_floor_;
-  /// How the current schedule cuts backwards: not at all, all of them, or some.
+  /// Which backwards the current schedule splits into data and weight gradients: none, all, or
+  /// some.
   schedule::BackwardSplitting form_{};
   /// True if the pipeline's seconds come from simulating its schedule turn by turn, not from a
   /// closed form.
   bool plays_ = false;
-  /// True if lower bounds of the seconds of turns (schedule entries) are needed.
+  /// True if lower bounds of the seconds of schedule entries (forwards, backwards) are needed.
   bool floors_ = false;
   schedule::PipelineScheduleSeconds turn_seconds_;
-  /// Lower bounds of the seconds of turns (schedule entries), with no message to slow them down.
+  /// Lower bounds of the seconds of schedule entries (forwards, backwards), with no message to slow
+  /// them down.
   schedule::PipelineScheduleSeconds turn_floors_;
   PipelineSimulator& played_;
 };

@@ -23,18 +23,19 @@ class PipelineSimulator {
   explicit PipelineSimulator(std::shared_ptr<SimulatedScheduleCache> schedules)
       : schedules_(std::move(schedules)) {}
 
-  /// Returns, for each position, the moments at which most chunks wait for their backward, from at
-  /// most `kMaxSimulatedMicroBatchRounds` rounds of micro-batches.
+  /// Returns, for each pipeline rank, the moments at which most micro-batches wait for their
+  /// backward (the candidates for its memory peak), from at most `kMaxSimulatedMicroBatchRounds`
+  /// rounds of micro-batches.
   std::shared_ptr<const FullestScheduleMoments> schedule_moments_of_peak_activations(
       const plan::Plan& plan, std::int64_t micro_batches);
 
-  /// Returns the seconds of `micro_batches` micro-batches through the pipeline of a plan.
-  /// `seconds`: of its passes and messages. Rounds after `kMaxSimulatedMicroBatchRounds` are
-  /// extrapolated.
+  /// Returns the seconds that `micro_batches` micro-batches take through the pipeline of a plan.
+  /// `seconds`: those of its forwards, backwards and messages. Rounds after
+  /// `kMaxSimulatedMicroBatchRounds` are extrapolated.
   double seconds_of_pipeline(const plan::Plan& plan, std::int64_t micro_batches,
                              const schedule::PipelineScheduleSeconds& seconds);
-  /// Returns the seconds of `micro_batches` micro-batches through a pipeline, with the passes of
-  /// every micro-batch simulated. `seconds`: of its passes and messages.
+  /// Returns the seconds that `micro_batches` micro-batches take through the pipeline of a plan,
+  /// with every micro-batch simulated. `seconds`: those of its forwards, backwards and messages.
   double simulated_pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
                               const schedule::PipelineScheduleSeconds& seconds);
 

@@ -16,8 +16,8 @@ double position_time_lower_bound_s(const PipelinePositionCost& stage,
                                    const plan::OverlapFlags& overlap, double micro_batches,
                                    const cost::OverlapSlowdownFactors& contention);
 
-/// Returns, for each chunk of a position, the least seconds of the parameter gathers and gradient
-/// reductions that happen once in a step.
+/// Returns, for each chunk of a pipeline rank, the least seconds of the parameter gathers and
+/// gradient reductions that happen once in a step.
 std::vector<schedule::ModelChunkMessageSeconds> min_chunk_message_seconds(
     const PipelinePositionCost& stage, const ShardingMessageCost& data,
     const plan::OverlapFlags& overlap);

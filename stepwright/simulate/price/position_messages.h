@@ -9,7 +9,8 @@
 
 namespace stepwright::simulate {
 
-/// A number of equal data-parallel messages of one pipeline position.
+/// Several data-parallel messages of one pipeline rank (parameter gathers or gradient reductions)
+/// that are counted as equal.
 struct PositionDataParallelMessages {
   step::DataParallelMessageMoment moment{};
   step::OperatorKind kind{};
@@ -22,7 +23,8 @@ struct PositionDataParallelMessages {
   step::ParallelismScheme scheme = step::ParallelismScheme::kData;
 };
 
-/// Returns the small reductions that a pipeline position makes at the end of a step.
+/// Returns the sizes of the small reductions in which a pipeline rank takes part at the end of a
+/// step.
 inline step::StepEndSumSizes step_end_reductions(const plan::Job& job, const plan::Plan& plan,
                                                  const PipelinePositionCost& stage) {
   return {.partial = stage.size.partial,
@@ -45,9 +47,9 @@ inline std::int64_t gradient_bucket_count(const plan::Plan& plan,
   return ceil_divide(blocks, std::clamp<std::int64_t>(filling, 1, blocks));
 }
 
-/// Returns the largest number of elements of one piece if `least` to `most` elements are cut into
-/// buckets of `bucket` elements. With n or more full buckets, a piece has less than (n + 1) / n
-/// buckets.
+/// Returns an upper limit of the elements of one message if between `least` and `most` elements are
+/// cut into buckets of `bucket` elements. With n or more full buckets, a message has less than (n +
+/// 1) / n buckets.
 inline double largest_bucket_piece_elements(double least, double most, std::int64_t bucket) {
   const auto whole = static_cast<double>(bucket);
   if (bucket <= 0 || most < 2 * whole) return most;
@@ -56,8 +58,8 @@ inline double largest_bucket_piece_elements(double least, double most, std::int6
 }
 
 /// Returns an upper limit of the elements of one data-parallel message at a moment of a step,
-/// whatever the position's chunks and the order of its blocks. `parts`: number of
-/// rank shares into which a payload is cut.
+/// whatever the pipeline rank's chunks and the order of its blocks. `parts`: number of ranks'
+/// shares into which a payload is cut.
 inline double largest_data_parallel_message_elements(const plan::Plan& plan,
                                                      const PipelinePositionCost& stage,
                                                      const step::ShardingGroups& spread,

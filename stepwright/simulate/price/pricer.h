@@ -33,8 +33,8 @@ struct PeakBytes {
   }
 };
 
-/// Seconds and bytes of one template (the operators of a block in one direction) when it runs
-/// alone.
+/// Seconds and bytes of one template (the operators of a layer, embedding or head in one direction)
+/// when it runs alone.
 struct ModelBlockPassCost {
   /// Seconds when the template runs alone, including the slow-down among its own operators.
   double seconds = 0;
@@ -64,7 +64,8 @@ struct ModelBlockPassCost {
   double on_host_bytes = 0;
   PeakBytes peak;  ///< Peak bytes of all live tensors while the template runs.
 
-  /// Adds the seconds and bytes of `count` repetitions of `other`; of peaks the larger one is kept.
+  /// Adds to this cost the seconds and bytes of `count` repetitions of `other`; of peaks the larger
+  /// one is kept.
   void add(const ModelBlockPassCost& other, double count);
   /// Lowers each member to the minimum of both costs.
   void lower_to_smaller_costs(const ModelBlockPassCost& other);
@@ -77,8 +78,8 @@ struct BlockPairCost {
   ModelBlockPassCost forward, backward;
 };
 
-/// Cost of one pass over the part of the vocabulary that a position holds. `cost`: until its
-/// compute stream ends; `message_s`: how much longer the message takes that the pass starts.
+/// Cost of one pass over the part of the vocabulary that a pipeline rank holds. `cost`: until its
+/// compute stream ends; `message_s`: how many seconds longer its message takes.
 struct VocabularyPassCost {
   schedule::Direction direction{};
   ModelBlockPassCost cost;
@@ -87,32 +88,35 @@ struct VocabularyPassCost {
   bool is_there = false;
 };
 
-/// Cost of a backward that is cut into data gradients and weight gradients
+/// Cost of a backward that is split into data gradients and weight gradients
 /// (`step/split_backward.h`).
 struct SplitBackwardCost {
   ModelBlockPassCost data, weight;
 };
 
 /// Seconds and bytes of all blocks of a model (layers, embedding, head) for one choice of
-/// everything on which blocks depend (degrees, micro-batch, group layouts), independent of pipeline
-/// and sharding.
+/// everything on which blocks depend (tensor, context and expert ranks, micro-batch size, where
+/// groups lie), whatever the pipeline and the sharding of model states.
 struct ModelBlockCosts {
-  /// Cost of one class of layers with one kind of recomputation.
+  /// Seconds and bytes of one class of layers (layers with equal operators) with one kind of
+  /// recomputation.
   struct RecomputedLayerCost {
     BlockPairCost cost;
-    /// The backward, cut into data and weight gradients; null if no schedule cuts it.
+    /// Cost of the layer's backward split into data and weight gradients; null if no schedule
+    /// splits it.
     std::unique_ptr<const SplitBackwardCost> cut;
-    /// Cost of the layer's forward beside a backward of a layer of each class, with equal
-    /// recomputation.
+    /// For each class of layers: cost of this layer's forward beside the backward of a layer of
+    /// that class, with equal recomputation.
     schedule::Beside<ModelBlockPassCost> pairs;
 
-    /// Returns the costs of data and weight gradients; zero costs if the backward is not cut.
+    /// Returns the costs of data and weight gradients; zero costs if the backward is not split.
     [[nodiscard]] const SplitBackwardCost& split_backward_costs() const;
-    /// Returns the cost of one direction: data gradients, weight gradients, or the whole backward.
+    /// Returns the layer's cost in one direction of the backward: data gradients, weight gradients,
+    /// or the whole backward.
     [[nodiscard]] const ModelBlockPassCost& backward_cost_of_direction(
         schedule::Direction direction) const;
-    /// Returns the cost of data and weight gradients together; if the schedule cuts only some
-    /// backwards, the minimum of a whole and a cut one.
+    /// Returns the cost of data and weight gradients together; if the schedule splits only some
+    /// backwards, the minimum of a whole and a split one.
     [[nodiscard]] ModelBlockPassCost backward(schedule::BackwardSplitting form) const;
   };
   struct Layer {
@@ -131,13 +135,13 @@ struct ModelBlockCosts {
   /// own embedding table.
   std::int64_t multi_tokens = 0;
   Layer multi_token;
-  /// Parameters of the first multi-token prediction layer if it has its own copy of the embedding
-  /// table.
+  /// Parameter counts of the first multi-token prediction layer if it has its own copy of the
+  /// embedding table.
   step::ModelBlockParameterCounts split_multi_token_size;
   /// Sets of recomputed modules that are priced in addition to the three common ones: none, the
   /// core of attention, and everything.
   std::vector<plan::RecomputeModuleSet> listed;
-  /// Returns the index in `Layer::with` for one kind of recomputation.
+  /// Returns the index of a kind of recomputation in `Layer::with`, the list of a layer's costs.
   [[nodiscard]] std::size_t cost_index_of_recomputation(
       const plan::LayerRecompute& recompute) const;
   BlockPairCost embedding;
@@ -148,33 +152,33 @@ struct ModelBlockCosts {
     return plan::parts_recomputed_in_layers(recompute).whole ? whole_embedding : embedding;
   }
   BlockPairCost head;  ///< Cost of the head, equal for a tied and an untied table.
-  /// Weight gradients of the head, if they are deferred until all backwards of the position have
-  /// ended; each backward then keeps `retained_bytes`. 0: they are not deferred.
+  /// Cost of the head's weight gradients, if they are deferred until all backwards of the pipeline
+  /// rank have ended; each backward then keeps `retained_bytes`. 0: they are not deferred.
   ModelBlockPassCost head_gradient;
-  /// Bytes of one activation message to the neighbouring pipeline position.
+  /// Bytes of one message of activations to the neighbouring pipeline rank.
   double sent_bytes = 0;
   /// Seconds that the receiver of an activation message computes before it can use the message.
   double arrival_s = 0;
-  /// A position's part of the embedding or the head, if positions share the vocabulary. Index 0:
-  /// positions inside the pipeline; 1: positions at the ends of the model.
+  /// Cost of one pipeline rank's part of the embedding or the head, if pipeline ranks share the
+  /// vocabulary. Index 0: ranks inside the pipeline; 1: ranks at the ends of the model.
   struct VocabularyPartCost {
     BlockPairCost cost;
     step::ModelBlockParameterCounts size;
-    /// Passes over the vocabulary, which replace `cost` in schedules in which positions run them on
-    /// their own.
+    /// Passes over the vocabulary, which replace `cost` in schedules in which pipeline ranks run
+    /// them on their own.
     std::vector<VocabularyPassCost> passes;
   };
   std::array<VocabularyPartCost, 2> embedding_parts, head_parts;
   step::ModelBlockParameterCounts embedding_size;
-  /// Parameters of an untied head, or of a tied head on the rank that also holds the embedding
-  /// table.
+  /// Parameter counts of an untied head, or of a tied head on the rank that also holds the
+  /// embedding table.
   step::ModelBlockParameterCounts head_size;
-  /// Parameters of a tied head that has its own copy of the embedding table.
+  /// Parameter counts of a tied head that has its own copy of the embedding table.
   step::ModelBlockParameterCounts split_head_size;
 };
 
-/// Least and largest number of parameters in one of several blocks, for each kind of parameter
-/// separately; 0 without blocks.
+/// Smallest and largest parameter counts of a block (layer, embedding, head) among several, for
+/// each kind of parameter separately; 0 without blocks.
 struct ModelBlockParameterExtremes {
   step::ModelBlockParameterCounts least;
   step::ModelBlockParameterCounts most;
@@ -196,7 +200,8 @@ struct ModelBlockParameterExtremes {
   auto operator<=>(const ModelBlockParameterExtremes&) const = default;
 };
 
-/// Frozen blocks without a backward, since neither they nor any block below them train parameters.
+/// Blocks (layers, embedding) that run no backward, since neither they nor any block below them
+/// train parameters.
 struct FrozenModelBlocks {
   step::ModelBlockParameterCounts size;
   std::int64_t units = 0;
@@ -210,15 +215,17 @@ struct FrozenModelBlocks {
   auto operator<=>(const FrozenModelBlocks&) const = default;
 };
 
-/// Seconds and bytes of one pipeline position, or of several equal ones, without the sharding of
-/// model states.
+/// Seconds and bytes of one pipeline rank, or of several equal ones, without the data-parallel
+/// sharding of model states.
 struct PipelinePositionCost {
-  std::int64_t position = 0;  ///< Index of the first of the equal positions.
-  std::int64_t count = 1;     ///< Number of equal positions that these costs stand for.
-  /// Cost of the forward of one micro-batch through all chunks of the position.
+  std::int64_t position = 0;  ///< Index of the first of the equal pipeline ranks.
+  std::int64_t count = 1;     ///< Number of equal pipeline ranks that these costs stand for.
+  /// Cost of the forward of one micro-batch through all model chunks of the pipeline rank.
   ModelBlockPassCost forward;
-  ModelBlockPassCost backward;  ///< Cost of the data and weight gradients of one micro-batch.
-  /// Lower bound of the seconds until the last of the equal ranks can start its first forward.
+  /// Cost of the backward (data and weight gradients) of one micro-batch through all chunks.
+  ModelBlockPassCost backward;
+  /// Lower bound of the seconds from the start of the pipeline to the first forward of the last of
+  /// the equal pipeline ranks.
   double fill_s = 0;
   /// Lower bound of the seconds from the last backward on the last of the equal pipeline ranks to
   /// the end of the whole pipeline.
@@ -228,8 +235,8 @@ struct PipelinePositionCost {
   double first_drain_s = 0;
   PipelinePositionStepLoad
       load;  ///< Load of the last of the equal positions, without data-parallel messages.
-  /// For each chunk, its share of the position's parameters: the smaller one of its shares of dense
-  /// and of routed parameters.
+  /// For each chunk, its share of the pipeline rank's parameters: the smaller one of its shares of
+  /// dense and of routed (expert) parameters.
   std::vector<double> chunk_shares;
   /// Peak activation bytes: activations kept for backwards, and the largest transient beside them.
   PeakBytes activations;
@@ -237,52 +244,55 @@ struct PipelinePositionCost {
   double on_host_bytes = 0;
   step::ModelBlockParameterCounts size;
   /// `deferred_size`: parameters whose weight gradients wait at the memory peak because backwards
-  /// are cut, counted once per waiting micro-batch. `cut_size`: parameters of all blocks whose
-  /// backward is cut.
+  /// are split into data and weight gradients, counted once per waiting micro-batch. `cut_size`:
+  /// parameters of all blocks whose backward is cut.
   step::ModelBlockParameterCounts deferred_size;
   step::ModelBlockParameterCounts cut_size;
   /// Cost of the head's deferred weight gradients for one micro-batch (0: none). Only its `peak`
   /// covers all micro-batches: the rank's peak while all of them wait for these gradients.
   ModelBlockPassCost head_gradient;
-  /// Parameters of a head whose weight gradients are deferred; 0: none are deferred.
+  /// Parameter counts of a head whose weight gradients are deferred; 0: none are deferred.
   step::ModelBlockParameterCounts head_size;
-  std::int64_t units = 0;  ///< Number of blocks of the position that have parameters.
-  /// Number of blocks of the position that train some of their parameters.
+  /// Number of blocks (layers, embedding, head) of the pipeline rank that have parameters.
+  std::int64_t units = 0;
+  /// Number of blocks of the pipeline rank that train some of their parameters.
   std::int64_t trained_units = 0;
   ModelBlockParameterExtremes
-      blocks;                     ///< Smallest and largest of the position's blocks, in parameters.
-  std::int64_t routed_units = 0;  ///< Number of blocks of the position that have routed parameters.
+      blocks;  ///< Smallest and largest of the position's blocks, in parameters.
+  /// Number of blocks of the pipeline rank that have routed (expert) parameters.
+  std::int64_t routed_units = 0;
   /// Number of expert routers whose load-balancing biases are corrected after a step.
   std::int64_t corrected = 0;
-  FrozenModelBlocks resting;  ///< Frozen blocks of the position that run no backward.
+  FrozenModelBlocks resting;  ///< Frozen blocks of the pipeline rank that run no backward.
   /// Number of elements of an embedding table that is tied to the head and whose gradients are
   /// added at the end of a step; 0: none.
   std::int64_t tied_table = 0;
-  bool head = false;  ///< True if the position holds the language-model head and computes the loss.
-  /// True if forwards run beside backwards (two strands): lower bounds then hold only for the sum
-  /// of both.
+  /// True if the pipeline rank holds the language-model head and computes the loss.
+  bool head = false;
+  /// True if forwards run beside backwards of another micro-batch: lower bounds then hold only for
+  /// the sum of both.
   bool strands = false;
 };
 
 /// Seconds and bytes of a plan's pipeline without data-parallel messages. `floor_s`: lower bound of
 /// the seconds with any sharding; `memory_floor_bytes`: lower bound of the bytes with any sharding.
 struct PipelineCost {
-  /// Costs of the distinct pipeline positions (equal neighbours are stored once), in pipeline
-  /// order.
+  /// Costs of the pipeline's ranks, in pipeline order; equal neighbours are stored once.
   std::vector<PipelinePositionCost> stages;
   double seconds = 0;  ///< Seconds of forward and backward over all micro-batches.
   double floor_s = 0;
   double memory_floor_bytes = 0;
   double send_s = 0;
-  double fill_share =
-      1;  ///< Share of a position's work that filling the pipeline costs: 1 / chunks per position.
+  /// Share of one micro-batch's time on the other pipeline ranks that filling the pipeline costs:
+  /// 1 / chunks per rank.
+  double fill_share = 1;
   std::int64_t micro_batches = 1;
-  /// Lower bounds of the seconds of turns (schedule entries); filled only if turns are simulated
-  /// for a tighter bound.
+  /// Lower bounds of the seconds of schedule entries (forwards, backwards); set only if entries are
+  /// simulated for a tighter bound.
   schedule::PipelineScheduleSeconds floors;
 };
 
-/// Results of a pipeline that come from simulating its schedule, even if closed forms exist.
+/// How much of a pipeline's price comes from simulating its schedule, even if closed forms exist.
 enum class SimulationExtent : std::uint8_t {
   kNothing,
   /// Simulates the pipeline for its lower bound only, including the messages after the last turns.
@@ -290,13 +300,14 @@ enum class SimulationExtent : std::uint8_t {
   kAll  ///< Simulates the pipeline for its lower bound and its seconds.
 };
 
-/// Closed-form time and memory of a plan, computed from the costs of its blocks. `lower_bound_s`
-/// and `upper_bound_s` enclose the simulated step time.
+/// Time and memory of a plan by closed forms, computed from the costs of its blocks.
+/// `lower_bound_s` and `upper_bound_s` enclose the simulated step time.
 struct PlanPrice {
   double seconds = 0;
   double lower_bound_s = 0;
   double upper_bound_s = 0;
-  /// Waits and spread that micro-batches of unequal work cause; `seconds` includes the waits.
+  /// Effects of micro-batches of unequal work on the step time: expected waits and spread;
+  /// `seconds` includes the waits.
   UnevenMicroBatchWaits uneven;
   /// Bytes that the fullest stage needs on a device, with the memory of processes and with experts
   /// loaded as `memory::assumed_expert_load` says. Never above the bytes computed from the step
@@ -309,19 +320,19 @@ struct PlanPrice {
   double host_bytes = 0;
 };
 
-/// Bytes that one chunk keeps for one micro-batch, and the most bytes (`beside`) that its passes
-/// need in addition.
+/// Activation bytes of one model chunk for one micro-batch: those kept for the backward, and the
+/// most bytes (`beside`) that its forward or backward needs in addition.
 struct ModelChunkActivationBytes {
-  /// Bytes kept from the forward to the backward or, if that is cut, to the data gradients.
+  /// Bytes kept from the forward to the backward or, if that is split, to the data gradients.
   double forward = 0;
   double weight = 0;  ///< Bytes kept from the data gradients to the weight gradients.
   PeakBytes beside;
 };
 
-/// Seconds and bytes of a plan's chunks for one micro-batch, [position][chunk], independent of the
-/// order of the schedule.
+/// Seconds and bytes of a plan's model chunks for one micro-batch, by pipeline rank and chunk,
+/// whatever the order of the schedule.
 struct ModelChunkSecondsAndBytes {
-  /// Seconds of the passes of each chunk, for cut and for whole backwards.
+  /// Seconds of each chunk's forward and backward, for split and for whole backwards.
   schedule::PipelineScheduleSeconds seconds;
   std::vector<std::vector<ModelChunkActivationBytes>> bytes;
   std::vector<double>
@@ -361,20 +372,20 @@ class PlanPricer {
   /// Returns the full price of a plan: adds to the pipeline's costs those of sharding,
   /// accumulation, buckets, data-parallel algorithms, and overlap of gradients and parameters.
   [[nodiscard]] PlanPrice finish(const PipelineCost& pipeline, const plan::Plan& plan);
-  /// Returns the price of a plan without memory. `messages`: costs of data-parallel messages and
-  /// updates of the pipeline's distinct positions, in their order.
+  /// Returns the price of a plan without memory. `messages`: for each of the pipeline's distinct
+  /// ranks, in order, the seconds of its data-parallel messages and update.
   [[nodiscard]] PlanPrice plan_price_without_memory(const PipelineCost& pipeline,
                                                     const plan::Plan& plan,
                                                     std::span<const ShardingMessageCost> messages);
-  /// Returns the seconds of a position at the end of a step: small reductions, gradient norm and
-  /// optimizer.
+  /// Returns the seconds that a pipeline rank needs at the end of a step: small reductions,
+  /// gradient norm and optimizer.
   [[nodiscard]] double step_end_seconds_of_position(const plan::Plan& plan,
                                                     const PipelinePositionCost& stage);
 
   PlanPrice price(const plan::Plan& plan) { return played_price(plan, SimulationExtent::kNothing); }
   PlanPrice played_price(const plan::Plan& plan, SimulationExtent played = SimulationExtent::kAll);
-  /// Returns the seconds and bytes of a plan's chunks, from which an order of its schedule can be
-  /// found.
+  /// Returns the seconds and bytes of a plan's model chunks, from which an order of forwards and
+  /// backwards can be searched.
   [[nodiscard]] ModelChunkSecondsAndBytes chunk_seconds_and_bytes_of_plan(const plan::Plan& plan);
 
   [[nodiscard]] const cost::OverlapSlowdownFactors& contention() const {

@@ -12,7 +12,8 @@
 
 namespace stepwright::simulate {
 
-/// Turns (entries) of a pipeline schedule for given numbers of stages and micro-batches, in order.
+/// Entries (forward or backward of a chunk) of a pipeline schedule for given numbers of stages and
+/// micro-batches, in order.
 struct CachedScheduleTurns {
   schedule::ModelChunkPlacement placement;
   /// Turns (forward or backward of a chunk) by pipeline rank; with one strand, no turn has both.
@@ -20,8 +21,8 @@ struct CachedScheduleTurns {
   schedule::ScheduleTurnOrder order;
 };
 
-/// Chunks of a schedule whose activations wait for their backward, at the fullest moments of each
-/// position.
+/// Chunks of a schedule whose activations wait for their backward, at the moments at which most
+/// wait on each pipeline rank (candidates for its memory peak).
 struct FullestScheduleMoments {
   std::vector<std::vector<schedule::WaitingMicroBatches>> fullest;
   std::vector<std::int64_t> trailing_weight_gradients;
@@ -39,14 +40,14 @@ class SimulatedScheduleCache {
     auto operator<=>(const SimulatedScheduleKey&) const = default;
   };
   std::shared_ptr<const CachedScheduleTurns> turns(const SimulatedScheduleKey& key);
-  /// Returns, for each position of a schedule, the moments at which most chunks wait for their
+  /// Returns, for each pipeline rank of a schedule, the moments at which most chunks wait for their
   /// backward.
   std::shared_ptr<const FullestScheduleMoments> schedule_moments_of_peak_activations(
       const SimulatedScheduleKey& key);
 
  private:
   struct Entry {
-    std::mutex mutex;  ///< Held while the members of this entry are computed.
+    std::mutex mutex;  ///< Lock held by the thread that computes the members of this cache entry.
     std::shared_ptr<const CachedScheduleTurns> turns;
     std::shared_ptr<const FullestScheduleMoments> fullest_schedule_moments;
   };
@@ -54,7 +55,7 @@ class SimulatedScheduleCache {
 
   std::mutex mutex_;
   std::map<SimulatedScheduleKey, std::shared_ptr<Entry>> entries_;
-  std::int64_t turns_ = 0;  ///< Number of turns (steps of schedules) in the cache.
+  std::int64_t turns_ = 0;  ///< Number of schedule entries that all cached schedules hold together.
 };
 
 }  // namespace stepwright::simulate

@@ -28,21 +28,23 @@ struct MessageSecondsWithBound {
   double floor_s = 0;
   /// The outermost link class (inside a node, network) that any of the messages uses.
   cost::LinkClass link = cost::LinkClass::kNone;
-  /// Lower bounds of the seconds of the messages, by link class.
+  /// For each link class (inside a node, network): lower bound of the seconds of the messages on
+  /// it.
   std::array<double, cost::kLinkClasses> floors_s{};
 
   MessageSecondsWithBound& operator+=(const MessageSecondsWithBound& other);
 };
 
-/// Costs of the data-parallel messages of one pipeline position, by moment of the step.
+/// Seconds of the data-parallel messages of one pipeline rank, by moment of the step.
 struct ShardingMessageCost {
   MessageSecondsWithBound
       gather;  ///< Parameter gathers of one pass (forward) over the position's blocks.
   MessageSecondsWithBound
       regather;  ///< Parameter gathers that a backward repeats; not all blocks need them.
-  /// Parameter gathers that bring updated parameters back to the ranks after a step.
+  /// Seconds of the gathers that bring updated parameters back to the ranks after a step.
   MessageSecondsWithBound refresh;
-  MessageSecondsWithBound reduce;  ///< Gradient reductions that every backward makes.
+  /// Seconds of the gradient reductions that every backward makes.
+  MessageSecondsWithBound reduce;
   MessageSecondsWithBound
       last_reduce;    ///< Gradient reductions that only the last backward of a step makes.
   double pieces = 1;  ///< Largest number of pieces into which one gradient reduction is cut.
@@ -53,7 +55,7 @@ struct ShardingMessageCost {
   ShardingMessageCost& operator+=(const ShardingMessageCost& other);
 };
 
-/// References to the facts from which the messages of a pipeline position are priced. All of them
+/// References to all that the seconds of a pipeline rank's data-parallel messages depend on. They
 /// must outlive this object.
 struct PositionPricingInput {
   const cost::CostModel& cost;
@@ -65,22 +67,23 @@ struct PositionPricingInput {
 ShardingMessageCost data_cost(const PositionPricingInput& at,
                               cost::OperatorTimeCache& computations);
 /// Returns the seconds at the end of a step for small reductions, gradient norm and optimizer of a
-/// pipeline position. They depend only on the sharding of gradients and optimizer states and on
-/// their groups.
+/// pipeline rank. They depend only on the sharding of gradients and optimizer states and on their
+/// groups.
 double step_end_seconds(const PositionPricingInput& at, cost::OperatorTimeCache& computations);
-/// Adds the messages of either the dense or the routed parameters of a pipeline position to `sum`.
+/// Adds to `sum` the seconds of the data-parallel messages of either the dense or the routed
+/// (expert) parameters of a pipeline rank.
 void add_sharding_message_cost(ShardingMessageCost& sum, const PositionPricingInput& at,
                                const step::ShardingGroups& spread);
 
-/// Bytes of a pipeline position's model states per rank. `transient_bytes`: gathered parameters and
-/// gradients under reduction of the blocks in use.
+/// Bytes of model states that one rank of a pipeline stage holds after sharding. `transient_bytes`:
+/// gathered parameters and gradients under reduction of the blocks in use.
 struct ShardedStateMemory {
   double states_bytes = 0;
   double parameter_bytes = 0;  ///< Bytes of trained parameters; part of `states_bytes`.
   double optimizer_bytes = 0;  ///< Bytes of optimizer states; part of `states_bytes`.
   double gradient_bytes = 0;   ///< Bytes of gradients; part of `states_bytes`.
   double transient_bytes = 0;
-  double host_bytes = 0;  ///< Bytes of states that are kept in host memory.
+  double host_bytes = 0;  ///< Bytes of model states that the rank keeps in host memory.
 };
 ShardedStateMemory data_memory(const plan::Job& job, const plan::Plan& plan,
                                const PipelinePositionCost& stage);

@@ -6,27 +6,29 @@
 
 namespace stepwright::simulate {
 
-/// Work and messages of one pipeline position in a step, in seconds without any slow-down: enough
-/// for a lower bound of its simulated time.
+/// Work and messages of one pipeline rank in a step, in seconds without any slow-down: enough for a
+/// lower bound of its simulated time.
 struct PipelinePositionStepLoad {
-  double compute_s = 0;  ///< Seconds of all computation of the position in a step.
+  double compute_s = 0;  ///< Seconds of all computation of the pipeline rank in a step.
   /// Lower bound of the seconds in which the compute stream waits for messages inside its passes.
   double waiting_s = 0;
-  double fill_s = 0;  ///< Seconds before the position's first turn (schedule entry) can begin.
-  /// Seconds from the end of the position's last turn (schedule entry) to the end of the step.
+  /// Seconds before the pipeline rank's first schedule entry (forward) can begin.
+  double fill_s = 0;
+  /// Seconds from the end of the pipeline rank's last schedule entry (backward) to the end of the
+  /// step.
   double drain_s = 0;
-  /// Upper limit of the seconds of the position's first turn (schedule entry), with computation
-  /// slowed the most.
+  /// Upper limit of the seconds of the pipeline rank's first schedule entry, with computation
+  /// slowed the most by messages.
   double first_s = 0;
-  /// Upper limit of the seconds of the position's last turn (schedule entry), with computation
-  /// slowed the most.
+  /// Upper limit of the seconds of the pipeline rank's last schedule entry, with computation slowed
+  /// the most by messages.
   double last_s = 0;
-  /// Seconds of messages that must arrive before the position's first turn (schedule entry) can
-  /// end.
+  /// Seconds of messages that must arrive before the pipeline rank's first schedule entry can end.
   double first_messages_s = 0;
-  /// Seconds of messages that cannot start before the position's last turn (schedule entry).
+  /// Seconds of messages that cannot start before the pipeline rank's last schedule entry.
   double last_messages_s = 0;
-  /// Seconds of all messages of the position in a step, by link class.
+  /// Seconds of all messages of the pipeline rank in a step, by link class (inside a node,
+  /// network).
   std::array<double, cost::kLinkClasses> busy_s{};
 
   /// Adds `times` times the seconds of messages (by link class) to `busy_s`.

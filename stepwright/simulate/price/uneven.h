@@ -22,8 +22,8 @@ struct MicroBatchGrowthSeconds {
 /// Expected waits in a step with micro-batches of unequal work, and the spread of its time,
 /// compared to a step in which every micro-batch is the mean one.
 struct UnevenMicroBatchWaits {
-  /// Expected seconds in which ranks wait for the slowest rank and pipeline positions for each
-  /// other.
+  /// Expected seconds in which ranks wait for the slowest rank and pipeline ranks for each other,
+  /// because micro-batches differ.
   double waits_s = 0;
   /// 10 % quantile of the step time less the expected step time, in seconds (negative).
   double low_s = 0;

@@ -7,9 +7,9 @@
 
 namespace stepwright::simulate {
 
-/// Returns the peak activation bytes of a position under a schedule with closed forms: activations
-/// that wait for their backward, and the largest transient beside them. `chunks`: costs of the
-/// position's chunks.
+/// Returns the peak activation bytes of a pipeline rank under a schedule with closed forms:
+/// activations that wait for their backward, and the largest transient beside them. `chunks`: costs
+/// of the position's chunks.
 PeakBytes peak_kept_activation_bytes(const std::vector<ModelChunkCost>& chunks,
                                      const plan::Plan& plan, std::int64_t position,
                                      std::int64_t micro_batches);

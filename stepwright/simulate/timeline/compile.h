@@ -13,7 +13,7 @@ namespace stepwright::simulate {
 class TaskQueueCompiler {
  public:
   struct Options {
-    /// True: merges computations that no other stream can tell apart into one task.
+    /// True: merges computations into one task if no other stream can tell them apart.
     bool merge = true;
     /// True: a collective whose ranks are in several stages waits until the last stage reaches it.
     bool meetings = true;
@@ -22,30 +22,31 @@ class TaskQueueCompiler {
 
   explicit TaskQueueCompiler(Options options) : options_(options) {}
 
-  /// Adds the next template, with the time of each of its operators. Both must outlive this
-  /// object's use of them. Throws `Error{kRuntime}` for a time that is not finite, and for an
-  /// operator that waits for one issued later.
+  /// Adds the next template (operators of a block in one direction), with the seconds of each of
+  /// its operators. Both must outlive this object's use of them. Throws `Error{kRuntime}` for a
+  /// time that is not finite, and for an operator that waits for one issued later.
   void add(const step::OperatorTemplate& piece, std::span<const cost::OperatorTime> times);
 
-  /// Adds the next sequence of templates as a track (tasks by stream). Throws `Error{kRuntime}` for
-  /// an item that waits for a later one, and `Error{kUnsupported}` for more than 64 receives in one
-  /// sequence.
+  /// Adds the next sequence of templates (a forward or backward of a chunk) as lists of tasks by
+  /// stream. Throws `Error{kRuntime}` for an item that waits for a later one, and
+  /// `Error{kUnsupported}` for more than 64 receives in one sequence.
   void append(std::span<const step::TemplateSequenceItem> items, schedule::Direction direction);
 
   void clear();
   [[nodiscard]] FlatPricedProgram& score() { return score_; }
 
  private:
-  /// Tasks and messages that a task waits for: the number of tasks of each stream, counted from the
-  /// start of the slot (schedule entry; -1: none), and the receives that must have ended.
+  /// Conditions for a task to start: for each stream, how many of its tasks, counted from the start
+  /// of the schedule entry (forward or backward), must have ended (-1: none), and the receives that
+  /// must have ended.
   struct TaskPrerequisites {
     std::array<std::int32_t, step::kStreams> tasks;
     std::uint64_t receives = 0;
     TaskPrerequisites() { tasks.fill(-1); }
     void merge(const TaskPrerequisites& other);
   };
-  /// A template as queues: the place of each operator in the queue of its stream, and the length of
-  /// each queue.
+  /// A template (operators of a block in one direction) as queues: the place of each operator in
+  /// the queue of its stream, and the length of each queue.
   struct OperatorTemplateQueues {
     const step::OperatorTemplate* piece = nullptr;
     std::span<const cost::OperatorTime> times;
@@ -75,11 +76,13 @@ class TaskQueueCompiler {
   std::vector<std::int32_t> places_;
   // State of the present sequence.
   TemplateSequenceTasks track_;
-  /// Lengths of the queues before the current item (template of the sequence).
+  /// For each stream, the number of tasks in its queue before the current template of the sequence.
   std::array<std::int32_t, step::kStreams + 1> base_{};
-  /// Waits that a task of each stream may leave out, since an earlier task of the stream has them.
+  /// For each stream, what its earlier tasks already wait for, so that later tasks need not wait
+  /// for it again.
   std::array<TaskPrerequisites, step::kStreams> known_;
-  /// For each item of the sequence, what must have ended once the item has fully ended.
+  /// For each template of the sequence: the tasks and receives whose end means that the template
+  /// has fully ended.
   std::vector<TaskPrerequisites> ends_;
   std::vector<TaskPrerequisites> receive_needs_;
   std::vector<std::int32_t> merged_;

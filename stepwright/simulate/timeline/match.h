@@ -7,8 +7,8 @@
 
 namespace stepwright::simulate {
 
-/// The receive that gets the message of a send: its stage, and its number, counted over the stage's
-/// schedule.
+/// The receive that gets the message of a send: its pipeline stage, and its index among all
+/// receives in the stage's schedule.
 struct MatchingReceive {
   std::int32_t stage = 0;
   std::int32_t receive = 0;

@@ -22,13 +22,15 @@ struct MessageArrival {
 /// must outlive the simulator of the stage.
 struct StageTaskProgram {
   const FlatPricedProgram* score = nullptr;
-  /// For each sequence of the stage, the index of its track (its tasks by stream).
+  /// For each sequence of the stage (a forward or backward of a chunk), the index of its list of
+  /// tasks in `FlatPricedProgram::tracks`.
   std::span<const std::int32_t> track_of;
   std::span<const step::PipelineScheduleSlot> schedule;
   /// Arrival times of the messages that the stage receives; written by the engine.
   std::span<const MessageArrival> arrivals;
   cost::OverlapSlowdownFactors contention;
-  /// Recorded slots, shared by the simulators of all stages; null: every task is simulated.
+  /// Cache of schedule entries that were simulated before, shared by the simulators of all stages;
+  /// null: every task is simulated.
   SimulatedScheduleSlotCache* memo = nullptr;
 };
 
@@ -63,12 +65,12 @@ class StageSimulator {
   [[nodiscard]] double compute_end_s() const { return compute_end_s_; }
   [[nodiscard]] const StageTimeAccount& account() const { return account_; }
 
-  /// The task at the front of a queue that holds the stage up, for error messages about a deadlock.
+  /// Task at the front of a queue that cannot start, for error messages about a deadlock.
   struct BlockedQueueHead {
     std::int32_t slot = 0;
     const StreamTask* task = nullptr;
-    /// The first wait of the task that is not over; nullptr if it waits in a collective over
-    /// several stages.
+    /// First condition of the blocked task that is not fulfilled; nullptr if it waits in a
+    /// collective over several stages.
     const TaskWaitCondition* wait = nullptr;
   };
   [[nodiscard]] BlockedQueueHead stuck() const;
@@ -80,7 +82,7 @@ class StageSimulator {
     double start_s = 0;
     double end_s = 0;
   };
-  /// Appends every task that ends from now on to `played`; null: no task.
+  /// Appends every task that ends from now on to the list `played`; null: records no tasks.
   void record_ended_tasks_in(std::vector<EndedSimulatedTask>* played) { played_ = played; }
 
  private:
@@ -136,11 +138,11 @@ class StageSimulator {
   unsigned waiting_ = 0;  ///< Set of streams (bits) whose front task waits for something.
   unsigned check_ = 0;    ///< Set of streams (bits) in `waiting_` whose wait may be over.
   struct Watch {
-    unsigned streams = 0;  ///< Set of streams (bits) that wait for this lane.
+    unsigned streams = 0;  ///< Set of streams (bits) that wait for this stream, or for receives.
     /// Least number of ended tasks of the lane (stream, or arrivals) that a stream waits for.
     std::int32_t count = std::numeric_limits<std::int32_t>::max();
   };
-  /// Waits of streams, by the lane (stream or arrivals) that they wait for.
+  /// For each stream, and for receives: which streams wait for it.
   std::array<Watch, step::kStreams + 1> watches_;
   unsigned running_ = 0;
   unsigned computing_ = 0;  ///< Set of streams (bits) that run a computation.

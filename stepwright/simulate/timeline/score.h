@@ -40,8 +40,8 @@ struct StreamTask {
   std::int32_t first_wait = 0;  ///< Index of the task's first wait in `FlatPricedProgram::waits`.
   /// Index one past the task's last wait in `FlatPricedProgram::waits`.
   std::int32_t last_wait = 0;
-  /// Index, in the sequence of a forward or backward, of the operator template to which the task's
-  /// operator belongs.
+  /// Index of the template to which the task's operator belongs, within the sequence of a forward
+  /// or backward.
   std::int32_t item = 0;
   /// Index of the task's operator in the template of its item, or `kWaitOnlyTaskOperation`.
   std::int32_t operation = 0;
@@ -73,7 +73,7 @@ struct TemplateSequenceTasks {
 };
 
 /// A priced step program as flat arrays of tasks, waits and messages, which the simulator runs. All
-/// schedule entries with equal operators share one track (tasks by stream).
+/// schedule entries with equal operators share one list of tasks by stream (track).
 struct FlatPricedProgram {
   std::vector<StreamTask> tasks;
   std::vector<TaskWaitCondition> waits;
@@ -81,7 +81,8 @@ struct FlatPricedProgram {
   std::vector<MessageEnd> sends;
   /// Tasks by stream, for each sequence; sequences that run equal tasks share a track.
   std::vector<TemplateSequenceTasks> tracks;
-  /// For each stage and each of its sequences, the index of the track: [stage][sequence].
+  /// For each stage and each of its sequences (forwards, backwards), the index in `tracks` of its
+  /// tasks: [stage][sequence].
   std::vector<std::vector<std::int32_t>> track_of;
 };
 

@@ -46,7 +46,7 @@ struct TimelineEvent {
   std::int32_t operation = 0;  ///< Index of the operator in its template.
   std::int32_t layer = -1;
   std::int32_t micro_batch = -1;
-  std::int32_t slot = 0;  ///< Index of the operator's slot (entry) in the schedule of its stage.
+  std::int32_t slot = 0;  ///< Index of the operator's entry in the schedule of its pipeline stage.
   double start_s = 0;
   double end_s = 0;
 };

@@ -33,7 +33,8 @@ struct SimulatedScheduleSlot {
   /// Earliest slot (schedule entry) in which any stream was, as an offset from the recorded slot; 0
   /// or negative.
   std::int32_t first = 0;
-  /// Tracks (tasks by stream) of the slots on which the record depends, from the earliest slot on.
+  /// Indices of the task lists (tracks) of the schedule entries on which the record depends, from
+  /// the earliest entry on.
   std::vector<std::int32_t> tracks;
   /// A received message that had arrived when the recorded slot needed it, and when that was.
   struct NeededSlotMessage {
@@ -44,8 +45,8 @@ struct SimulatedScheduleSlot {
   std::vector<SimulatedStageNotice> notices;
 };
 
-/// Cache of recorded slots (schedule entries) of one simulation, by track: at most a few for each,
-/// since more do not help if a stage never returns to an equal state.
+/// Cache of recorded slots (schedule entries) of one simulation, by their list of tasks (track): at
+/// most a few for each, since more do not help if a stage never returns to an equal state.
 class SimulatedScheduleSlotCache {
  public:
   explicit SimulatedScheduleSlotCache(std::size_t tracks) : slots_(tracks) {}
@@ -53,7 +54,8 @@ class SimulatedScheduleSlotCache {
   [[nodiscard]] const std::vector<SimulatedScheduleSlot>& of(std::int32_t track) const {
     return slots_[static_cast<std::size_t>(track)].played;
   }
-  /// Adds a record of a slot; replaces the oldest of its track if there are too many.
+  /// Adds a recorded slot (schedule entry) whose tasks are the list `track`; replaces the oldest
+  /// record of that list if there are too many.
   void record_simulated_slot(std::int32_t track, SimulatedScheduleSlot&& slot);
 
  private:

@@ -29,7 +29,7 @@ struct StageTimeAccount {
   std::array<double, kSchemes> communication_busy_s{};
   std::array<double, cost::kLinkClasses> link_busy_s{};
 
-  /// Adds the time that passed between two states of an account: `after` less `before`.
+  /// Adds the time that passed between two states of a stage's account: `after` less `before`.
   void add(const StageTimeAccount& before, const StageTimeAccount& after);
 };
 
@@ -49,13 +49,15 @@ struct QueueFrontTaskRate {
 /// State of one stream's queue: how far it is in the schedule, and its front task.
 struct StreamQueueState {
   QueueFrontTaskRate pace;
-  /// Rate of the task before the time `pace.since_s`; `stretch` is 0 if the task started then.
+  /// Rate of the front task before its latest change of speed (at `pace.since_s`); `stretch` is 0
+  /// if the task started then.
   QueueFrontTaskRate before;
   double start_s = 0;
   /// When the current collective over several stages begins or, once begun, ends, in seconds.
   double called_s = kNever;
   const StreamTask* task = nullptr;  ///< The task at the front of the queue.
-  const StreamTask* end = nullptr;   ///< One past the last task of the current slot.
+  /// Pointer one past the last task of the current schedule entry.
+  const StreamTask* end = nullptr;
   const TaskWaitCondition* wait =
       nullptr;  ///< The first wait of the front task that is not known to be over.
   std::int32_t slot = -1;
