@@ -4,17 +4,18 @@
 
 namespace stepwright::plan {
 
-/// Returns the plan's sharding in its canonical spelling: a state sharded inside groups of one rank
-/// (I) becomes replicated (N), and one sharded inside a group of all data x context ranks (I)
-/// becomes fully sharded (G).
+/// Returns a plan's sharding of model states in canonical form, so that equivalent plans compare
+/// equal: sharding inside groups of one rank (I) becomes no sharding (N), and inside a group of all
+/// data x context ranks full sharding (G).
 Sharding canonical_sharding(const Job& job, const Plan& plan);
 
-/// Returns the plan with its sharding in canonical spelling and all other choices unchanged. Steps
-/// are built and priced from this plan, so that groups of one rank have no messages.
+/// Returns the plan with its sharding in canonical form (`canonical_sharding`) and all other
+/// choices unchanged. Steps are built and priced from this plan, so that groups of one rank have no
+/// messages.
 Plan with_canonical_sharding(const Job& job, Plan plan);
 
-/// Returns the modules of `listed` whose activations some layer keeps for its backward under this
-/// recomputation, so that offloading them has an effect.
+/// Returns those kinds of activations in `listed` that some layer keeps for its backward under this
+/// recomputation; offloading any other kind to host memory has no effect.
 OffloadModuleSet effective_offload_modules(OffloadModuleSet listed,
                                            const ActivationRecomputation& recompute);
 

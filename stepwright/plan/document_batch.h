@@ -24,7 +24,8 @@ struct PackedDocumentBatch {
   std::optional<LognormalDocumentLengths> lognormal;
   packing::LengthHistogram lengths;
   packing::Packing packing;
-  /// Statistics of how documents fill sequences of the job's length.
+  /// Statistics of how the batch's documents fill sequences of the job's length (padding, number of
+  /// documents).
   packing::PackingStatistics packs;
 
   bool operator==(const PackedDocumentBatch&) const = default;

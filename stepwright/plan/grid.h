@@ -17,20 +17,28 @@ enum class CommunicatorKind : std::uint8_t {
   kNone,
   kTensor,
   kContext,
-  kDataContext,  ///< Ranks that hold the same dense parameters: data x context.
-  kShardInner,   ///< Consecutive data x context ranks that share states sharded inside groups.
-  kShardOuter,   ///< Ranks with equal index in their kShardInner groups.
+  /// Group of ranks that hold the same dense parameters, along the data and context axes.
+  kDataContext,
+  /// Group of consecutive data x context ranks that together hold one copy of model states which
+  /// are sharded inside groups.
+  kShardInner,
+  /// Group of ranks that hold the same shard of model states sharded inside groups: those with
+  /// equal index in their kShardInner groups.
+  kShardOuter,
   kExpert,
   kExpertTensor,
-  kExpertModel,  ///< Expert tensor x expert ranks, over which the all-gather dispatcher works.
-  kExpertData,   ///< Ranks that hold the same routed experts.
+  /// Group of ranks that together hold all experts of a layer (expert-tensor x expert), over which
+  /// the all-gather dispatcher gathers token rows.
+  kExpertModel,
+  kExpertData,  ///< Group of ranks that hold the same routed experts, along the expert-data axis.
   kExpertShardInner,
   kExpertShardOuter,
   kPipeline,
   /// The first and the last rank of one pipeline, which share tied embedding tables.
   kEmbedding,
-  kNorm,        ///< Ranks over which the squared gradient norm of dense parameters is summed.
-  kExpertNorm,  ///< Ranks over which the squared gradient norm of routed experts is summed.
+  kNorm,  ///< Group of ranks over which the squared gradient norm of dense parameters is summed.
+  /// Group of ranks over which the squared gradient norm of routed experts is summed.
+  kExpertNorm,
   kWorld,
 };
 inline constexpr Named<CommunicatorKind> kGroupNames[] = {
@@ -59,12 +67,13 @@ constexpr bool is_expert_communicator(CommunicatorKind kind) {
          kind == CommunicatorKind::kExpertNorm;
 }
 
-/// Shape of all groups of one kind of communicator: a product of strided factors of ranks, fastest
-/// first. A group lists its ranks in the same order.
+/// Number and spacing of the ranks in all groups of one kind of communicator, as nested runs of
+/// ranks at equal distances (`StridedRanks`), innermost first. A group lists its ranks in the same
+/// order.
 struct CommunicatorShape {
   StridedRanks extents;
-  /// Number of consecutive ranks between the two members of a kEmbedding group; they are on inner
-  /// pipeline stages and in no such group. 0 for other kinds of groups.
+  /// Number of consecutive ranks between the two members of a kEmbedding group (first and last
+  /// pipeline stage); these ranks are in no such group. 0 for other kinds of groups.
   std::int64_t idle = 0;
   [[nodiscard]] std::int64_t size() const { return extents.size(); }
 };

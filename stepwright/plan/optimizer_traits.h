@@ -21,12 +21,16 @@ enum class MatrixUpdateScope : std::uint8_t {
 struct OptimizerTraits {
   Optimizer optimizer;
   MatrixUpdateScope acts_on = MatrixUpdateScope::kElements;
-  int wide_moments = 0;  ///< Moments per element in the type of the master copies.
-  /// Moments per element of a matrix in the type of the master copies.
+  /// Number of moments that the optimizer keeps for each element outside of matrices, in the type
+  /// of the master copies.
+  int wide_moments = 0;
+  /// Number of moments that the optimizer keeps for each element of a matrix, in the type of the
+  /// master copies.
   int wide_matrix_moments = 0;
-  /// Total size of an element's moments in narrower types, in hundredths of a bit.
+  /// Size of an element's optimizer moments in types narrower than the master copies, all together,
+  /// in hundredths of a bit.
   std::int64_t narrow_centibits = 0;
-  /// Elements whose narrow moments share one scale; 0: there are no scales.
+  /// Number of elements whose narrow optimizer moments share one scale; 0: there are no scales.
   std::int64_t scale_block = 0;
   /// True if a matrix has one moment value per row and per column instead of per element
   /// (Adafactor).

@@ -16,10 +16,13 @@ namespace stepwright::plan {
 /// Words with which plan codes and sentences say that a yes-or-no choice is on; empty: they do not
 /// say it.
 struct BooleanChoiceWords {
-  std::string_view mark;  ///< Mark in the short code of a plan: "parameters:host".
-  /// Words in plan descriptions (`plan_description`) and in legends of plan tables.
+  /// Mark that says that a yes-or-no choice is on, in the short code of a plan: "parameters:host".
+  std::string_view mark;
+  /// Words that say that a yes-or-no choice is on, in plan descriptions (`plan_description`) and in
+  /// legends of plan tables.
   std::string_view words;
-  std::string_view means;  ///< Explanation of the mark, as a sentence.
+  /// Explanation, as a sentence, of the mark that says that a yes-or-no choice is on.
+  std::string_view means;
 };
 
 /// Everything about one flag of `OverlapFlags`: names, texts, and when it has an effect. All code
@@ -38,7 +41,8 @@ struct OverlapFlagTraits {
   /// Returns whether the flag's messages stay exposed in a plan that could overlap them; may be
   /// true for a flag without effect, as the job is unknown. nullptr: never.
   bool (*exposed)(const Plan& plan);
-  bool of_blocks = false;  ///< True if the flag changes the time of transformer blocks.
+  /// True if overlapping this communication changes the time of transformer blocks.
+  bool of_blocks = false;
   /// Overlap flag that the search turns on to get a lower bound on the time of transformer blocks,
   /// valid whether this row's flag is on or off; nullptr: this row's flag does not change that
   /// time, or its default gives the bound.

@@ -60,9 +60,11 @@ struct Sharding {
   StateShardingScope parameters = StateShardingScope::kNone;
   StateShardingScope gradients = StateShardingScope::kNone;
   StateShardingScope optimizer = StateShardingScope::kNone;
-  /// Number of consecutive data x context ranks that share states with sharding I (in groups).
+  /// Number of ranks in a sharding group: consecutive data x context ranks over which states with
+  /// sharding I (inside groups) are divided.
   std::int64_t group = 1;
-  /// Ranks that share experts' states with sharding I; divides the expert-data size.
+  /// Number of ranks over which experts' states with sharding I (inside groups) are divided; a
+  /// divisor of the number of ranks that hold the same experts.
   std::int64_t expert_group = 1;
 
   [[nodiscard]] bool uses(StateShardingScope spread) const {
@@ -174,8 +176,9 @@ struct Plan {
   GatheredInputPolicy tensor_input = GatheredInputPolicy::kRegather;
   ContextKind context_kind = ContextKind::kRing;
   DType accumulate = DType::kFp32;
-  std::int64_t gradient_bucket = 40'000'000;  ///< Elements of gradients that are reduced at a time.
-  /// Elements of parameters that are gathered at a time.
+  /// Size of a gradient bucket, in elements: gradients reduced by one message.
+  std::int64_t gradient_bucket = 40'000'000;
+  /// Size of a parameter bucket, in elements: parameters gathered by one message.
   std::int64_t parameter_bucket = 40'000'000;
   OverlapFlags overlap;
   CollectiveAlgorithmChoices collectives;

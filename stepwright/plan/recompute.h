@@ -18,7 +18,8 @@ inline constexpr Named<RecomputeKind> kRecomputeNames[] = {{RecomputeKind::kNone
                                                            {RecomputeKind::kEvery, "every"},
                                                            {RecomputeKind::kModules, "modules"}};
 
-/// Activation recomputation of one pipeline rank (`position`) that differs from the others.
+/// Activation recomputation of one pipeline rank (its index is `position`) that differs from that
+/// of the other ranks.
 struct StageRecompute {
   std::int64_t position = 0;
   RecomputeKind kind = RecomputeKind::kNone;

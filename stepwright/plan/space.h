@@ -36,28 +36,39 @@ struct TunerSearchSpace {
   std::vector<std::int64_t> micro_batch;
   std::vector<schedule::PipelineScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
-  /// Numbers of micro-batch streams that a schedule runs side by side (1, 2); empty: the default.
+  /// Numbers of micro-batch streams (1, 2) to try: how many a schedule runs side by side; empty:
+  /// only the default.
   std::vector<std::int64_t> strands;
-  /// Sharding strategies; sizes of their groups are separate lists.
+  /// Sharding strategies of model states to try; sizes of sharding groups are separate lists.
   std::vector<Sharding> sharding;
-  /// Numbers of ranks of a sharding group; `kNodeSizedShardingGroup`: as many as share a node.
-  std::vector<std::int64_t> sharding_group;
-  /// Numbers of ranks of a sharding group of experts; `kNodeSizedShardingGroup`: as many as share a
+  /// Sizes of sharding groups to try, in ranks; `kNodeSizedShardingGroup`: as many ranks as share a
   /// node.
+  std::vector<std::int64_t> sharding_group;
+  /// Sizes of sharding groups of experts to try, in ranks; `kNodeSizedShardingGroup`: as many ranks
+  /// as share a node.
   std::vector<std::int64_t> expert_group;
-  /// Recomputations; empty: none, selective and full are tried.
+  /// Activation recomputations to try; empty: none, selective and full recomputation.
   std::vector<ActivationRecomputation> recompute;
   std::vector<bool> sequence_parallel;
   std::vector<GatheredInputPolicy> tensor_input;
   std::vector<ContextKind> context_kind;
-  std::vector<DType> accumulate;               ///< Gradient accumulation types; empty: default.
-  std::vector<std::int64_t> gradient_bucket;   ///< Gradient bucket elements; empty: the default.
-  std::vector<std::int64_t> parameter_bucket;  ///< Parameter bucket elements; empty: the default.
-  std::vector<OverlapFlags> overlap;           ///< Sets of overlap flags; empty: the default.
-  SearchedCollectiveAlgorithms collectives;    ///< Algorithms of each scheme; empty: the default.
-  std::vector<RankOrder> rank_order;           ///< Orders of axes on ranks; empty: the default.
-  SearchedOffloadChoices offload;              ///< Host-offload choices; empty: the defaults.
-  /// Layers of each pipeline chunk; an empty inner list: the even split; no list: the default.
+  /// Number types to try for accumulating gradients; empty: only the default.
+  std::vector<DType> accumulate;
+  /// Sizes of gradient buckets to try, in elements; empty: only the default.
+  std::vector<std::int64_t> gradient_bucket;
+  /// Sizes of parameter buckets to try, in elements; empty: only the default.
+  std::vector<std::int64_t> parameter_bucket;
+  /// Sets of overlap flags to try (which communication overlaps computation); empty: only the
+  /// default.
+  std::vector<OverlapFlags> overlap;
+  /// Collective algorithms to try for each parallelism scheme; an empty list: only the default.
+  SearchedCollectiveAlgorithms collectives;
+  /// Orders in which ranks count along the parallelism axes, to try; empty: only the default.
+  std::vector<RankOrder> rank_order;
+  /// Choices to try of what is kept in host memory; an empty list: only the default.
+  SearchedOffloadChoices offload;
+  /// Divisions of layers among pipeline chunks to try, each a list of layers per chunk (empty: the
+  /// even split); no divisions: only the default.
   std::vector<std::vector<std::int64_t>> layers;
 
   bool operator==(const TunerSearchSpace&) const = default;

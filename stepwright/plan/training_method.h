@@ -54,11 +54,13 @@ struct RolloutSettings {
   double switch_s = 0;
   double prompt = 0;  ///< Mean number of prompt tokens per sequence, which are not generated.
   std::int64_t devices = 0;  ///< Devices that only generate; 0: training devices generate.
-  std::int64_t tensor = 1;   ///< Devices over which generation splits one copy of the weights.
+  /// Number of devices over which generation splits one copy of the model's weights (tensor
+  /// parallelism).
+  std::int64_t tensor = 1;
   bool operator==(const RolloutSettings&) const = default;
 };
 
-/// Sending of generated sequences from one process to the training devices, each padded to the
+/// The transfer of generated sequences from one process to the training devices, each padded to the
 /// longest possible length, as verl does (verl/protocol.py, single_controller/base/decorator.py).
 struct RolloutSequenceDispatch {
   /// Seconds per padded token of verl's dispatch: ray.put of 6,400 sequences of 20,480 tokens with
@@ -66,7 +68,8 @@ struct RolloutSequenceDispatch {
   /// before it).
   static constexpr double kRayPutSecondsPerToken = 19.86 / (6400.0 * 20480.0);
 
-  std::int64_t padded = 0;  ///< Tokens of a padded sequence, prompt and answer.
+  /// Number of tokens of a padded sequence that is sent to the training devices, prompt and answer.
+  std::int64_t padded = 0;
   double token_s = kRayPutSecondsPerToken;
   bool operator==(const RolloutSequenceDispatch&) const = default;
 };

@@ -41,7 +41,8 @@ enum class PlanChoiceAdoption : std::uint8_t { kFlag, kLayout, kAlong };
 /// Properties of one choice of a plan; the defaults fit most choices.
 struct PlanChoiceTraits {
   PlanChoiceAdoption taken = PlanChoiceAdoption::kFlag;
-  std::int64_t least = 1;  ///< Least allowed value of a choice that is a number.
+  /// Least allowed value of a choice of plans that is a number (a degree, a bucket size).
+  std::int64_t least = 1;
   /// Function that says whether the choice has an effect in a plan; if not, canonical plans have
   /// its default. nullptr: it always has one, or `canonical_plan` decides.
   bool (*matters)(const Job& job, const Plan& plan) = nullptr;
@@ -57,8 +58,9 @@ struct PlanChoiceTraits {
 template <class PlanChoiceMember, class InSpace, class Value>
 struct Choice {
   using Kind = Value;
-  std::string_view place;  ///< Dotted path of the choice in plan files: "schedule.chunks".
-  std::string_view key;    ///< Name of the choice in a job's `search` mapping and in messages.
+  std::string_view place;  ///< Dotted path of the plan's choice in plan files: "schedule.chunks".
+  /// Name of the plan's choice in a job's `search` mapping and in messages: "chunks".
+  std::string_view key;
   PlanChoiceMember of;
   InSpace list;  ///< Member of `TunerSearchSpace` with the values that a job's `search` allows for
                  ///< the choice.

@@ -17,14 +17,17 @@ namespace stepwright::plan {
 /// framework's file lists the values that it supports for each. Those up to kRankOrder are choices
 /// of a plan, the others of a job.
 enum class FrameworkProperty : std::uint8_t {
-  kParallel,  ///< Degrees of parallelism above 1 that a framework supports.
+  /// Kinds of parallelism (tensor, pipeline, ...) that a framework supports with a degree above 1.
+  kParallel,
   kSchedule,
   kLayers,  ///< How unequal the layer counts of pipeline chunks may be.
   kSequenceParallel,
   kTensorInput,
   kContextKind,
   kSharding,
-  kGroups,  ///< How sharding groups may lie on the rank grid.
+  /// Positions of sharding groups on the grid of ranks that a framework supports: whether a group
+  /// may end inside a context-parallel group, for example.
+  kGroups,
   /// Type in which gradients are accumulated: that of the computation, or a wider one.
   kAccumulate,
   kRecompute,
@@ -109,8 +112,8 @@ const std::vector<std::string>& framework_property_value_names(FrameworkProperty
 /// empty. For properties with many values: "any" for all, "all but tied" for most.
 std::string property_words_text(FrameworkProperty ability, const WordSet& words);
 
-/// The set of parallelism degrees that are above 1 in a plan, one bit each, in the order of the
-/// words of `FrameworkProperty::kParallel`.
+/// Set of the parallelism degrees that are above 1 in a plan, one bit for each kind of parallelism,
+/// in the order of the words of `FrameworkProperty::kParallel`.
 using DegreeSet = std::size_t;
 DegreeSet degrees_above_one(const ParallelismDegrees& parallel);
 
@@ -124,8 +127,8 @@ WordSet property_values_of_plan(FrameworkProperty ability, const Job& job, const
 std::vector<collective::CollectiveAlgorithm CollectiveAlgorithmChoices::*>
 active_parallelism_schemes(const Plan& plan);
 
-/// Returns the values of `FrameworkProperty::kGroups` that depend on all parallelism degrees of a
-/// plan, not on one alone.
+/// Returns the words for positions of sharding groups (`FrameworkProperty::kGroups`) that depend on
+/// all parallelism degrees of a plan, not on one alone.
 WordSet degree_dependent_group_words();
 
 /// Returns `overlap` with only those flags left on that `words` (values of

@@ -57,11 +57,12 @@ enum class AllocatorMemoryKind : std::uint8_t {
   /// cuBLAS workspaces, one for each thread that computes: the forward's and autograd's.
   kBlasWorkspaces,
   kEngineWorkspaces,  ///< Workspaces of Transformer Engine's matrix products and grouped products.
-  kStageInputs,       ///< Most recent input of each pipeline chunk, and its gradient.
+  /// Memory of the input that each pipeline chunk received last, and of its gradient.
+  kStageInputs,
   /// One buffer that the matrix products and gathers of several layers share for their results.
   kProductBuffer,
   kWideGradients,  ///< fp32 copies of narrow gradients for the optimizer, kept until the next step.
-  kBatch,          ///< Tokens, labels, positions and masks of one micro-batch.
+  kBatch,          ///< Memory of one micro-batch's tokens, labels, positions and masks.
   /// Gradients exist only from the first backward of a step to the next step, and gathered
   /// parameters from their first use to the end of the step; a backward has gathered them once it
   /// has passed the loss.
@@ -237,11 +238,11 @@ struct FrameworkDefaults {
   Sharding recipe_sharding;
   bool recipe_sequence_parallel = false;
   FrameworkMemoryMargins memory;
-  /// Kinds of memory (`AllocatorMemoryKind`) that the framework keeps beyond states and tensors;
-  /// every line of its file that names one adds it.
+  /// Kinds of memory (`AllocatorMemoryKind`) that the framework keeps beyond model states and a
+  /// step's tensors; the union of what all applicable lines of its file name.
   WordSet holds;
-  /// Work (`UnfusedWork`) that the framework does less efficiently than others; every line of its
-  /// file that names one adds it.
+  /// Kinds of work (`UnfusedWork`) that the framework does less efficiently than others; the union
+  /// of what all applicable lines of its file name.
   WordSet apart;
   /// Additional host memory for pinned buffers, copies and fragmentation, as a share of the states
   /// offloaded to the host.

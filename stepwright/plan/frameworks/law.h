@@ -50,9 +50,9 @@ class FrameworkSupport {
   [[nodiscard]] bool supports_property_value_alone(FrameworkProperty ability, const Job& job,
                                                    const Plan& plan) const;
 
-  /// Lines of a framework's file that restrict one property where another has certain values, one
-  /// bit each. `breaks`: lines whose restriction some choices of a plan violate; `holds`: lines
-  /// whose condition they meet. The framework supports the plan if no line is in both.
+  /// Lines of a framework's file that restrict one property where another has certain values, as
+  /// sets of bits, one for each line. `breaks`: lines whose restriction a plan violates; `holds`:
+  /// lines whose condition it meets. The framework supports the plan if no line is in both.
   struct FrameworkPropertyCoupling {
     std::uint64_t breaks = 0;
     std::uint64_t holds = 0;
@@ -93,8 +93,8 @@ class FrameworkSupport {
                             const WordSet& words) const;
 
   TrainingFramework framework_;
-  /// Lines of the framework's file that restrict a property only together with certain values of
-  /// others.
+  /// Lines of the framework's file that restrict a property of plans (schedule, sharding, ...) only
+  /// where other properties have certain values.
   std::vector<const FrameworkPropertyLine*> joining_;
   std::array<std::array<WordSet, kParallelismDegreeCombinations>, kAbilities> allowed_;
 };

@@ -11,7 +11,8 @@
 
 namespace stepwright::plan {
 
-/// A condition on a plan and its job: one of their values of a framework property is in `words`.
+/// A condition on a plan and its job, for a line of a framework's file: one of the values of this
+/// property (schedule, sharding, ...) that the plan uses is in `words`.
 struct FrameworkPropertyCondition {
   FrameworkProperty ability{};
   WordSet words;
@@ -28,29 +29,35 @@ struct FrameworkPropertyCondition {
 struct FrameworkPropertyLine {
   FrameworkProperty ability{};
   WordSet words;
-  /// Property on which the line depends: it applies only if a plan has one of the values `with`
-  /// (for kParallel: one of these degrees above 1). `with` empty: always.
+  /// Property on which a line of a framework's file depends: the line applies only if a plan has
+  /// one of the values `with` of this property (for kParallel: one of these degrees above 1).
+  /// `with` empty: always.
   FrameworkProperty other = FrameworkProperty::kParallel;
   WordSet with;
   std::vector<FrameworkPropertyCondition>
-      of_job;           ///< Further conditions on the job, which must all hold.
-  WordSet without;      ///< Parallelism degrees that must all be 1 for the line to apply.
-  std::string variant;  ///< The only variant to which the line applies; empty: all variants.
+      of_job;  ///< Further conditions on the job, which must all hold.
+  /// Parallelism degrees that must all be 1 for a line of a framework's file to apply.
+  WordSet without;
+  /// Name of the framework's only variant to which a line of its file applies; empty: all variants.
+  std::string variant;
   ReleaseRange releases;
   std::string source;
 };
 
 /// Fixed bucket sizes of a framework that offers no choice: elements reduced or gathered at a time.
 struct FixedFrameworkBuckets {
-  WordSet sharding;  ///< Sharding strategies for which these bucket sizes apply.
-  /// Elements of a gradient bucket; 0: each transformer block is one bucket.
+  /// Sharding strategies of model states for which the fixed bucket sizes apply.
+  WordSet sharding;
+  /// Size of a gradient bucket, in elements; 0: each transformer block is one bucket.
   std::int64_t gradients = 0;
-  /// Elements of a gradient bucket per data x context rank; the bucket has the larger of this
-  /// product and `gradients`.
+  /// Elements of a gradient bucket for each data x context rank: a bucket has this number times the
+  /// number of ranks, or `gradients` elements if that is more.
   std::int64_t of_rank = 0;
-  bool of_plan = false;     ///< True if plans choose the gradient bucket, not this entry.
+  /// True if plans choose the size of gradient buckets, which the framework then does not fix.
+  bool of_plan = false;
   bool parameters = false;  ///< True if parameter buckets are equal to gradient buckets.
-  std::string variant;      ///< Only variant to which this entry applies; empty: all variants.
+  /// Name of the framework's only variant that has these fixed bucket sizes; empty: all variants.
+  std::string variant;
   std::string source;
 };
 

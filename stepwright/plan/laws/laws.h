@@ -14,12 +14,15 @@ namespace stepwright::plan {
 /// that all earlier rules hold; it allocates no memory.
 struct PlanRuleDefinition {
   PlanLegalityRule rule;
-  std::string_view name;      ///< Name of the rule: "heads-per-tensor".
-  std::string_view sentence;  ///< Text of the rule, a sentence without full stop.
+  /// Name of a rule for legal plans, as messages print it: "heads-per-tensor".
+  std::string_view name;
+  /// Text of a rule for legal plans: a sentence without full stop that says what it demands.
+  std::string_view sentence;
   bool (*broken)(const Job& job, const Plan& plan);
-  /// Returns a sentence with the values of a plan that break the rule.
+  /// Returns a sentence that states the values of a plan which break this rule for legal plans, for
+  /// error messages.
   std::string (*values)(const Job& job, const Plan& plan);
-  /// Proposes changed plans that obey the rule, nearest first.
+  /// Proposes changed plans that obey this rule for legal plans, nearest first.
   void (*repair)(NearestLegalPlanSearch& repairs);
   /// True if the rule depends only on the job, so that all plans of a job break it or none.
   bool of_job = false;

@@ -67,7 +67,9 @@ class NearestLegalPlanSearch {
   const Plan& plan_;
   PlanLegalityRule rule_;
   std::vector<Plan> found_;
-  std::vector<Plan> partial_;  ///< Proposed plans that obey the broken rule but break a later one.
+  /// Proposed plans that obey the rule which the original plan breaks, but break a later rule; the
+  /// error message names them if no legal plan is near.
+  std::vector<Plan> partial_;
   bool wants_partial_ = false;
   std::string job_change_;
 };
