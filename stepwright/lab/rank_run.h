@@ -10,7 +10,7 @@
 
 namespace stepwright::lab {
 
-/// Options for running the programs of all ranks.
+/// Options for running the programs of all ranks of an emulated cluster.
 struct RankRunOptions {
   std::ostream& out;  ///< Stream for the ranks' standard output, each line after `[RANK] `.
   std::ostream& err;  ///< Stream for the ranks' standard error, each line after `[RANK] `.

@@ -23,7 +23,7 @@ struct RateLimitedLink {
   bool operator==(const RateLimitedLink&) const = default;
 };
 
-/// Returns a link with this rate, and with a packet size and burst that suit it.
+/// Returns an emulated link with this rate, and with a packet size and burst that suit it.
 RateLimitedLink rate_limited_link(double rate_bytes_per_s);
 
 /// Whether an emulated node has one NIC (kNode) or one for each rank (kRank).
@@ -34,10 +34,11 @@ struct EmulatedClusterSpec {
   std::string name;
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
-  RateLimitedLink nic;  ///< Rate and packets of each NIC's link, in each direction.
+  /// Link of each NIC: rate in each direction, and packet size.
+  RateLimitedLink nic;
   NicOwner nic_of = NicOwner::kNode;
-  /// Rate and packets of the bus inside a node, which all its ranks share; both directions
-  /// together.
+  /// Bus inside a node, which all its ranks share: rate of both directions together, and packet
+  /// size.
   RateLimitedLink inside;
   cluster::DeviceModel device;  ///< Device (GPU model) that each rank counts as in predictions.
 

@@ -30,8 +30,8 @@ std::string nic_interface_name(std::int64_t rail);
 /// Returns the IP address of a NIC of an emulated node: 10.0.RAIL.(NODE + 1).
 std::string nic_address(std::int64_t node, std::int64_t rail);
 
-/// Returns the commands (`ip ...`) that make the network namespaces and connect them by links
-/// without rate limits.
+/// Returns the commands (`ip ...`) that make the network namespaces of an emulated cluster and
+/// connect them by links without rate limits.
 std::vector<CommandLine> namespace_network_commands(const EmulatedClusterSpec& spec,
                                                     const std::string& lab);
 

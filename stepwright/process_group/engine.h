@@ -18,8 +18,9 @@
 
 namespace stepwright::process_group {
 
-/// The algorithm (`method`) for collectives whose full buffer has at most `most_bytes` bytes;
-/// nullopt: the wrapped backend, which is faster for them.
+/// Rule that chooses how a collective runs by its size: collectives whose full buffer has at most
+/// `most_bytes` bytes use the algorithm `method`; nullopt: the wrapped backend, which is faster for
+/// them.
 struct CollectiveAlgorithmForSize {
   collective::CollectiveOperation collective{};
   double most_bytes = 0;
@@ -106,7 +107,7 @@ class CollectiveEngine {
     collective::RankCollectiveSchedule schedule;
   };
   /// The part of a tensor that one run of a collective's schedule processes: its input, its output,
-  /// and the number of elements in each of the equal pieces that messages carry.
+  /// and the number of elements in each message's piece.
   struct ScheduledTensorPart {
     std::span<const std::byte> input;
     std::span<std::byte> output;

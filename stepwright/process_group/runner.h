@@ -55,7 +55,8 @@ class CollectiveCallRunner {
   std::deque<QueuedCollectiveCall> queue_;
   bool busy_ = false;
   bool stopping_ = false;
-  std::string broken_;  ///< Reason why no further collective can run; empty: they can.
+  /// Reason why this process group can run no further collective; empty: it can.
+  std::string broken_;
   std::thread thread_;
 };
 

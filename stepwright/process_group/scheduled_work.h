@@ -19,7 +19,9 @@ class ScheduledCollectiveWork : public c10d::Work {
   struct CollectiveCallIdentity {
     int rank = 0;
     c10d::OpType type{};
-    std::uint64_t number = 0;  ///< Number of the call among those of its group.
+    /// Number of the collective call among all calls of its process group, in the order of the
+    /// calls.
+    std::uint64_t number = 0;
   };
   /// `outputs`: output tensors, kept alive until the call is done.
   ScheduledCollectiveWork(const CollectiveCallIdentity& place, const std::string& title,

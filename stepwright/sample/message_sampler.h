@@ -9,7 +9,7 @@
 
 namespace stepwright::sample {
 
-/// Which messages (collectives of one size) are timed on the user's machines.
+/// Which messages (collectives of one size) `stepwright sample` times on the user's machines.
 struct MessageSamplingSettings {
   /// Factor by which emulated training runs (`train --hold --scale`) divide the bytes of messages;
   /// the times are meant for such runs.

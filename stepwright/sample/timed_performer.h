@@ -17,7 +17,7 @@ struct TimedOperatorKey {
   step::OperatorShape shape{};
   auto operator<=>(const TimedOperatorKey&) const = default;
 
-  /// Returns some operator that has these properties.
+  /// Returns an operator with these properties, as an example.
   [[nodiscard]] step::Operator example_operator() const {
     return {.kind = kind, .phase = phase, .dtype = dtype, .gated = gated, .shape = shape};
   }

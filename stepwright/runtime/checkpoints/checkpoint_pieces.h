@@ -11,7 +11,7 @@ namespace stepwright::runtime {
 /// Consecutive elements of a rank's part of a parameter (flattened and padded) that are also
 /// consecutive in the whole, unsharded parameter.
 struct ContiguousElementRun {
-  /// Index of the run's first element in the range of elements that was split into runs.
+  /// Index of the run's first element among the elements that were split into runs, from 0.
   std::int64_t local = 0;
   std::int64_t whole = 0;
   std::int64_t length = 0;

@@ -16,7 +16,8 @@ struct CheckpointStateCopy {
   std::vector<std::vector<std::byte>> buffers;
   /// Tensors to write; their bytes are in `buffers`.
   std::vector<checkpoint::FlatTensorView> tensors;
-  /// For each tensor, its index entry: which elements of the whole parameter it holds.
+  /// For each tensor in `tensors`, the checkpoint index entry that says which elements of the whole
+  /// parameter it holds.
   std::vector<checkpoint::CheckpointTensorEntry> indexed;
 };
 /// Copies a rank's weights and optimizer states to host memory, so that training continues while

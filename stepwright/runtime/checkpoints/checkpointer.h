@@ -55,7 +55,9 @@ class Checkpointer {
   c10::intrusive_ptr<c10d::Store> store_;
   /// Lock of the checkpoint directory; null on all ranks but rank 0.
   std::unique_ptr<checkpoint::DirectoryLock> lock_;
-  std::string token_;  ///< Unique name of this run.
+  /// Text that is unique to this training run; it is part of the name of the folder in which an
+  /// incomplete checkpoint is written.
+  std::string token_;
   /// Path of the last committed checkpoint in the directory, from which a resumed run continues;
   /// empty: there is none.
   std::string last_;

@@ -36,7 +36,9 @@ class MicroBatchSlicer {
   /// Positions in a sequence of the tokens that this context-parallel rank has.
   std::vector<std::int64_t> positions_;
   SequenceDocumentLengths documents_;
-  std::int64_t ahead_;  ///< Number of multi-token prediction layers.
+  /// Number of multi-token prediction layers of the model, each of which predicts one token further
+  /// ahead.
+  std::int64_t ahead_;
 };
 
 /// Returns the positions, in a sequence of `length` tokens, of the tokens that context-parallel

@@ -20,25 +20,25 @@ class StageStepExecutor {
   StageStepExecutor(const step::StepProgram& program, const step::PipelineStageProgram& stage,
                     OperatorRunner& performer, RankStreams::Compute compute, RankDevice& device);
 
-  /// Runs the whole schedule of a step and waits for its end. Fails with `kRuntime` if a template
-  /// (operators of one block) restores a tensor that was not saved before; rethrows exceptions of
-  /// operators.
+  /// Runs the whole pipeline schedule of a step and waits for its end. Fails with `kRuntime` if
+  /// operators restore a saved tensor that was not saved before; rethrows exceptions of operators.
   void run_training_step();
 
  private:
-  /// Facts about a template (the operators of one block in one direction) that hold wherever it is
-  /// used.
+  /// Facts about a template (the operators of one block's forward or backward, built once and
+  /// reused) that hold wherever it is used.
   struct OperatorTemplateFacts {
     /// For each operator, the tensors to free after it, because no later operator reads them.
     std::vector<std::vector<step::TensorId>> dies_after;
-    /// True if the template has an operator on the compute stream, or has no operators.
+    /// True if at least one of the template's operators runs on the compute stream, or if the
+    /// template has no operators.
     bool computes = false;
   };
-  /// State of a template (the operators of one block in one direction) while it runs.
+  /// State of one run of a template (the operators of one block's forward or backward).
   struct OperatorTemplateRunState {
     std::vector<PlacedTensorPtr> cells;
-    /// For each operator, the position of its work in the queue of its stream; 0 on the compute
-    /// stream.
+    /// For each operator of the template, the position of its work in the queue of its stream; 0 on
+    /// the compute stream.
     std::vector<StreamTicket> tickets;
     std::vector<PlacedTensorPtr> outputs;
     bool issued = false;
@@ -47,10 +47,11 @@ class StageStepExecutor {
     const step::TemplateSequence& sequence;
     const step::PipelineScheduleSlot& slot;
     std::vector<OperatorTemplateRunState> frames;
-    /// Last work in the compute stream's queue when this slot of the schedule began.
+    /// Last work in the compute stream's queue when this entry of the rank's pipeline schedule
+    /// began.
     StreamTicket begin;
   };
-  /// Key of tensors that are saved for later work on the same block and micro-batch, as from a
+  /// Identifies tensors that are saved for later work on the same block and micro-batch, as from a
   /// forward to its backward.
   struct SavedTensorsKey {
     std::int32_t unit;

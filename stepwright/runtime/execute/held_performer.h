@@ -26,7 +26,8 @@ struct EmulatedRankProgram {
 /// a GPU's host would post them.
 class SleepingOperatorRunner : public OperatorRunner {
  public:
-  /// The objects that `held` refers to, and `groups`, must outlive this object.
+  /// `held`: the step program to emulate; `groups`: the communicators that send its messages. The
+  /// objects that `held` refers to, and `groups`, must outlive this object.
   SleepingOperatorRunner(const EmulatedRankProgram& held, RankCommunicators& groups);
 
   void begin_step() override {}
@@ -42,7 +43,8 @@ class SleepingOperatorRunner : public OperatorRunner {
 
   EmulatedRankProgram held_;
   RankCommunicators& groups_;
-  /// For each stream, the clock that sleeps for its computations.
+  /// For each stream of the device, the clock that sleeps for the predicted times of its
+  /// computations.
   std::array<StreamPacer, step::kStreams> clocks_;
 };
 

@@ -4,9 +4,9 @@
 
 namespace stepwright::runtime {
 
-/// Kernels of operators, one source file for each kind of operator; `find_kernel` returns the
-/// kernel of an operator. `call` holds operands and results in the order that the builders in
-/// `step/` define. Forward kernels also run in recomputation.
+/// Kernel: a function that runs one kind of operator on tensors; `find_kernel` returns it for an
+/// operator. `call` holds operands and results in the order that the builders in `step/` define.
+/// Forward kernels also run in recomputation.
 void embedding_forward(KernelCall& call);
 void embedding_weight_gradient(KernelCall& call);
 void norm_forward(KernelCall& call);
@@ -54,13 +54,14 @@ void mixer_gate_forward(KernelCall& call);
 void mixer_gate_backward(KernelCall& call);
 void loss_forward(KernelCall& call);
 void loss_backward(KernelCall& call);
-/// Reads the output-table rows of the targets in this pipeline rank's part of the vocabulary.
+/// Selects the rows of the output table (the head's weights) that belong to the target tokens in
+/// this pipeline rank's part of the vocabulary.
 void read_target_rows_of_output_table(KernelCall& call);
 /// Computes the contribution of this pipeline rank's part of the vocabulary to the gradient of the
 /// head's input (`step/vocabulary_part.h`).
 void part_row_gradient(KernelCall& call);
-/// Kernels of a fused loss, which computes logits for one block of rows at a time and never stores
-/// all of them.
+/// Kernel of a loss that is fused with the head: it computes logits for one block of rows at a time
+/// and never stores all of them.
 void blockwise_fused_loss(KernelCall& call);
 void on_chip_again(KernelCall& call);
 void on_chip_data_gradient(KernelCall& call);
@@ -74,7 +75,8 @@ void host_copy(KernelCall& call);
 /// Multiplies `rows`, the output of LoRA's A, by the adapter's second matrix (B), for each part of
 /// a fused product that has an adapter.
 at::Tensor lora_b_product(const KernelCall& call, const at::Tensor& rows, const at::Tensor& weight);
-/// Returns the gradient of the output of LoRA's A (`rows` of `lora_b_product`).
+/// Returns the gradient of the output of LoRA's A, the `rows` that `lora_b_product` multiplies by
+/// LoRA's B.
 at::Tensor adapter_up_data_gradient(const KernelCall& call, const at::Tensor& dy,
                                     const at::Tensor& weight);
 /// Inputs of the gradient of LoRA's B: the gradient of the adapted product's result and the output

@@ -7,8 +7,8 @@
 
 namespace stepwright::runtime {
 
-/// Widths of matrices that are joined into one: side by side in an activation, or one below the
-/// other in a parameter.
+/// Widths of matrices that are joined into one, in columns if they lie side by side in an
+/// activation, in rows if they lie one below the other in a parameter.
 using PartSizes = std::vector<std::int64_t>;
 
 /// Sizes of a state-space or linear-attention layer on one rank: the heads that remain after tensor
@@ -19,7 +19,8 @@ struct MixerLayerSizes {
   std::int64_t ranks = 1;
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;
-  std::int64_t groups = 0;  ///< Number of heads of keys and queries.
+  /// Number of heads of keys and queries in this layer on this rank.
+  std::int64_t groups = 0;
   std::int64_t state = 0;
 
   [[nodiscard]] std::int64_t values() const { return heads * head_dim; }
@@ -27,13 +28,15 @@ struct MixerLayerSizes {
   /// Returns the column widths of the parts that the layer's input projection computes side by
   /// side: keys, queries, values, gates and others, in the order of `layer_parameters`.
   [[nodiscard]] PartSizes input_projection_part_widths() const;
-  /// Returns the numbers of channels of the parts on which the convolution works, in order.
+  /// Returns the numbers of channels of the matrices on which the layer's convolution works, in
+  /// order.
   [[nodiscard]] PartSizes convolution_channel_counts() const;
-  /// Returns the first column of the convolution's input in the input projection's result.
+  /// Returns the column of the input projection's result at which the convolution's input begins.
   [[nodiscard]] std::int64_t convolution_input_first_column() const;
-  /// Returns the first column of the gates in the input projection's result.
+  /// Returns the column of the input projection's result at which the output gates begin.
   [[nodiscard]] std::int64_t gates_first_column() const;
-  /// Returns the first column of the scalars of each head in the input projection's result.
+  /// Returns the column of the input projection's result at which the numbers of each head (such as
+  /// its decay) begin.
   [[nodiscard]] std::int64_t head_scalars_first_column() const;
 };
 MixerLayerSizes mixer_parts(const RankState& rank, model::TokenMixer kind);

@@ -9,7 +9,7 @@
 
 namespace stepwright::runtime {
 
-/// Runs one rank of an emulation of a plan: messages are really sent, and each computation is
+/// Runs one rank of an emulated training run: messages are really sent, and each computation is
 /// replaced by a sleep for its predicted time, read from the file `times` (docs/emulation.md).
 /// `report` is called after each step on one rank. Fails with `kRuntime` if a rank is lost.
 void run_emulated_rank(const plan::PlannedJob& planned, const TrainOptions& options,

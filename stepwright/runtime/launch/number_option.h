@@ -17,7 +17,8 @@ inline constexpr double kMaxTimeoutSeconds = 7 * 86'400.0;
 struct OptionNumberRange {
   double low = 0;
   double high = 0;
-  bool above = false;  ///< True if the value must be above `low`; false: `low` itself is allowed.
+  /// True if the option's value must be above `low`; false: `low` itself is allowed.
+  bool above = false;
 };
 
 /// Returns a validator that accepts a finite number in this range, written as in files: `0.5`,

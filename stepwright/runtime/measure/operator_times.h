@@ -8,8 +8,8 @@
 
 namespace stepwright::runtime {
 
-/// Seconds of each operator, as [template][operator] of a step program; an operator that repeats
-/// counts all its repeats.
+/// Seconds of each operator of a step program, as [template][operator]; a template is the operators
+/// of one block's forward or backward. An operator that repeats counts all its repeats.
 using OperatorTimes = std::vector<std::vector<double>>;
 
 /// Returns the JSON text of a file of predicted operator times (docs/formats.md, "Times").

@@ -26,7 +26,8 @@ struct StepTimeSummary {
   double between_s = 0;  ///< Seconds per step in which the compute stream runs no operator.
 };
 
-/// Returns the key of the summary row to which an operator's time is added.
+/// Returns the row of a step-time summary (kind of computation, or kind of parallelism of a
+/// message) to which an operator's time is added.
 StepTimeSummary::Key step_time_summary_key(const step::Operator& op);
 
 /// Returns a table of predicted and measured seconds: computations first, then messages, then the

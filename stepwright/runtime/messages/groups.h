@@ -22,8 +22,8 @@ class RankWatch;
 /// A process group that one stream of a rank uses. It records every call.
 class Communicator {
  public:
-  /// Which bytes are recorded for a call. kSent: those of the buffer that was sent. kOfOperator:
-  /// those that the step program states, for emulations that send smaller buffers.
+  /// Which bytes a communicator records for a call. kSent: the bytes of the buffer that was sent.
+  /// kOfOperator: the bytes that the step program states, for emulations that send smaller buffers.
   enum class RecordedPayload : std::uint8_t { kSent, kOfOperator };
   /// `watch`: rank watch that is told while this rank waits for a message, so that it notices a
   /// lost rank; null: no watch.
@@ -104,8 +104,8 @@ class Communicator {
   RecordedPayload payload_;
 };
 
-/// All communicators of a rank: one for each kind of group and each stream of its step program, so
-/// that calls on a communicator keep the order of one stream.
+/// All communicators of a rank: one for each kind of group (tensor, data, ...) and each stream, so
+/// that the calls on a communicator keep the order of one stream.
 class RankCommunicators {
  public:
   /// The ranks of a run and their shared store, as seen by one rank.

@@ -22,11 +22,12 @@ class EmulatedMessage {
  private:
   const step::Operator& op_;
   at::Tensor whole_;
-  at::Tensor other_;  ///< One rank's part of the buffer, or the buffer for received data.
+  /// One rank's equal part of the message's buffer, or the buffer for received data.
+  at::Tensor other_;
 };
 
-/// Returns a tensor of about `bytes` bytes with undefined values, which divides into `parts` equal
-/// parts.
+/// Allocates a tensor of about `bytes` bytes with undefined values, which divides into `parts`
+/// equal parts, for a message of an emulated run.
 at::Tensor emulated_buffer(double bytes, std::int64_t parts);
 
 }  // namespace stepwright::runtime

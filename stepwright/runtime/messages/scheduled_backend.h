@@ -11,9 +11,9 @@
 
 namespace stepwright::runtime {
 
-/// Returns {ranks per node, nodes} of a group whose collectives this project's own schedules carry
-/// out; {ranks, 1} if nodes have different numbers of the group's ranks; empty: the library carries
-/// them out, because `algorithm` is the library's or does not suit the group. Fails with
+/// Returns {ranks per node, nodes} of a group whose collectives run as this project's own schedules
+/// of sends; {ranks, 1} if nodes have different numbers of the group's ranks; empty: the library
+/// runs them, because `algorithm` is the library's or does not suit the group. Fails with
 /// `kUnsupported` for an algorithm that suits the group but has no schedule that can run.
 std::vector<std::int32_t> tier_sizes_of_scheduled_group(collective::CollectiveAlgorithm algorithm,
                                                         const std::vector<std::int64_t>& members,

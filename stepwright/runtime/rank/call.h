@@ -15,14 +15,14 @@ struct KernelCall : OperatorWithOperands {
   RankState& rank;
   const MicroBatch* batch = nullptr;  ///< Tokens of the micro-batch; null in an optimizer update.
 
-  /// Returns operand number `i` of the operator. If the operator works on some rows only
+  /// Returns the operand at index `i` of the operator. If the operator works on some rows only
   /// (`Operator::rows`), returns these rows. Throws if there is no such operand.
   [[nodiscard]] at::Tensor read_operand(std::size_t i) const {
     return rows_used_by_operator(reads.at(i)->value);
   }
-  /// True if the operator has an operand number `i`.
+  /// True if the operator has an operand at index `i`.
   [[nodiscard]] bool has_operand(std::size_t i) const { return i < reads.size(); }
-  /// Stores result number `i` of the operator. If the operator works on some rows only
+  /// Stores a result of the operator; `i`: its index. If the operator works on some rows only
   /// (`Operator::rows`), `value` replaces these rows of the result.
   void write_result(std::size_t i, at::Tensor value);
   /// Returns the rows of a tensor on which the operator works: those in `Operator::rows`, or all.

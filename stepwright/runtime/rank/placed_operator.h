@@ -41,8 +41,8 @@ struct OperatorWithOperands {
   const step::OperatorTemplate& piece;
   const step::TemplateSequenceItem& item;
   std::int32_t layer = -1;  ///< Layer of the model, from 0; -1: outside of the layers.
-  /// Number of the block whose parameters the operator uses: a layer's number, or a negative one
-  /// for the embedding and the head (`step::kEmbeddingBlockNumber`).
+  /// Identifier of the block whose parameters the operator uses: a layer's index, or a negative
+  /// number for the embedding and the head (`step::kEmbeddingBlockNumber`).
   std::int32_t unit = -1;
   std::int32_t chunk = 0;
   std::int32_t micro_batch = -1;  ///< Index of the micro-batch; -1 in an optimizer update.

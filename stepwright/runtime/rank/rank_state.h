@@ -32,7 +32,8 @@ struct AdafactorProgress {
   /// For each parameter, the mean squared gradients of all rows and columns of its matrices, flat
   /// and padded.
   ByParameter sums;
-  ByParameter own;      ///< Part of `sums` for which this rank holds the second moments.
+  /// Part of `sums` (mean squared gradients) for which this rank holds the second moments.
+  ByParameter own;
   ByParameter moments;  ///< For each parameter, the second moments of all rows and columns.
   /// For each parameter, the sum of squares of its update, used to limit the update's size.
   ByParameter squares;
@@ -59,11 +60,13 @@ struct MuonProgress {
   Made made = Made::kNothing;
   /// For each parameter, the Nesterov momentum of the elements that this rank holds.
   ByParameter momentum;
-  /// All matrices to orthogonalize.
+  /// All matrices that Muon orthogonalizes in this step, on any rank.
   std::vector<MuonMatrix> matrices;
-  /// Momentum of those matrices that this rank orthogonalizes, as received; else undefined.
+  /// For each matrix, its momentum as received from the other ranks; undefined if another rank
+  /// orthogonalizes the matrix.
   std::vector<at::Tensor> values;
-  /// Updates of the matrices that this rank orthogonalizes; else undefined.
+  /// For each matrix, its orthogonalized update; undefined if another rank orthogonalizes the
+  /// matrix.
   std::vector<at::Tensor> updates;
   /// For each parameter, the part of its update that this rank needs, returned by the ranks that
   /// computed it.

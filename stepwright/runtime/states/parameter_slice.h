@@ -57,8 +57,8 @@ struct ParameterSlice {
   [[nodiscard]] std::int64_t whole_parameter_index(std::int64_t local) const;
 };
 
-/// Returns this rank's parts of the parameters of a block, in the order of `local`. `unit`: number
-/// of the block (`TemplateSequenceItem::units`).
+/// Returns this rank's parts of the parameters of a block, in the order of `local`. `unit`:
+/// identifier of the block (`TemplateSequenceItem::units`).
 std::vector<ParameterSlice> parameter_slices(const step::StepBuildSettings& setting,
                                              const plan::RankCoordinates& place, std::int32_t unit,
                                              const std::vector<step::RankLocalParameter>& local);

@@ -28,8 +28,9 @@ at::ScalarType scalar_type(DType type);
 /// Second moments of the rows and columns of a parameter's matrices (Adafactor), sharded as other
 /// optimizer states.
 struct RowColumnMoments {
-  ParameterSlice
-      slice;  ///< The moments as a slice of a vector parameter (`adafactor_moment_slice`).
+  /// The second moments of all rows and columns, described as a slice of a vector parameter
+  /// (`adafactor_moment_slice`).
+  ParameterSlice slice;
   std::int64_t padded = 0;
   /// Index, among the padded moments, of the first one that this rank holds.
   std::int64_t first = 0;
@@ -48,18 +49,19 @@ struct StoredParameter {
   /// True if the parameter is not trained: it has no gradient and no optimizer states.
   bool frozen = false;
   std::int64_t padded = 0;
-  /// Offset, in elements, in the buffer of the block's gathered parameters; -1: the parameter is
-  /// not gathered.
+  /// Offset, in elements, of this parameter in the buffer into which the block's parameters are
+  /// gathered; -1: the parameter is not gathered.
   std::int64_t gather_offset = -1;
-  /// Offset, in elements, in the buffer of gradients that the block hands to a reduce message; -1:
-  /// the gradient is not in it.
+  /// Offset, in elements, of this gradient in the buffer that the block hands to a reduce message;
+  /// -1: the gradient is not in it.
   std::int64_t reduce_offset = -1;
-  /// Blocks of the value that this rank holds, in the storage type of parameters.
+  /// Blocks of the parameter's value that this rank holds, in the storage type of parameters.
   at::Tensor value;
-  /// Blocks of the gradient that this rank holds, in the type in which gradients are accumulated.
+  /// Blocks of the parameter's gradient that this rank holds, in the type in which gradients are
+  /// accumulated.
   at::Tensor gradient;
-  /// Blocks of the value that the optimizer updates, in its wider type; an alias of `value` if the
-  /// types are equal.
+  /// Master copy of the value's blocks, which the optimizer updates in its wider type; an alias of
+  /// `value` if the types are equal.
   at::Tensor master;
   at::Tensor first_moment;
   at::Tensor second_moment;
@@ -82,14 +84,15 @@ struct StoredParameter {
   [[nodiscard]] StoredParameter& value_owning_parameter() {
     return owner != nullptr ? *owner : *this;
   }
-  /// Returns the number of elements of one block of this parameter.
+  /// Returns the number of elements in one of the equal blocks into which this padded parameter is
+  /// divided for sharding.
   [[nodiscard]] std::int64_t block() const { return padded / layout->blocks(); }
-  /// Returns the first element that this rank holds of a state: its index in the padded local
-  /// slice.
+  /// Returns the index, in this rank's padded slice, of the first element that the rank holds of a
+  /// state sharded in the way `spread`.
   [[nodiscard]] std::int64_t first_held_element(plan::StateShardingScope spread) const {
     return layout->shard_blocks_on_this_rank(spread).first * block();
   }
-  /// Returns the number of elements that this rank holds of a state with this sharding.
+  /// Returns the number of elements that this rank holds of a state sharded in the way `spread`.
   [[nodiscard]] std::int64_t held_elements(plan::StateShardingScope spread) const {
     return layout->shard_blocks_on_this_rank(spread).count * block();
   }
@@ -104,7 +107,7 @@ struct StoredParameter {
 };
 
 /// Parameters of one block (a layer, the embedding or the head) on a rank, in the order in which
-/// its templates list them.
+/// its step program lists them.
 struct ModelBlockParameters {
   std::vector<StoredParameter> parameters;
   /// Router biases of the block, which are adjusted by expert loads instead of gradients. Their
@@ -137,18 +140,20 @@ class ParameterStore {
     std::int64_t rank = 0;
     at::Device device = at::kCPU;
   };
-  /// Allocates parameters, gradients and optimizer states of a stage, and sets initial values. All
-  /// templates of a block must list the same parameters. Fails with `kUnsupported` for a type that
-  /// PyTorch lacks, and if Muon's owners would have unequal parts of the matrices.
+  /// Allocates parameters, gradients and optimizer states of a pipeline stage, and sets initial
+  /// values. The forward and the backward of a block must list the same parameters. Fails with
+  /// `kUnsupported` for a type that PyTorch lacks, and if ranks that orthogonalize for Muon would
+  /// have unequal parts of the matrices.
   ParameterStore(const ParameterStoreRank& place, const step::StepProgram& program,
                  const step::PipelineStageProgram& stage, std::uint64_t seed);
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
 
-  /// Returns the parameters of the block with number `id` (`TemplateSequenceItem::units`); throws
-  /// if the stage has no such block.
+  /// Returns the parameters of the block with the identifier `id` (`TemplateSequenceItem::units`);
+  /// throws if the stage has no such block.
   [[nodiscard]] ModelBlockParameters& parameters_of_block(std::int32_t id) { return units_.at(id); }
-  /// Returns the numbers of this rank's blocks, in the order in which its stage first uses them.
+  /// Returns the identifiers of this rank's blocks (layers, embedding, head), in the order in which
+  /// its stage first uses them.
   [[nodiscard]] const std::vector<std::int32_t>& block_numbers_in_use_order() const {
     return order_;
   }
@@ -158,7 +163,8 @@ class ParameterStore {
   [[nodiscard]] std::vector<StoredParameter*> parameters_on_this_rank();
   /// Returns the router biases that expert loads adjust, block by block.
   [[nodiscard]] std::vector<StoredParameter*> buffers();
-  /// Returns the trained parameters, then the router biases that expert loads adjust.
+  /// Returns everything that a training step changes: the trained parameters, then the router
+  /// biases that expert loads adjust.
   [[nodiscard]] std::vector<StoredParameter*> kept();
   /// Returns how states of dense parameters (or of expert parameters) are sharded over
   /// data-parallel ranks.
@@ -188,11 +194,12 @@ class ParameterStore {
   plan::RankCoordinates coordinates_;
   StateShardingLayout dense_layout_;
   StateShardingLayout expert_layout_;
-  StateShardingLayout
-      whole_layout_;  ///< Layout of router biases, of which every rank has a full copy.
+  /// Sharding layout of router biases: every rank has a full copy.
+  StateShardingLayout whole_layout_;
   std::deque<StateShardingLayout> owned_layouts_;
-  /// Shape of a matrix (copies, rows, columns), its tensor-parallel split, and true for experts.
-  /// Matrices of the same shape are assigned in turn to the ranks that hold their optimizer states.
+  /// Key by which matrices are assigned to ranks: shape (copies, rows, columns), tensor-parallel
+  /// split, and true for experts. Matrices with equal keys are assigned in turn to the ranks that
+  /// hold their optimizer states.
   using Shape =
       std::tuple<std::int64_t, std::int64_t, std::int64_t, model::TensorParallelSplit, bool>;
   std::map<Shape, std::int64_t> dealt_;

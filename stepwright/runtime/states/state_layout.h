@@ -30,19 +30,20 @@ struct StateShardingLayout {
   /// states are sharded.
   std::optional<std::int64_t> owner = std::nullopt;
 
-  /// Returns the number of blocks of a tensor: the number of data-parallel ranks; 1 if no state is
-  /// sharded.
+  /// Returns the number of equal blocks into which a tensor is divided: the number of data-parallel
+  /// ranks; 1 if no state is sharded.
   [[nodiscard]] std::int64_t blocks() const;
-  /// Returns the index of this rank among the ranks over which a state with this sharding is
-  /// divided.
+  /// Returns the index of this rank among the ranks over which a state sharded in the way `spread`
+  /// is divided.
   [[nodiscard]] std::int64_t shard_index_of_rank(plan::StateShardingScope spread) const;
   /// Returns the number of elements of a tensor after padding to equal blocks.
   [[nodiscard]] std::int64_t padded_element_count(std::int64_t elements) const;
-  /// Returns the blocks that this rank holds of a state with this sharding.
+  /// Returns the blocks that this rank holds of a state sharded in the way `spread`.
   [[nodiscard]] ShardBlockRun shard_blocks_on_this_rank(plan::StateShardingScope spread) const;
-  /// Returns the number of ranks over which a state with this sharding is divided.
+  /// Returns the number of ranks over which a state sharded in the way `spread` is divided.
   [[nodiscard]] std::int64_t shard_count_of_spread(plan::StateShardingScope spread) const;
-  /// Returns the blocks of a state that rank number `index` of those that divide it holds.
+  /// Returns the blocks of a state that another rank holds. `index`: that rank's index among the
+  /// ranks over which the state is divided.
   [[nodiscard]] ShardBlockRun held_by(std::int64_t index, plan::StateShardingScope spread) const;
   /// True if this rank is the first of the ranks that hold the same blocks of a state.
   [[nodiscard]] bool is_first_rank_holding_shard(plan::StateShardingScope spread) const;
