@@ -6,16 +6,18 @@
 
 namespace stepwright::capture {
 
-/// Adds stand-ins for commands that write files (cp, rm, ...) to a capture's folder, if absent, so
-/// that these commands do nothing.
+/// Adds programs that do nothing in place of commands that write files (cp, rm, ...) to the
+/// temporary folder of `stepwright capture`, unless they exist.
 void add_file_writer_stand_ins(const std::filesystem::path& folder);
 
-/// The temporary folder of a capture: links named like launchers that lead to the recording
-/// program, the settings, and the events recorded so far. The destructor removes the folder.
+/// Temporary folder of `stepwright capture`: links named like launchers (torchrun, srun, ...) that
+/// lead to the program which records launches, the options, and the launches recorded so far. The
+/// destructor removes the folder.
 class ScriptCaptureFolder {
  public:
-  /// Makes the folder. `program`: absolute path of the launchers' stand-in, whose main() must first
-  /// call `run_launcher_stand_in`. Fails with `kRuntime` if the folder cannot be made.
+  /// Makes the temporary folder. `program`: absolute path of the program that the links lead to,
+  /// whose main() must first call `run_launcher_stand_in`. Fails with `kRuntime` if the folder
+  /// cannot be made.
   ScriptCaptureFolder(const std::filesystem::path& program, const ScriptCaptureSettings& settings);
   ~ScriptCaptureFolder();
   ScriptCaptureFolder(const ScriptCaptureFolder&) = delete;
@@ -25,7 +27,8 @@ class ScriptCaptureFolder {
   /// Returns the path of the link by which the keeper (the process that supervises the script) is
   /// started.
   [[nodiscard]] std::filesystem::path supervisor_program_path() const;
-  /// Returns the path of the file that each bash of the capture reads before it runs a script.
+  /// Returns the path of the file that each bash of a script under `stepwright capture` reads first
+  /// (BASH_ENV), so that launchers are recorded, not started.
   [[nodiscard]] std::filesystem::path bash_startup_file_path() const;
 
  private:

@@ -39,13 +39,14 @@ struct CapturedLaunchCommand {
   Words batch_options;  ///< Options of the batch job (such as #SBATCH lines), as written.
   /// Names of the variables and options left out of the record because they hold secrets.
   std::vector<std::string> left_out;
-  /// How many times the script reached this command or an equivalent one.
+  /// Number of times that the script reached this launch command or an equivalent one.
   std::int64_t count = 1;
   /// Number of different hosts on which the `count` merged launches would run.
   std::int64_t hosts = 1;
 };
 
-/// The result of a capture: the launch commands of a script, and how the script ended.
+/// The result of running a launch script to record its launches: the launch commands, and how the
+/// script ended.
 struct ScriptCaptureResult {
   /// Recorded launch commands, in the order in which the script reached them.
   std::vector<CapturedLaunchCommand> commands;
@@ -53,12 +54,13 @@ struct ScriptCaptureResult {
   std::vector<std::string> ran;
   /// Commands that were skipped although they are no launches, quoted for a shell.
   std::vector<std::string> not_run;
-  /// Notes for the user, for example that the number of devices is unknown.
+  /// Notes for the user about the recording, for example that the number of devices is unknown.
   std::vector<std::string> notes;
   /// Exit code of the script; 128 plus the signal's number if a signal ended it; 124 if it ran too
   /// long.
   int exit_code = 0;
-  /// Number of the signal that interrupted the capture; 0: none. Not written to the record.
+  /// Number of the signal that interrupted the recording of launches; 0: none. Not written to the
+  /// record file.
   int interrupted_by = 0;
 };
 

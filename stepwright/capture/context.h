@@ -11,7 +11,8 @@
 
 namespace stepwright::capture {
 
-/// Environment variable with the path of the folder of the capture that a process belongs to.
+/// Environment variable of every process of a script under `stepwright capture`: path of the
+/// temporary folder where its launches are recorded.
 inline constexpr const char* kCaptureFolderVariable = "STEPWRIGHT_CAPTURE";
 /// Environment variable with the nesting depth: how many scripts and carriers (srun, ssh, ...)
 /// started this program one inside the other.
@@ -22,24 +23,27 @@ inline constexpr const char* kReplacedProgramPathVariable = "STEPWRIGHT_CAPTURE_
 /// Environment variable that is set if commands that write files must do nothing: "remote" on
 /// another machine or in a container, else "local".
 inline constexpr const char* kCaptureDryRunVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
-/// The deepest allowed nesting of scripts that call each other; deeper nesting stops the capture.
+/// Deepest allowed nesting of scripts that call each other; deeper nesting stops `stepwright
+/// capture` with an error.
 inline constexpr int kMaxScriptNestingDepth = 50;
 
-/// The options of a capture that the programs standing in for launchers need.
+/// Options of `stepwright capture` for the programs that stand in for launchers (torchrun, srun,
+/// ...) and record launches.
 struct ScriptCaptureSettings {
   /// Number of nodes of the job; nullopt: what the script states.
   std::optional<std::int64_t> nodes;
   /// Number of devices of each node; nullopt: what the script states.
   std::optional<std::int64_t> devices_per_node;
   bool only_launchers = false;
-  /// Environment variables at the start of the capture.
+  /// Environment variables that `stepwright capture` had when it started the script; later changes
+  /// are recorded with each launch.
   std::map<std::string, std::string> environment;
 };
 
-/// Facts that a process inside a capture knows: the capture's folder and settings, the launchers in
-/// front of its command, and the batch job.
+/// Facts that a process of a script under `stepwright capture` knows: the folder where launches are
+/// recorded, the options, the launchers in front of its command, and the batch job.
 struct ScriptCaptureContext {
-  std::filesystem::path folder;  ///< Path of the temporary folder of the capture.
+  std::filesystem::path folder;  ///< Path of the temporary folder in which launches are recorded.
   ScriptCaptureSettings settings;
   /// Words of the launchers in front of the command (srun, docker, ...), the outermost first.
   Words launcher;
@@ -59,16 +63,17 @@ struct ScriptCaptureContext {
   [[nodiscard]] std::optional<std::int64_t> devices_per_node() const;
 };
 
-/// Writes the settings of a capture into its folder, where the programs standing in for launchers
-/// read them.
+/// Writes the options of `stepwright capture` into its temporary folder, where the programs
+/// standing in for launchers read them.
 void write_capture_settings(const ScriptCaptureSettings& settings,
                             const std::filesystem::path& folder);
 
-/// Reads from the environment which capture this process belongs to; nullopt: it is in none.
+/// Reads where and how launches of this process are recorded, from environment variables and the
+/// folder that they name; nullopt: the process is not part of a script under `stepwright capture`.
 std::optional<ScriptCaptureContext> read_capture_context();
 
-/// Writes what this process knows about its capture into environment variables, for programs that
-/// it starts.
+/// Sets the environment variables that tell programs started by this process where and how their
+/// launches are recorded.
 void export_capture_context(const ScriptCaptureContext& context);
 
 /// Returns the environment variables of this process; bytes that are not UTF-8 are replaced.

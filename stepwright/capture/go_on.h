@@ -23,8 +23,8 @@ int exec_wrapped_command(const ScriptCaptureContext& context, const Words& words
 /// if there is none, 126 if it cannot be run.
 int exec_real_program(const ScriptCaptureContext& context, const Words& words);
 
-/// Returns the path of the real program in PATH, skipping the capture's stand-ins; empty if there
-/// is none.
+/// Returns the path of a real program in PATH, skipping the programs that stand in for it while
+/// launches are recorded; empty if there is none.
 std::filesystem::path find_real_program(const ScriptCaptureContext& context, std::string_view name);
 
 /// Writes a line to standard error, with control characters escaped.

@@ -16,8 +16,9 @@ struct Job {
   std::filesystem::path script;  ///< Absolute path of the batch script; empty: none.
 };
 
-/// Completes a batch job: sets the nodes and devices that the user states (which override the
-/// script's options), its name, and a job number that is unique in the capture.
+/// Completes a batch job of a script under `stepwright capture`: sets the nodes and devices that
+/// the user states (which override the script's options), the job's name, and a job number that no
+/// other job of the script has.
 void fill_in_batch_job(const ScriptCaptureContext& context, Job& job);
 
 /// Turns this process into the batch step of a job: sets the environment variables that the

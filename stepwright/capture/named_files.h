@@ -13,8 +13,8 @@ namespace stepwright::capture {
 /// command).
 std::vector<CapturedFile> files_named_in_arguments(const Words& argv);
 
-/// Removes the recorded texts of files that have not changed since. `folder`: working directory of
-/// the command.
+/// Removes the recorded texts of files that have not changed since they were recorded, because they
+/// can be read again. `folder`: working directory of the command that names the files.
 void drop_unchanged_file_texts(std::vector<CapturedFile>& files,
                                const std::filesystem::path& folder);
 

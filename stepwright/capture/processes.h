@@ -11,8 +11,8 @@ namespace stepwright::capture {
 /// for).
 std::vector<pid_t> descendant_processes(pid_t root);
 
-/// Returns the processes that belong to a capture: their environment names this capture folder.
-/// This process is left out.
+/// Returns the processes of a script under `stepwright capture`: their environment names this
+/// temporary folder of `stepwright capture`. This process is left out.
 std::vector<pid_t> processes_of_capture(const std::filesystem::path& folder);
 
 /// Sends a signal (such as SIGTERM) to each process of a list.

@@ -11,10 +11,10 @@
 
 namespace stepwright::capture {
 
-/// True if a text begins like the record file of `stepwright capture`.
+/// True if a text begins like a file of recorded launches, which `stepwright capture` writes.
 bool is_capture_record(std::string_view text);
 
-/// Returns a captured record as a launch script and the text files that its commands name (taken
+/// Returns recorded launches as a launch script and the text files that its commands name (taken
 /// from the record, else from this machine). `command`: number of the only command to use, from 1;
 /// nullopt: all. Fails with `kInput` if there is no such command, or if all are used and run on
 /// different numbers of nodes or devices.

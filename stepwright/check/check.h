@@ -34,7 +34,8 @@ inline constexpr Named<JobStartVerdict> kJobStartVerdictNames[] = {
 /// The result of checking a job before it is queued: whether it starts and fits, and what would be
 /// better.
 struct JobCheckResult {
-  /// The plan read from the job's files; its `target` is empty if the file was a plan.
+  /// The plan that was read from the job's files, and what happened to each setting; its `target`
+  /// (name of the files' format) is empty if the file was a plan.
   framework_files::ImportedPlan imported;
   /// Predicted step time and memory of the job's plan; nullopt: the plan is not legal.
   std::optional<simulate::PlanPrediction> prediction;
@@ -44,7 +45,8 @@ struct JobCheckResult {
   std::optional<tune::UserPlanComparison> better;
   /// Changes that would let the job fit in memory; empty: it fits, or no change helps.
   std::vector<MemoryRemedyWithFlags> remedies;
-  /// For each change in `better`, the lines to set in the job's files to make it; empty: unknown.
+  /// Lines to set in the job's files, one list for each change in `better`, that make this change;
+  /// an empty list: unknown.
   std::vector<std::vector<std::string>> in_files;
 
   [[nodiscard]] JobStartVerdict starts() const;

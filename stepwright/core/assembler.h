@@ -61,8 +61,8 @@ class DocumentTreeAssembler {
   /// Begins a sequence or mapping. `container`: an empty tree of that kind, with its position in
   /// the file.
   void begin_container(DocumentTree container);
-  /// Ends the innermost sequence or mapping that was begun. `finished`: receives a copy of it for
-  /// later YAML aliases; null: no copy is made.
+  /// Ends the innermost sequence or mapping that was begun in the tree. `finished`: receives a copy
+  /// of the container for later YAML aliases; null: no copy is made.
   void end_document_container(DocumentTree* finished = nullptr);
   /// Adds a scalar or null at the parser's current place: as an element of a list, a key, or the
   /// value of a key.
@@ -99,7 +99,8 @@ class DocumentTreeAssembler {
   std::vector<RepeatedKey>* repeated_;
   std::vector<Open> open_;
   std::size_t values_ = 0;
-  std::size_t copied_ = 0;  ///< Bytes of memory that all copies made for YAML aliases take.
+  /// Memory, in bytes, of all copies of anchored values that were made for YAML aliases.
+  std::size_t copied_ = 0;
   DocumentTree root_;
 };
 

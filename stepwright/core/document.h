@@ -20,25 +20,28 @@ namespace stepwright {
 struct DocumentTree;
 struct DocumentContent;
 
-/// A value of a document that was read: a light handle, valid as long as the `YamlJsonDocument` (or
-/// the one that it was moved to) lives. Reading a value as a type that it does not have fails with
-/// `kInput`; the message names file, position, field path, the value and what is allowed.
+/// A value of a YAML or JSON document that was read: a light handle, valid as long as the
+/// `YamlJsonDocument` (or the one that it was moved to) lives. Reading a value as a type that it
+/// does not have fails with `kInput`; the message names file, position, field path, the value and
+/// what is allowed.
 class DocumentNode {
  public:
   /// True if the value is missing, `null` or `~`.
   [[nodiscard]] bool is_null() const;
-  /// True if this is a number, a truth value or text.
+  /// True if this value of a document is a number, a truth value or text.
   [[nodiscard]] bool is_scalar() const;
-  /// True if this is a scalar that reads as a number and is not in quotes.
+  /// True if this value of a document is a scalar that reads as a number and is not in quotes.
   [[nodiscard]] bool is_number() const;
-  /// True if this is a list.
+  /// True if this value of a document is a list.
   [[nodiscard]] bool is_sequence() const;
-  /// True if this is a mapping of keys to values.
+  /// True if this value of a document is a mapping of keys to values.
   [[nodiscard]] bool is_mapping() const;
 
-  /// Returns the value of a key; nullopt if the mapping lacks it. Fails if this is not a mapping.
+  /// Returns the value of a key of this mapping; nullopt if it lacks the key. Fails if this value
+  /// is not a mapping.
   [[nodiscard]] std::optional<DocumentNode> find(std::string_view key) const;
-  /// Returns the value of a key. Fails if this is not a mapping or lacks the key, naming it.
+  /// Returns the value of a key of this mapping. Fails, naming the key, if the mapping lacks it, or
+  /// if this value is not a mapping.
   [[nodiscard]] DocumentNode get(std::string_view key) const;
   /// Fails if the mapping has a key that is not in `keys`; the message suggests the nearest allowed
   /// key.
@@ -49,29 +52,33 @@ class DocumentNode {
   /// Returns keys and values of a mapping in file order. Fails if this is not a mapping.
   [[nodiscard]] std::vector<std::pair<std::string, DocumentNode>> mapping_members() const;
 
-  /// Returns the number of elements of a sequence or of members of a mapping. Fails for a scalar
-  /// and for null.
+  /// Returns the number of elements of this sequence or of members of this mapping. Fails for a
+  /// scalar and for null.
   [[nodiscard]] std::size_t size() const;
-  /// Returns an element of a sequence, counted from 0. Fails if this is not a sequence or is too
-  /// short.
+  /// Returns an element of this sequence of a document, counted from 0. Fails if this value is not
+  /// a sequence or is too short.
   [[nodiscard]] DocumentNode at(std::size_t index) const;
 
-  /// Returns any scalar as it was written, without quotes (so `version: 0.10` gives `0.10`).
+  /// Returns the text of this scalar of a document as it was written, without quotes (so `version:
+  /// 0.10` gives `0.10`).
   [[nodiscard]] std::string text() const;
-  /// Returns the texts of a list of scalars. Fails if this is not a list, or an element no scalar.
+  /// Returns the texts of a list of scalars in a document. Fails if this value is not a list, or an
+  /// element no scalar.
   [[nodiscard]] std::vector<std::string> as_text_list() const;
-  /// Returns a truth value: the words `true` or `false`, not in quotes. Fails for other values.
+  /// Returns this truth value of a document: the words `true` or `false`, not in quotes. Fails for
+  /// other values.
   [[nodiscard]] bool boolean() const;
-  /// Returns an integer from `low` to `high`, both allowed. It may be written `40e6`; text in
-  /// quotes is not a number.
+  /// Returns this value of a document as an integer; fails unless it is one from `low` to `high`,
+  /// both allowed. It may be written `40e6`; text in quotes is not a number.
   [[nodiscard]] std::int64_t integer(std::int64_t low = INT64_MIN,
                                      std::int64_t high = INT64_MAX) const;
-  /// Returns a finite number from `low` to `high`, both allowed.
+  /// Returns this value of a document as a finite number; fails unless it is one from `low` to
+  /// `high`, both allowed.
   [[nodiscard]] double number(double low, double high) const;
-  /// Reads a finite number.
+  /// Returns this value of a document as a finite number; fails if it is none.
   [[nodiscard]] double number() const;
-  /// Returns the enumerator that a word of the table stands for. Fails for other words, listing
-  /// those of the table and suggesting the nearest.
+  /// Returns the enumerator that this word of a document stands for in a table of words. Fails for
+  /// other words, listing those of the table and suggesting the nearest.
   template <class EnumNamedByWord, std::size_t kCount>
   [[nodiscard]] EnumNamedByWord choice(const Named<EnumNamedByWord> (&table)[kCount]) const {
     std::array<std::string_view, kCount> words;
@@ -82,15 +89,16 @@ class DocumentNode {
   /// Returns where this value is in its file: `job.yaml:3:7: batch.length`; without line and column
   /// if the value did not come from a file.
   [[nodiscard]] std::string file_position_text() const;
-  /// Returns the dotted path from the root: `batch.length`, `layers.0`; empty for the root.
+  /// Returns the dotted path of this value from the root of its document: `batch.length`,
+  /// `layers.0`; empty for the root.
   [[nodiscard]] std::string dotted_path() const;
-  /// Returns the name of the node's document, for messages.
+  /// Returns the name of this value's document, for messages.
   [[nodiscard]] const std::string& file() const;
   /// Returns the line of the file on which the value begins, from 1; 0 if it did not come from a
   /// file.
   [[nodiscard]] std::uint32_t source_line() const;
-  /// Returns a copy of the value and everything below it, without positions, to be written
-  /// elsewhere.
+  /// Returns a copy of this value of a document and everything below it, without file positions, to
+  /// be written elsewhere.
   [[nodiscard]] DocumentTree copy_tree() const;
   /// Returns a copy of the value and everything below it with file positions, so that it can be
   /// changed and then read with errors that still point into the file.

@@ -45,7 +45,8 @@ class InputFileReader {
   std::filesystem::path path_;
   FileDescriptor file_;
   std::size_t size_bytes_ = 0;
-  bool may_be_silent_ = false;  ///< True for pipes and devices, where a read waits for a writer.
+  /// True if the file is a pipe or device, where a read can wait for a writer.
+  bool may_be_silent_ = false;
   /// Time to wait for a process to open the pipe for writing; nullopt: do not wait.
   std::optional<std::chrono::milliseconds> wait_;
 };

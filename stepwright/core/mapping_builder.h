@@ -27,7 +27,7 @@ class TreeMappingBuilder {
 
  private:
   DocumentTree mapping_;
-  /// For each key, the index of its value in `mapping_.items`.
+  /// Index in `mapping_.items` of the value of each key, for fast look-up.
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 

@@ -23,14 +23,15 @@ namespace stepwright {
 class OutputFile {
  public:
   explicit OutputFile(std::filesystem::path path);
-  /// Removes the temporary file if `finish` was not called.
+  /// Removes the temporary file, so that the old file stays unchanged, if `finish` was not called.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
-  /// Renames the temporary file to its final name. Nothing can be written afterwards.
+  /// Ends the writing: renames the temporary file to the output's final name. Nothing can be
+  /// written afterwards.
   void finish();
 
  private:

@@ -27,9 +27,11 @@ struct DocumentTree {
   bool quoted = false;
   /// True if a list or mapping is written on one line, as `{a: 1}` or `[1, 2]`.
   bool flow = false;
-  /// Line on which the value begins in its file, from 1; 0 if it did not come from a file.
+  /// Line on which a value of a document begins in its file, from 1; 0 if it did not come from a
+  /// file.
   std::uint32_t line = 0;
-  /// Column in which the value begins: bytes from the start of the line, from 1.
+  /// Column in which a value of a document begins in its file: bytes from the start of the line,
+  /// from 1.
   std::uint32_t column = 0;
   /// Text of a scalar as it was written in the file, without quotes; empty for other kinds.
   std::string text;
@@ -37,28 +39,28 @@ struct DocumentTree {
   /// ...
   std::vector<DocumentTree> items;
 
-  /// Makes a null value.
+  /// Makes a null value of a YAML or JSON document.
   DocumentTree() = default;
   // The conversions are implicit so that `set("tensor", 4)` reads well.
 
-  /// Makes a text value. It is written in quotes if it would otherwise read as a number, a truth
-  /// value or null.
+  /// Makes a text value of a YAML or JSON document. It is written in quotes if it would otherwise
+  /// read as a number, a truth value or null.
   DocumentTree(std::string_view words);
   DocumentTree(const char* words) : DocumentTree(std::string_view(words)) {}
   DocumentTree(const std::string& words) : DocumentTree(std::string_view(words)) {}
-  /// Makes a number value, written with the fewest digits that read back exactly. Fails with
-  /// `kInput` if the number is not finite.
+  /// Makes a number value of a YAML or JSON document, written with the fewest digits that read back
+  /// exactly. Fails with `kInput` if the number is not finite.
   DocumentTree(double number);
-  /// Makes a truth value (true or false).
+  /// Makes a truth value (true or false) of a YAML or JSON document.
   template <std::same_as<bool> T>
   DocumentTree(T truth) : kind(TreeValueKind::kScalar), text(truth ? "true" : "false") {}
-  /// Makes a whole-number value.
+  /// Makes a whole-number value of a YAML or JSON document.
   template <std::integral T>
     requires(!std::same_as<T, bool> && !std::same_as<T, char>)
   DocumentTree(T number) : kind(TreeValueKind::kScalar), text(std::to_string(number)) {}
 
-  /// Makes a scalar or null from the word that a file has for it. `in_quotes`: true if the word was
-  /// in quotes, and is therefore text.
+  /// Makes a scalar or null of a YAML or JSON document from the word that a file has for it.
+  /// `in_quotes`: true if the word was in quotes, and is therefore text.
   static DocumentTree make_scalar(std::string spelling, bool in_quotes);
   /// Makes an empty mapping that is written over several lines, one member per line.
   static DocumentTree make_empty_mapping();

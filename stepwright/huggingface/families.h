@@ -11,31 +11,40 @@ namespace stepwright::huggingface {
 /// [output, input]; the parts of a fused parameter (queries, keys, values; gates, ups) are one
 /// below the other, and experts follow one another.
 enum class ParameterStorageLayout : std::uint8_t {
-  kWhole,       ///< One tensor [rows, columns], as in Stepwright.
-  kTransposed,  ///< One tensor [columns, rows] (Conv1D of GPT-2).
-  kFilters,     ///< One tensor [rows, 1, columns]: one convolution filter for each channel.
-  kRow,         ///< A vector, stored as a matrix with one row.
-  kParts,  ///< One tensor for each part (query, key, ...) of a fused parameter, or for several.
-  /// One tensor of convolution filters for each part (query, key, ...) of a fused parameter, or for
+  kWhole,       ///< Weight files have one tensor [rows, columns], as in Stepwright.
+  kTransposed,  ///< Weight files have one tensor [columns, rows], transposed (Conv1D of GPT-2).
+  /// Weight files have one tensor [rows, 1, columns]: one convolution filter for each channel.
+  kFilters,
+  kRow,  ///< Weight files store the vector as a matrix with one row.
+  /// Weight files have one tensor for each part (query, key, ...) of a fused parameter, or for
   /// several parts.
+  kParts,
+  /// Weight files have one tensor of convolution filters for each part (query, key, ...) of a fused
+  /// parameter, or for several parts.
   kPartFilters,
-  kByHead,  ///< One tensor: for each attention head the rows of all parts (query, key, value).
-  /// One tensor: for each group of heads that share keys, the rows of all parts (queries, key,
-  /// value).
+  /// Weight files have one tensor, with the rows of all parts (query, key, value) of each attention
+  /// head in turn.
+  kByHead,
+  /// Weight files have one tensor, with the rows of all parts (queries, key, value) of each group
+  /// of heads that share keys in turn.
   kByGroup,
-  kByFour,       ///< One tensor: for each quarter of the attention heads, the rows of all parts.
-  kHeads,        ///< A separate tensor for each attention head.
-  kHeadRows,     ///< One tensor with one row for each attention head.
-  kExperts,      ///< A separate tensor for each expert.
-  kExpertParts,  ///< A separate tensor for each part (gate, up) of each expert.
-  kStacked,      ///< One tensor [experts, rows, columns].
-  kStackedTransposed,  ///< One tensor [experts, columns, rows].
-  /// One tensor [experts, columns, rows] in which rows of the parts (gate, up) alternate; a bias is
-  /// [experts, rows].
+  /// Weight files have one tensor, with the rows of all parts (query, key, ...) of each quarter of
+  /// the attention heads in turn.
+  kByFour,
+  kHeads,        ///< Weight files have a separate tensor for each attention head.
+  kHeadRows,     ///< Weight files have one tensor with one row for each attention head.
+  kExperts,      ///< Weight files have a separate tensor for each expert of a layer.
+  kExpertParts,  ///< Weight files have a separate tensor for each part (gate, up) of each expert.
+  kStacked,      ///< Weight files have one tensor [experts, rows, columns] for a layer.
+  kStackedTransposed,  ///< Weight files have one tensor [experts, columns, rows] for a layer.
+  /// Weight files have one tensor [experts, columns, rows], in which rows of the parts (gate, up)
+  /// alternate; a bias is [experts, rows].
   kAlternating,
-  /// One tensor for each part (gate, up), with the rows of all experts one below the other.
+  /// Weight files have one tensor for each part (gate, up), with the rows of all experts one below
+  /// the other.
   kJoinedParts,
-  /// One tensor: the transposed matrices [columns, rows] of all experts one below the other.
+  /// Weight files have one tensor: the transposed matrices [columns, rows] of all experts one below
+  /// the other.
   kJoinedTransposed,
 };
 
@@ -46,8 +55,9 @@ struct HuggingFaceParameterNames {
   std::string own;
   ParameterStorageLayout storage = ParameterStorageLayout::kWhole;
   std::vector<std::string> theirs{};
-  /// For each tensor in the files, which parts of the fused parameter it holds, as digits in order.
-  /// Empty: each tensor holds one part, or a single tensor all parts.
+  /// For each tensor of the parameter in the weight files, which parts of the fused parameter
+  /// (query, key, ...) it holds, as digits in order. Empty: each tensor holds one part, or a single
+  /// tensor all parts.
   std::vector<std::string> parts{};
 };
 

@@ -9,13 +9,14 @@
 
 namespace stepwright::huggingface {
 
-/// `count` consecutive rows of a Stepwright parameter, from row `begin`, and their rows in a
-/// Hugging Face tensor. The rows of experts follow one another.
+/// `count` consecutive rows of a Stepwright parameter, from row `begin`, and their rows in the
+/// Hugging Face tensor that stores them. The rows of experts follow one another.
 struct ParameterRowRun {
   std::int64_t begin = 0;
   std::int64_t count = 0;
-  std::int64_t place = 0;  ///< Row of the Hugging Face tensor that holds the run's first row.
-  /// Distance, in rows of the Hugging Face tensor, between neighbouring rows of the run.
+  /// Row of the Hugging Face tensor that holds the first of these parameter rows.
+  std::int64_t place = 0;
+  /// Distance, in rows of the Hugging Face tensor, between neighbouring rows of the parameter.
   std::int64_t step = 1;
   bool operator==(const ParameterRowRun&) const = default;
 };
@@ -25,14 +26,16 @@ struct HuggingFaceTensor {
   std::string name;
   /// Name of the parameter in Stepwright's checkpoints: "layers.3.attention.qkv".
   std::string own;
-  /// The parameter's rows that this tensor holds; no run of rows crosses two blocks (experts).
+  /// Rows of the Stepwright parameter that this Hugging Face tensor holds; no run of rows crosses
+  /// two blocks (experts).
   std::vector<ParameterRowRun> rows;
   /// Number of columns, equal in the parameter and the tensor.
   std::int64_t columns = 1;
   /// Number of equal blocks (experts) into which the tensor's rows are divided.
   std::int64_t blocks = 1;
-  bool transposed = false;  ///< True if each block is stored as [columns, rows].
-  bool stacked = false;     ///< True if the blocks (experts) are the tensor's first dimension.
+  /// True if each block (expert) of the tensor is stored as [columns, rows].
+  bool transposed = false;
+  bool stacked = false;  ///< True if the blocks (experts) are the tensor's first dimension.
   /// True if the tensor is stored as [rows, 1, columns], as convolution filters are.
   bool filters = false;
   bool vector = false;  ///< True if the tensor is a vector: its single column is not a dimension.

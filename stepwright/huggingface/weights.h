@@ -59,9 +59,10 @@ class HuggingFaceWeights {
   struct PlacedParameterRows {
     std::int64_t row = 0;  ///< Index of the first row in the Stepwright parameter.
     std::int64_t count = 0;
-    /// Index in `tensors_` of the Hugging Face tensor that holds the run of rows.
+    /// Index in `tensors_` of the Hugging Face tensor that holds these rows of a parameter.
     std::size_t tensor = 0;
-    std::int64_t foreign_row = 0;  ///< Index of the first row in the Hugging Face tensor.
+    /// Index, in the Hugging Face tensor, of the first of these parameter rows.
+    std::int64_t foreign_row = 0;
     std::int64_t step = 1;  ///< Distance in tensor rows between neighbouring rows of the parameter.
   };
   struct Opened {

@@ -11,7 +11,8 @@ namespace stepwright::phases {
 /// reinforcement learning need it.
 struct ForwardPassPrediction {
   double seconds = 0;
-  /// Peak bytes of a device of each pipeline stage: parameters and the tensors of one micro-batch.
+  /// Peak memory, in bytes, of a device of each pipeline stage in a forward pass: parameters and
+  /// the tensors of one micro-batch.
   std::vector<double> peak_bytes;
 };
 

@@ -6,16 +6,16 @@
 
 namespace stepwright::phases {
 
-/// Returns the number of sequences of one policy update; if documents are packed into sequences,
-/// the number of documents.
+/// Returns the number of sequences on which one policy update of a reinforcement-learning job
+/// trains; if documents are packed into sequences, the number of documents.
 double sequences_per_policy_update(const plan::Job& job);
 
-/// Returns the seconds in which a single process sends the sequences of a step to the ranks; 0 if
-/// the job has no such process.
+/// Returns the seconds in which a single process sends the generated sequences of a step to the
+/// training ranks (as in verl); 0 if the job has no such process.
 double sequence_dispatch_s(const plan::Job& job);
 
-/// Returns the number of tokens that a step generates: all tokens of the updates' documents minus
-/// the prompts.
+/// Returns the number of tokens that a step of reinforcement learning generates: all tokens of the
+/// sequences on which it trains, minus their prompts.
 double generated_tokens_per_step(const plan::Job& job);
 
 /// True if the job states how fast sequences are generated (tokens/s or seconds), so that it need

@@ -7,7 +7,7 @@
 namespace stepwright::phases {
 
 /// Smallest share of a device's peak memory bandwidth and FLOP/s that an inference engine is
-/// assumed (not measured) to reach; `kMaxInferencePeakShare`: the largest.
+/// assumed (not measured) to reach; the next constant is the largest share.
 inline constexpr double kMinInferencePeakShare = 0.3;
 inline constexpr double kMaxInferencePeakShare = 0.7;
 /// The most sequences that an inference engine generates at once: vLLM's max_num_seqs as verl sets
@@ -17,13 +17,15 @@ inline constexpr std::int64_t kMaxConcurrentlyGeneratedSequences = 256;
 /// Estimated time in which inference engines generate a step's sequences, for jobs that state no
 /// measured speed.
 struct RolloutTimeEstimate {
-  double seconds = 0;  ///< Expected seconds: the geometric mean of `low_s` and `high_s`.
+  /// Expected seconds in which a step's sequences are generated: the geometric mean of `low_s` and
+  /// `high_s`.
+  double seconds = 0;
   double low_s =
       0;  ///< Seconds if engines reach the share `kMaxInferencePeakShare` of the device's peaks.
   double high_s =
       0;  ///< Seconds if engines reach the share `kMinInferencePeakShare` of the device's peaks.
   std::int64_t engines = 0;
-  std::int64_t at_once = 0;  ///< Number of sequences that one engine generates at once.
+  std::int64_t at_once = 0;  ///< Number of sequences that one inference engine generates at once.
 };
 
 /// Returns the bytes of the KV cache (or recurrent state) of one sequence after `tokens` tokens,

@@ -17,7 +17,7 @@ enum class StepPhaseKind : std::uint8_t {
   /// Forward pass of the policy before its updates, for the old log-probabilities.
   kOldLogProbabilities,
   kReference,  ///< Forward pass of the frozen reference policy.
-  kValues,     ///< Forward pass of the critic, for values.
+  kValues,     ///< Forward pass of the critic, which estimates the value of each token.
   kUpdate,     ///< All updates of the policy in the step (forward, backward, optimizer).
   kCriticUpdate,
   kWeightSync,
@@ -39,11 +39,11 @@ struct StepPhase {
   std::int64_t devices = 0;
   /// True if the phase runs on devices of its own, apart from those that train the policy.
   bool beside = false;
-  /// Peak bytes of a device in this phase; for generation without KV caches. 0: no more than in
-  /// other phases.
+  /// Peak bytes of a device in this phase of the step (for generation, KV caches are not counted);
+  /// 0: no more than in other phases.
   double peak_bytes = 0;
-  /// Range of `seconds`, from `low_s` to `high_s`, if the phase's time is only assumed; 0: it is
-  /// predicted or stated.
+  /// Lower end of the range of `seconds`, up to `high_s`, if the phase's time is only assumed; 0:
+  /// the time is predicted or stated.
   double low_s = 0;
   double high_s = 0;
 
@@ -58,11 +58,12 @@ struct PhasedStep {
   simulate::PlanPrediction update;
   std::vector<StepPhase> phases;
   PolicyWeightSync sync;  ///< Transfer of the updated weights to the devices that generate.
-  double generated = 0;   ///< Number of tokens that the step generates.
+  double generated = 0;   ///< Number of tokens that a step of reinforcement learning generates.
   /// Seconds of all phases except generation, weight transfer and switching.
   double training_s = 0;
   double step_s = 0;
-  /// Range that contains `step_s` with a probability of 80 %, from `low_s` to `high_s`.
+  /// Lower end, in seconds, of the interval up to `high_s` that contains the step's time `step_s`
+  /// with a probability of 80 %.
   double low_s = 0;
   double high_s = 0;
   double peak_bytes = 0;     ///< Peak bytes of a device that trains, over all phases.
@@ -87,8 +88,8 @@ struct PhasedStep {
   [[nodiscard]] double tokens_per_s_per_device() const {
     return trained_tokens_of_step() / step_s / static_cast<double>(devices);
   }
-  /// Returns by how many bytes the largest other phase on the training devices exceeds a policy
-  /// update; 0: none does.
+  /// Returns by how many bytes per device another phase on the training devices exceeds a policy
+  /// update's peak memory; 0: none does.
   [[nodiscard]] double peak_bytes_above_policy_update() const;
 };
 

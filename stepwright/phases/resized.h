@@ -6,9 +6,9 @@
 
 namespace stepwright::phases {
 
-/// Returns a cluster with `devices` devices, if needed with more nodes than the given one. Fails
-/// with `kInput` if they are neither whole nodes nor part of one node, or need a network that the
-/// cluster lacks.
+/// Returns a copy of a cluster with `devices` devices, and more nodes if that takes more. Fails
+/// with `kInput` if the devices are neither whole nodes nor part of one node, or need a network
+/// that the cluster lacks.
 cluster::Cluster cluster_with_device_count(const cluster::Cluster& cluster, std::int64_t devices);
 
 /// Returns a plan for another number of devices of the same cluster, by changing its data-parallel

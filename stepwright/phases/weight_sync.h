@@ -8,14 +8,15 @@ namespace stepwright::phases {
 /// Transfer of the updated policy weights to the devices that generate: a gather among the training
 /// devices, then a broadcast.
 struct PolicyWeightSync {
-  /// Bytes of one copy of what is transferred: all weights in their stored type, or only LoRA
-  /// adapters.
+  /// Bytes of one copy of the policy weights that are sent to the generating devices: all weights
+  /// in their stored type, or only LoRA adapters.
   double bytes = 0;
   double held_bytes = 0;  ///< Bytes of weights that one generating device holds.
   /// Seconds in which each training device gathers the weights that it sends on or uses for its own
   /// generation.
   double gather_s = 0;
-  /// Seconds to broadcast the weights to devices that only generate; 0: there are none.
+  /// Seconds to broadcast the updated policy weights to devices that only generate; 0: there are
+  /// none.
   double broadcast_s = 0;
 
   [[nodiscard]] double seconds() const { return gather_s + broadcast_s; }

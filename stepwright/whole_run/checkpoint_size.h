@@ -10,7 +10,8 @@ namespace stepwright::whole_run {
 /// once per tensor rank.
 struct CheckpointSize {
   double bytes = 0;
-  /// Bytes of the largest part that one rank writes, if ranks with equal states share the writing.
+  /// Largest share of a checkpoint, in bytes, that one rank writes, if ranks with equal states
+  /// share the writing.
   double largest_part_bytes = 0;
 };
 

@@ -9,15 +9,16 @@ struct RenewalProcess {
   double failures_per_s = 0;  ///< Failures per second of all machines together; 0: none.
   double restart_s = 0;
   double copy_s = 0;
-  /// Seconds to write a state to storage after the copy; the next copy waits for the end of the
-  /// write.
+  /// Seconds to write a saved state to storage, after work has stopped for its copy; the next copy
+  /// waits for the end of the write.
   double write_s = 0;
 };
 
 /// Time from one saved state to the next: without failures, and its mean and variance with
 /// failures.
 struct SaveCycleTime {
-  /// Seconds of the cycle if nothing fails: work, the copy, and the wait for the previous write.
+  /// Seconds from one saved state to the next if nothing fails: work, the copy, and the wait for
+  /// the previous write.
   double failure_free_s = 0;
   double mean_s = 0;
   double variance_s2 = 0;

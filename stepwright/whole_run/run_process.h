@@ -20,7 +20,8 @@ struct TrainingRunParameters {
   std::int64_t checkpoint_every = 1;
   double failures_per_s = 0;  ///< Failures per second of all devices in use together; 0: none.
   double restart_s = 0;
-  double copy_s = 0;   ///< Seconds to copy a checkpoint, during which training stops.
+  /// Seconds to copy a checkpoint from the devices' memory, during which training stops.
+  double copy_s = 0;
   double write_s = 0;  ///< Seconds to write a checkpoint to storage, during which training goes on.
   double repair_s = 0;
   std::int64_t spare_nodes = 0;

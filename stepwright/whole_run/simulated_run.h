@@ -12,7 +12,8 @@ enum class RepairTimeDistribution : std::uint8_t { kExponential, kFixed };
 /// Statistics of whole training runs that were simulated event by event.
 struct SimulatedRuns {
   std::int64_t runs = 0;
-  /// Mean times of the simulated runs; its `deviation_s` is the standard deviation between them.
+  /// Mean times of the simulated training runs; its `deviation_s` is the standard deviation between
+  /// the runs.
   TrainingRunTime mean;
   double low_s = 0;   ///< Wall-clock seconds that a tenth of the runs stay below.
   double high_s = 0;  ///< Wall-clock seconds that a tenth of the runs exceed.

@@ -13,9 +13,9 @@ struct TrainingNodePool {
   std::int64_t spares = 0;  ///< Number of spare nodes, which replace nodes under repair.
 };
 
-/// Returns the share of time during which a run waits for repairs, by Erlang's loss formula with
-/// spares + 1 servers and the mean number of failures in one repair time as load. Only the mean
-/// repair time matters (Sevastyanov, 1957).
+/// Returns the share of time during which a training run waits for repairs, by Erlang's loss
+/// formula with spares + 1 servers and the mean number of failures in one repair time as load. Only
+/// the mean repair time matters, not its distribution (Sevastyanov, 1957).
 double time_share_waiting_for_node_repairs(const TrainingNodePool& pool);
 
 /// Returns the number of spare nodes that makes a run cheapest: it minimises the run's time

@@ -31,17 +31,17 @@ struct TrainingRunPrediction {
   TrainingRunParameters process;
   TrainingRunTime time;
   CheckpointSize checkpoint;
-  /// Number of training steps between checkpoints that makes the run shortest.
+  /// Checkpoint interval that makes the training run shortest, in steps.
   std::int64_t best_every = 0;
   /// Number of spare nodes with which the run costs the fewest GPU-hours; nullopt: repairs take no
   /// time, so spares have no use.
   std::optional<std::int64_t> best_spare_nodes;
-  /// Interval of the wall-clock time in seconds, from `low_s` to `high_s`; it covers the
-  /// uncertainty of the step time, chance and assumptions.
+  /// Lower end, in seconds, of the interval up to `high_s` that contains the wall-clock time with a
+  /// probability of 80 %; it covers the uncertainty of the step time, chance and assumptions.
   double low_s = 0;
   double high_s = 0;
-  /// Interval of `useful_training_time_share`, from `useful_low` to `useful_high`; it covers chance
-  /// and assumptions.
+  /// Lower end of the interval up to `useful_high` that contains `useful_training_time_share` with
+  /// a probability of 80 %; it covers chance and assumptions.
   double useful_low = 0;
   double useful_high = 0;
   /// Sentences for the user about values that were assumed, each with its source.
@@ -76,8 +76,8 @@ TrainingRunPrediction predict_training_run(const simulate::PlanPrediction& predi
 
 /// Returns the JSON document that `stepwright run --json` prints (docs/formats.md, "Whole run").
 nlohmann::ordered_json whole_run_json(const TrainingRunPrediction& run);
-/// Returns the part of the JSON document of `run` about duration and cost, with `low`, `high` and
-/// `steps_alone`.
+/// Returns a summary of a whole training run as JSON: its duration, GPU-hours and cost, also at
+/// both ends of the 80 % interval (`low`, `high`) and for its training steps alone (`steps_alone`).
 nlohmann::ordered_json run_summary_json(const TrainingRunPrediction& run);
 /// Returns the JSON value of the key `simulated` in the answer of `run`: statistics of the
 /// simulated runs.
