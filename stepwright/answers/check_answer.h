@@ -30,7 +30,8 @@ struct JobCheckAnswer {
   /// Comparison of the plan with the logs of its run; nullopt: no logs were given, or the job does
   /// not start.
   std::optional<PredictionRunComparison> run;
-  std::string fault;  ///< Reason why the job should not be queued; empty: it should be queued.
+  /// Reason why the checked job should not be queued; empty: it should be queued.
+  std::string fault;
 };
 
 /// Reads a job's files, predicts its plan and searches for a better one, to decide whether the job

@@ -16,7 +16,8 @@ namespace stepwright::answers {
 /// files.
 struct FrameworkLaunch {
   std::string framework;  ///< Name of the framework, as job files spell it.
-  std::string target;     ///< Target of `export --to TARGET` that writes the framework's files.
+  /// Value of TARGET for which `stepwright export --to TARGET` writes the framework's files.
+  std::string target;
 
   /// Returns the `stepwright export` command line that writes the framework's files. `plan_file`:
   /// path of the plan; empty: plan.yaml.
@@ -37,7 +38,8 @@ struct LaunchablePlanAnswer {
   tune::TuneResult result;
   /// How to start the best plan; nullopt: no framework's files can.
   std::optional<FrameworkLaunch> launch;
-  /// For each framework, the reason why its files cannot start the plan; empty if `launch` is set.
+  /// For each framework, the reason why its files cannot start the best plan; empty if `launch` is
+  /// set.
   std::vector<std::string> refusals;
   /// A faster plan that no framework can start; nullopt: none, or the job names a framework.
   std::optional<UnlaunchablePlan> unbound;

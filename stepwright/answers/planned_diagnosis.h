@@ -13,7 +13,8 @@ namespace stepwright::answers {
 /// The prediction of a plan, and the measurements of its run to compare it with.
 struct PredictionAndMeasurements {
   simulate::PlanPrediction prediction;
-  /// Median step time in seconds over the measured steady steps; nullopt: no log has such steps.
+  /// Median step time in seconds over the logged steps without warm-up; nullopt: no log has such
+  /// steps.
   std::optional<double> measured_s;
   /// Changes of the plan that need less memory; empty: no device ran out of memory.
   std::vector<check::MemoryRemedyWithFlags> remedies;

@@ -20,7 +20,8 @@ inline constexpr std::int64_t kMaxSimulatedTrainingRuns = 100'000;
 /// checkpoints.
 struct TrainingRunRequest {
   std::string name;  ///< Name of the plan's or job's file, with which error messages begin.
-  /// Values that replace keys of `run:` in the job file, by key.
+  /// Settings from the command line that replace those in the `run` section of the job file, by
+  /// key.
   std::map<std::string, std::string, std::less<>> settings;
   MemoryHeadroom reserve;
   /// Number of whole runs to simulate event by event; nullopt: none.

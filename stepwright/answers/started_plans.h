@@ -43,8 +43,8 @@ class LaunchablePlans {
       const plan::Plan& plan, std::vector<tune::NearestFrameworkPlan> runs);
 
  private:
-  /// For each framework of `importable_and_exportable_frameworks()`, whether its files start one
-  /// plan; nullopt: not tried yet.
+  /// For one plan and each framework of `importable_and_exportable_frameworks()`: whether the
+  /// framework's exported files start the plan; nullopt: not tried yet.
   using Started = std::vector<std::optional<bool>>;
 
   Started& started(const plan::Plan& plan);

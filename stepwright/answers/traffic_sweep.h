@@ -30,7 +30,8 @@ struct TrafficSweep {
 /// predicts the step time. Fails with `kInput` for an unknown field or a bad value.
 TrafficSweep evaluate_traffic_sweep(const plan::PlannedJob& planned, const std::string& text);
 
-/// Returns the bytes that all ranks together send in a step, divided by the tokens of the step.
+/// Returns the bytes that all ranks together send in a step of the plan, divided by the tokens of
+/// the step.
 double sent_bytes_per_step_token(const TrafficSweepPoint& point);
 
 /// Returns the JSON value of the key `sweep` of `traffic --json`.

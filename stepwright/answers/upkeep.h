@@ -19,7 +19,8 @@ inline constexpr double kEqualStepTolerance = 0.01;
 struct PlanComplexity {
   /// Number of kinds of parallelism that the plan uses, not counting data parallelism.
   int kinds = 0;
-  int moves = 0;  ///< Number of settings that differ from the recommended recipe of the framework.
+  /// Number of the plan's settings that differ from the recommended recipe of the framework.
+  int moves = 0;
   bool recomputes = false;  ///< True if the plan recomputes activations in the backward.
   auto operator<=>(const PlanComplexity&) const = default;
 };

@@ -18,8 +18,8 @@ namespace stepwright::cli {
 /// it starts), shared by `capture`, `import --capture` and `check --capture`.
 class ScriptCaptureOptions {
  public:
-  /// Adds the capture options to a command. `captures`: flag without which these options are
-  /// refused; null: the command always captures.
+  /// Adds the options of capturing to a command. `captures`: flag of the command without which
+  /// these options are refused; null: the command always captures.
   void add_options_to_command(CLI::App& command, CLI::Option* captures = nullptr);
 
   /// Captures a launch script: announces it, asks for consent if a person can answer, and runs it

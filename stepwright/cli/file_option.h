@@ -12,7 +12,8 @@ namespace stepwright::cli {
 /// Kinds of outputs that a command-line option can name.
 enum class OptionOutputKind : std::uint8_t {
   kFile,  ///< A file. Before the work starts, `check_option_files` checks that it can be written.
-  kAnything,  ///< A file or folder. The command itself checks that it can be written.
+  /// A file or folder, of which the command itself checks that it can be written.
+  kAnything,
 };
 
 /// Kinds of inputs that a command-line option can name.
@@ -22,14 +23,14 @@ enum class OptionInputKind : std::uint8_t {
   kDocument,
 };
 
-/// Marks an option as one that names an output of the command, and returns the option; `reads`
-/// marks one that names an input.
+/// Marks an option as one that names an output file or folder of the command, and returns the
+/// option; `reads` marks one that names an input file.
 CLI::Option* mark_option_as_output(CLI::Option* option,
                                    OptionOutputKind output = OptionOutputKind::kFile);
 CLI::Option* reads(CLI::Option* option, OptionInputKind input = OptionInputKind::kFile);
 
-/// True if the option was marked by `mark_option_as_output`; `is_document_option`: by `reads` as
-/// `OptionInputKind::kDocument`.
+/// True if the option names an output (`mark_option_as_output`); `is_document_option`: if it names
+/// an input of the kind `OptionInputKind::kDocument`.
 bool is_output_option(CLI::Option& option);
 bool is_document_option(CLI::Option& option);
 

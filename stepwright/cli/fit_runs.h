@@ -15,8 +15,8 @@ struct FitRunsRequest {
   bool json = false;
 };
 
-/// Fits the training conditions to the user's own runs, prints the error on runs left out of the
-/// fit, and writes the conditions to a file.
+/// Fits the training conditions (constants of devices and frameworks) to the user's own runs,
+/// prints the error on runs left out of the fit, and writes the conditions to a file.
 void fit_conditions_to_runs(const FitRunsRequest& request, const Console& console);
 
 }  // namespace stepwright::cli

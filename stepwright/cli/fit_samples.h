@@ -17,7 +17,8 @@ using SampleFile = std::variant<CsvTable, logs::KinetoTrace>;
 /// Arguments of `stepwright fit`, which fits profiles to measurements.
 struct ProfileFitRequest {
   std::vector<std::string> files;
-  std::vector<SampleFile> samples;  ///< Content of each file in `files`, in the same order.
+  /// Content of each file of measurements in `files`, in the same order.
+  std::vector<SampleFile> samples;
   std::string output;
   /// Device that operator samples were measured on, for tables that do not name it.
   std::string device;

@@ -12,7 +12,8 @@ struct Console;
 struct MemorySnapshotFitRequest {
   std::vector<std::string> snapshots;
   std::string plan;  ///< Path of the plan that the ranks ran when the snapshots were taken.
-  /// File of conditions from which the fit starts; empty: the built-in ones.
+  /// File of conditions (fitted constants of devices and frameworks) with which the fit starts;
+  /// empty: the built-in ones.
   std::string conditions;
   std::string output;  ///< File to which the fitted conditions are written; empty: not written.
   bool json = false;

@@ -8,8 +8,8 @@
 
 namespace stepwright::cli {
 
-/// Returns the entries of `stepwright list models` as a JSON array; `profiles_json` and the others
-/// below return those of the other lists.
+/// Returns the models that `stepwright list models` lists, as a JSON array; `profiles_json` and the
+/// other functions return the entries of the other lists.
 nlohmann::ordered_json models_json();
 /// Returns a JSON array with one entry, for one model. `length`: sequence length in tokens for its
 /// FLOPs per token; 0: a usual length.

@@ -14,8 +14,8 @@ namespace stepwright::cli {
 /// the spelling given here. Its error lists the words and suggests the nearest one.
 CLI::Validator one_of_words_validator(std::vector<std::string> words);
 
-/// Returns a validator that accepts one of some words, for words that take time to find. `words` is
-/// called only if the option is given or its help is written.
+/// Returns a validator that accepts one of some words that take time to find: `words`, which
+/// returns them, is called only if the option is given or its help is written.
 CLI::Validator one_of_words_validator(std::function<std::vector<std::string>()> words);
 
 }  // namespace stepwright::cli

@@ -35,7 +35,7 @@ class CollectiveStudyOptions {
   bool every_rank_ = false;
 };
 
-/// Reads a number of bytes, written as `1e9`, `64MB` or `1GiB`. Fails with `kInput`.
+/// Reads a number of bytes from an option's text: `1e9`, `64MB` or `1GiB`. Fails with `kInput`.
 double read_byte_count(const std::string& word);
 
 }  // namespace stepwright::cli

@@ -10,8 +10,8 @@ namespace stepwright::cli {
 
 /// Returns the text of `stepwright run`: days, GPU-hours and cost of a whole training run with
 /// their ranges, the share of useful time, failures and checkpoints, how the time is spent, and the
-/// assumptions. `played`: results of runs simulated event by event, shown beside these; nullopt:
-/// none.
+/// assumptions. `played`: results of runs simulated event by event, shown beside the predicted
+/// ones; nullopt: none.
 std::string whole_run_text(const simulate::PlanPrediction& prediction,
                            const whole_run::TrainingRunPrediction& run,
                            const std::optional<whole_run::SimulatedRuns>& played);

@@ -12,7 +12,8 @@
 
 namespace stepwright::diagnose {
 
-/// Order, among all findings of a job, of those from log lines that `clues.yaml` recognises.
+/// How findings from log lines that `clues.yaml` recognises are ordered among all findings of a
+/// job.
 enum class FaultLinePriority : std::uint8_t {
   kRoot,     ///< A root cause, which no other line of a log explains.
   kNetwork,  ///< A fault that may be only a consequence of a rank that ended.

@@ -106,8 +106,8 @@ struct JobFailureEvidence {
   std::vector<ReportedCallMismatch> absences;
   /// First reported time-out of a call without a rank or a sequence number; nullopt: none.
   std::optional<UnidentifiedTimedOutCall> unplaced;
-  /// Last log line about work of the host (preparing data, checkpoint, evaluation) before the first
-  /// time-out; nullopt: none.
+  /// Last log line about other work on a rank's host (preparing data, checkpoint, evaluation)
+  /// before the first time-out; nullopt: none.
   std::optional<HostWorkLogLine> work_before;
   FaultLogLines clues;
   std::set<std::int64_t> seen;  ///< All ranks that are mentioned in any file.

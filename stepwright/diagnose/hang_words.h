@@ -14,7 +14,8 @@ namespace stepwright::diagnose {
 /// Returns ranks as the subject of a sentence: "Rank 3", "Ranks 0-2, 5".
 std::string ranks_as_subject_text(const std::vector<std::int64_t>& ranks);
 
-/// Returns `one` if the list has one rank, `many` if it has several; for the verb of a sentence.
+/// Returns the verb of a sentence about ranks: `one` if the list has one rank, `many` if it has
+/// several.
 std::string_view singular_or_plural_word(const std::vector<std::int64_t>& ranks,
                                          std::string_view one, std::string_view many);
 

@@ -40,14 +40,17 @@ inline constexpr Named<LoggedTrainingProgram> kTrainingProgramNames[] = {
 struct LogLineWords {
   LoggedTrainingProgram program{};
   std::string mark;  ///< Text that marks a log line with a loss.
-  /// Words before the step number; the second is tried if the first is absent.
+  /// Texts that precede the step number in such a log line; the second is tried if the first is
+  /// absent.
   std::array<std::string, 2> numbers;
   /// True if the step number is written as "1][200/735]": epoch, step within the epoch, steps per
   /// epoch.
   bool by_epoch = false;
-  std::string time;  ///< Words before the duration of a step.
+  /// Text that precedes the duration of a step in such a log line.
+  std::string time;
   double time_unit_s = 1;
-  std::string rate;  ///< Words before the tokens per second of one device.
+  /// Text that precedes the tokens per second of one device in such a log line.
+  std::string rate;
   std::array<std::string, 2> loss;
   std::string norm;
 };

@@ -24,8 +24,8 @@ struct NcclLogValue {
 struct NcclLogFacts {
   /// Number of NCCL channels for each kind of path: "NET/Socket", "P2P/IPC".
   std::map<std::string, std::int64_t> channels;
-  std::map<std::string, NcclLogValue>
-      first_channel;  ///< For each kind of network path, the first log line that mentions it.
+  /// For each kind of network path ("NET/Socket"), the first log line that mentions it.
+  std::map<std::string, NcclLogValue> first_channel;
   /// Value of each NCCL_* environment variable that NCCL prints.
   std::map<std::string, NcclLogValue> settings;
   /// Names of the InfiniBand adapters that NCCL found on each host.

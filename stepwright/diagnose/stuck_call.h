@@ -19,8 +19,9 @@ struct StuckCall {
   /// Ranks of the process group that did not make the call, sorted.
   std::vector<std::int64_t> missing;
   bool message = false;
-  bool differs = false;        ///< True if ranks made calls that differ in operation, size or type.
-  bool members_known = false;  ///< True if the files say which ranks belong to the group.
+  bool differs = false;  ///< True if ranks made calls that differ in operation, size or type.
+  /// True if the job's files say which ranks belong to the process group.
+  bool members_known = false;
 };
 
 /// Returns the calls in which a job is stuck: for each process group, the first call that did not

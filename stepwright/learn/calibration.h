@@ -11,10 +11,11 @@
 
 namespace stepwright::learn {
 
-/// A constant of the cost model (of one device or framework) before and after calibration.
+/// A fitted constant of the cost model, for one device or framework, before and after calibration
+/// on a user's own runs.
 struct CalibratedConstant {
-  /// Key of the constant in files of training conditions (docs/formats.md, "Conditions of
-  /// training").
+  /// Key of the constant in files of training conditions (fitted constants of training runs;
+  /// docs/formats.md, "Conditions of training").
   std::string_view key;
   std::string of;  ///< Name of the device or framework that the constant belongs to.
   double built_in = 0;
@@ -54,17 +55,20 @@ struct CostModelCalibration {
   std::vector<CalibratedConstant> constants;
   std::vector<CalibrationRunErrors> runs;  ///< Measured runs, in file order.
   std::vector<SkippedRunRow> skipped;
-  /// Statistics of the prediction errors over the runs that are not outliers: before calibration,
-  /// after it, and with each run predicted by a calibration on the others.
+  /// Statistics of the prediction errors over the runs that are not outliers: with the constants
+  /// before calibration (`built_in`), after it (`fitted`), and with each run predicted by a
+  /// calibration on the others (`held_out`).
   validate::ErrorStatistics built_in, fitted, held_out;
-  /// All training conditions, with the calibrated constants in place.
+  /// All training conditions (constants of devices and frameworks), with the calibrated values in
+  /// place.
   cost::TrainingConditions conditions;
 };
 
-/// Calibrates the constants of the runs' devices and frameworks on measured step times (Bayesian, a
-/// few linearised rounds). Leave-one-out prediction decides which constants may change (all, all by
-/// half, of frameworks, of devices, none), so that the result is never worse than `start`. Up to a
-/// quarter of the runs may be ignored as outliers. Fails with `kInput` if no run can be predicted.
+/// Calibrates the constants of the runs' devices and frameworks on measured step times (Bayesian;
+/// step times are linearised anew a few times). Leave-one-out prediction decides which constants
+/// may change (all, all by half, of frameworks, of devices, none), so that the result is never
+/// worse than `start`. Up to a quarter of the runs may be ignored as outliers. Fails with `kInput`
+/// if no run can be predicted.
 CostModelCalibration calibrate_cost_constants(const CsvTable& table,
                                               const cost::TrainingConditions& start, int threads);
 

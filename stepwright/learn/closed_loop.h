@@ -27,8 +27,8 @@ struct PlanWithExpectedTime {
   double gain = 0;
 };
 
-/// A learned constant of the cost model: its value before any run (`before`), and after all runs
-/// (`now`).
+/// A constant of the cost model that was learned from runs: its value before any run (`before`),
+/// and after all runs (`now`).
 struct LearnedConstant {
   LearnableConstant before, now;
 };

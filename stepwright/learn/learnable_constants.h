@@ -15,8 +15,8 @@ namespace stepwright::learn {
 /// A constant of the cost model that belongs to one device or one framework and can be learned from
 /// runs: its key, owner and value.
 struct LearnableConstant {
-  /// Key of the constant in files of training conditions (docs/formats.md, "Conditions of
-  /// training").
+  /// Key of the constant in files of training conditions (fitted constants of training runs;
+  /// docs/formats.md, "Conditions of training").
   std::string_view key;
   std::string of;  ///< Name of the device or framework that the constant belongs to.
   double value = 0;
@@ -32,20 +32,21 @@ class LearnableConstants {
 
   [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(places_.size()); }
   [[nodiscard]] const LogNormalConstantDistribution& prior() const { return prior_; }
-  /// Returns the training conditions before learning from any run.
+  /// Returns the training conditions (constants of devices and frameworks) as they were before
+  /// learning from any run.
   [[nodiscard]] const cost::TrainingConditions& conditions_before_learning() const {
     return start_;
   }
-  /// Returns constant number `index` with the value e^`logarithm`; `before` returns it with its
-  /// value before learning.
+  /// Returns the learnable constant at `index` with the value e^`logarithm`; `before` returns it
+  /// with its value before learning.
   [[nodiscard]] LearnableConstant constant_with_logarithm(Eigen::Index index,
                                                           double logarithm) const;
   [[nodiscard]] const LearnableConstant& before(Eigen::Index index) const;
   [[nodiscard]] bool of_device(Eigen::Index index) const;
-  /// True if the step time of a job can depend on constant number `index`.
+  /// True if the step time of a job can depend on the learnable constant at `index`.
   [[nodiscard]] bool depends_on_constant(Eigen::Index index, const plan::Job& job) const;
-  /// Returns the training conditions with the learnable constants set to e^`logarithms`. `source`:
-  /// origin to note in them.
+  /// Returns the training conditions (constants of devices and frameworks) with the learnable ones
+  /// set to e^`logarithms`. `source`: text that the conditions state as their origin.
   [[nodiscard]] cost::TrainingConditions at(const Eigen::VectorXd& logarithms,
                                             std::string source) const;
 

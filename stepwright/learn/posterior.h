@@ -4,22 +4,25 @@
 
 namespace stepwright::learn {
 
-/// A normal distribution of the logarithms of several constants, with lower and upper limits.
+/// Uncertain knowledge of several constants of the cost model: a normal distribution of their
+/// logarithms, with lower and upper limits.
 struct LogNormalConstantDistribution {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
   Eigen::VectorXd least, most;
-  /// Factor on the variance between plans; above 1 if runs differ more from predictions than
-  /// expected.
+  /// Factor on the variance of step times between plans; above 1 if runs differ more from
+  /// predictions than expected.
   double scale = 1;
 };
 
-/// Logarithms of step times as a linear function of the logarithms of constants: `seconds + slopes
-/// * (constants - around)`.
+/// Step times of plans near a point of the cost model's constants, so that updates are linear.
+/// Logarithms of step times = `seconds + slopes * (constants - around)`, where constants are
+/// logarithms, too.
 struct LinearizedStepTimes {
   Eigen::VectorXd around;
   Eigen::VectorXd seconds;  ///< Logarithms of step times in seconds at `around`, one for each plan.
-  /// Derivatives of log step times by log constants; rows: plans; columns: constants.
+  /// Derivatives of the logarithms of step times by the logarithms of constants; rows: plans;
+  /// columns: constants.
   Eigen::MatrixXd slopes;
 
   [[nodiscard]] Eigen::VectorXd at(const Eigen::VectorXd& constants) const {

@@ -54,7 +54,7 @@ MeasuredRunTable keep_runs_with_step_time(MeasuredRunTable runs);
 /// of the skipped rows.
 void require_usable_measured_run(const MeasuredRunTable& runs, std::string_view fault);
 
-/// Returns pointers to the jobs of plans.
+/// Returns pointers to the jobs of plans, in the order of the plans.
 std::vector<const plan::Job*> jobs_of_plans(const std::vector<plan::PlannedJob>& plans);
 
 }  // namespace stepwright::learn

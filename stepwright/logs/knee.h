@@ -30,8 +30,10 @@ struct LatencyDominatedCalls {
   LoggedOperation operation{};
   std::int64_t group_size = 0;
   double knee_bytes = 0;
-  std::int64_t count = 0;  ///< Number of calls whose payload is below the knee.
-  std::int64_t all = 0;    ///< Number of calls of the operation and group size, of any payload.
+  /// Number of the operation's calls in groups of this size whose payload is below the knee.
+  std::int64_t count = 0;
+  /// Number of the operation's calls in groups of this size, of any payload.
+  std::int64_t all = 0;
   /// Payload bytes, summed over the calls whose payload is below the knee.
   std::int64_t payload_bytes = 0;
   double seconds = 0;  ///< Sum of the durations of the timed calls below the knee, in seconds.

@@ -19,11 +19,12 @@ enum class LogFormat : std::uint8_t {
   kExecutionTrace,  ///< Execution trace of the host by PyTorch (`ExecutionTraceObserver`).
   kChakra,          ///< Trace of Chakra, in protobuf.
   kDeepSpeed,       ///< Text of DeepSpeed's communication logger.
-  kDeepSpeedRaw,    ///< Raw data or summary of DeepSpeed's logger, JSON.
-  kNcclProfiler,    ///< Trace of NCCL's example profiler plugin.
-  kNcclInspector,   ///< Output of NCCL's inspector.
-  kNcclTests,       ///< Text that nccl-tests prints.
-  kLedger,          ///< List of sent messages that `stepwright train --ledger` writes.
+  /// Raw data or summary that DeepSpeed's communication logger returns, saved as JSON.
+  kDeepSpeedRaw,
+  kNcclProfiler,   ///< Trace of NCCL's example profiler plugin.
+  kNcclInspector,  ///< Output of NCCL's inspector.
+  kNcclTests,      ///< Text that nccl-tests prints.
+  kLedger,         ///< List of sent messages that `stepwright train --ledger` writes.
 };
 inline constexpr Named<LogFormat> kLogFormatNames[] = {
     {LogFormat::kNcclText, "nccl-debug"},
@@ -81,7 +82,8 @@ struct LogFileReadResult {
   /// True if the program that wrote the log reports some reduce-scatters as all-reduces of equal
   /// payload.
   bool scatters_as_reductions = false;
-  bool lacks_messages = false;  ///< True if this format never logs sends and receives.
+  /// True if logs of this format never contain sends and receives.
+  bool lacks_messages = false;
 
   /// Counts a line that could not be read, and keeps the first few with their reasons.
   void count_unexplained_line(std::int64_t line, std::string reason) {

@@ -26,7 +26,8 @@ struct PlannedAndLoggedCalls {
   bool beside = false;  ///< True if the plan lets these calls run at the same time as computation.
   /// Predicted seconds of one call that runs alone (`add_predicted_call_times`).
   double predicted_s = 0;
-  std::int64_t timed = 0;  ///< Number of logged calls whose duration is known.
+  /// Number of the row's logged calls whose duration is known.
+  std::int64_t timed = 0;
   /// Sum of the durations of the timed calls in seconds, including the wait for other ranks.
   double seconds = 0;
   /// Sum of the transfer seconds of the timed calls. The transfer time of a call is its shortest
@@ -38,9 +39,10 @@ struct PlannedAndLoggedCalls {
 
 /// The result of comparing a log with a plan.
 struct LogPlanComparison {
-  std::int64_t ranks = 0;           ///< Number of ranks that were compared.
-  std::int64_t steps = 0;           ///< Number of compared steps of the rank that has most.
-  std::int64_t outside = 0;         ///< Number of calls before, between and after whole steps.
+  std::int64_t ranks = 0;  ///< Number of ranks that were compared.
+  std::int64_t steps = 0;  ///< Number of compared steps of the rank that has most.
+  /// Number of logged calls before, between and after the whole steps.
+  std::int64_t outside = 0;
   std::int64_t matched = 0;         ///< Number of logged calls that the plan predicts.
   std::int64_t predicted_only = 0;  ///< Number of predicted calls that the log lacks.
   std::int64_t logged_only = 0;     ///< Number of logged calls that the plan does not predict.

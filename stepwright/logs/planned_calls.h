@@ -11,7 +11,7 @@
 
 namespace stepwright::logs {
 
-/// One planned or executed call of a process group: operation, kind of parallelism, phase of the
+/// One call of a process group, planned or executed: operation, kind of parallelism, phase of the
 /// step, name and payload.
 struct ProcessGroupCall {
   step::OperatorKind operation{};

@@ -10,9 +10,10 @@
 
 namespace stepwright::logs {
 
-/// Sets the predicted seconds of one call in each row of a comparison. `times`:
-/// [template][operator], seconds summed over an operator's repeats. If calls of one operation,
-/// group and payload have different times, their mean is used.
+/// Sets the predicted seconds of one call in each row of a comparison of planned and logged calls.
+/// `times`: [template][operator], seconds summed over an operator's repeats; a template is the
+/// operators of one block's forward or backward. If calls of one operation, group and payload have
+/// different times, their mean is used.
 void add_predicted_call_times(LogPlanComparison& comparison, const step::StepProgram& program,
                               const plan::RankGrid& grid,
                               std::span<const std::vector<double>> times);

@@ -56,20 +56,23 @@ struct LoggedCall {
   /// shard is logged, and the group size is unknown).
   std::int64_t logged_bytes = kUnknown;
   std::int64_t peer = kUnknown;  ///< Global rank at the other end of a send or receive.
-  std::int64_t count = 1;        ///< Number of equal calls for which this record stands.
+  /// Number of equal logged calls for which this record stands.
+  std::int64_t count = 1;
   /// Time at which the host enqueued the call, in seconds on the clock of its file.
   double enqueued_s = kNoTime;
   double start_s = kNoTime;  ///< Time at which the call began, in seconds on the clock of its file.
   double duration_s = kNoTime;  ///< Seconds of one call, including the wait for other ranks.
   /// Seconds of the call during which the rank computed nothing (exposed time).
   double exposed_s = kNoTime;
-  std::int32_t communicator = -1;  ///< Index into `CommunicationLog::communicators`; -1: not known.
-  std::int32_t source = 0;         ///< Log file: an index into `CommunicationLog::sources`.
+  /// Process group of the call: an index into `CommunicationLog::communicators`; -1: not known.
+  std::int32_t communicator = -1;
+  std::int32_t source = 0;  ///< Log file: an index into `CommunicationLog::sources`.
   /// Index of the job's start to which the call belongs, from 0, if the log contains several starts
   /// of the job.
   std::int32_t run = 0;
   LoggedOperation operation{};
-  std::uint8_t element_bytes = 0;  ///< Bytes of one element; 0: not known.
+  /// Bytes of one element of the call's tensors; 0: not known.
+  std::uint8_t element_bytes = 0;
 };
 
 }  // namespace stepwright::logs

@@ -111,7 +111,8 @@ class LoggedCallList {
     }
   };
 
-  /// Values of the fields that equal calls have in common; identifies a kind of calls.
+  /// Values of the fields in which calls of one kind are equal (all but lines and times): the key
+  /// of the kind.
   using Said = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                           std::int32_t, std::int32_t, std::int32_t, LoggedOperation, std::uint8_t>;
   std::uint32_t kind_of(const LoggedCall& record);
@@ -119,9 +120,11 @@ class LoggedCallList {
 
   std::vector<std::uint32_t> kinds_;
   std::vector<std::int64_t> lines_;
-  std::vector<Times> times_;  ///< Times of each record; empty: no record has times.
+  /// Times of each call in the list; empty: no call has times.
+  std::vector<Times> times_;
   std::vector<LoggedCall> known_;
-  /// For each set of common field values, the index of its kind; empty after kinds were changed.
+  /// Index of each kind of calls, by the values of their common fields; empty after kinds were
+  /// changed.
   std::map<Said, std::uint32_t> numbers_;
 };
 

@@ -22,14 +22,14 @@ struct RouterDecidedTraffic {
   std::int64_t unsaid_bytes = 0;
   /// Number of steps of the rank that has most; steps are marked in the log or found by repetition.
   std::int64_t steps = 0;
-  /// Difference between the traffic matrices of consecutive whole steps, summed over all steps,
-  /// from 0 (equal) to 1.
+  /// How much the traffic between ranks changes from one whole step to the next: the difference
+  /// between the traffic matrices, summed over all steps, from 0 (equal) to 1.
   double moved = 0;
-  /// Difference between the traffic matrices of the n-th all-to-all in consecutive steps, summed
-  /// over all of them, from 0 (equal) to 1.
+  /// How much the traffic of the n-th all-to-all of a step changes from one step to the next: the
+  /// difference between the traffic matrices, summed over all of them, from 0 (equal) to 1.
   double moved_of_exchange = 0;
-  /// Difference of the traffic from one in which each rank sends equal amounts to all, from 0
-  /// (equal) to 1.
+  /// How unevenly ranks send: difference of the traffic matrix from one in which each rank sends
+  /// equal amounts to all, from 0 (equal) to 1.
   double uneven = 0;
   /// Routed bytes of an average step, by sending and receiving rank; only for groups whose ranks
   /// are known.

@@ -11,10 +11,10 @@ namespace stepwright::report {
 /// Callback that finds the best plan for a changed job; nullopt: no plan is legal and fits.
 using SearchAgain = std::function<std::optional<simulate::PlanPrediction>(const plan::Job&)>;
 
-/// Returns the step time after changing one thing at a time: network, global batch, sequence length
-/// or micro-batch (plan unchanged), or one node fewer (plan found by `search`; left out if that is
-/// empty). JSON: {`now`, `changes` [{`what`, `set`, `searched` (the new plan), figures or
-/// `refused`}]}.
+/// Returns how the step time reacts to changes of one thing at a time, as JSON {`now`, `changes`
+/// [{`what`, `set`, `searched` (the new plan), figures or `refused`}]}: network, global batch,
+/// sequence length or micro-batch (plan unchanged), or one node fewer (plan found by `search`; left
+/// out if that is empty).
 nlohmann::ordered_json step_time_sensitivity_json(const simulate::PlanPrediction& prediction,
                                                   const SearchAgain& search = {});
 

@@ -6,12 +6,12 @@
 
 namespace stepwright::report {
 
-/// Returns the recorded timeline of a step for drawing, one row for each stream and kind of link of
-/// each stage (only of the critical stage if there are more than 20,000 bars). JSON:
-/// {`step_time_s`, `unit_s` (of a tick), `critical_stage`, `kinds`, `rows` [{`stage`, `lane`,
-/// `bars`}]}. A bar stands for one forward or backward of a micro-batch: ticks since the previous
-/// bar, duration in ticks, index into `kinds`, micro-batch (-1: none), and thousandths of the
-/// duration that are busy.
+/// Returns a step's timeline, reduced for drawing, as JSON {`step_time_s`, `unit_s` (of a tick),
+/// `critical_stage`, `kinds`, `rows` [{`stage`, `lane`, `bars`}]}: one row for each stream and kind
+/// of link of each stage (only of the critical stage if there are more than 20,000 bars). A bar
+/// stands for one forward or backward of a micro-batch: ticks since the previous bar, duration in
+/// ticks, index into `kinds`, micro-batch (-1: none), and thousandths of the duration that are
+/// busy.
 nlohmann::ordered_json timeline_overview_json(const simulate::PlanPrediction& prediction);
 
 /// Returns the timeline of a step for drawing, with every operator of one forward and the following

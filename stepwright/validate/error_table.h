@@ -33,7 +33,7 @@ class ErrorGroup {
  private:
   std::vector<double> errors_;
   std::size_t rows_ = 0;
-  /// Index of the row to which the last error belongs; rows are added in order.
+  /// Index of the table row to which the last added error belongs; rows are added in order.
   std::size_t last_ = 0;
 };
 

@@ -46,7 +46,8 @@ std::span<const std::string_view> prediction_error_group_keys(MeasurementTableKi
 /// Number of rows that were skipped for one reason, and the first of them.
 struct SkippedRows {
   std::size_t count = 0;
-  std::string first;  ///< Line number of the first skipped row, and the details of its reason.
+  /// Line number of the first row that was skipped for this reason, and the details of its reason.
+  std::string first;
 };
 
 /// Numbers of rows for which predictions are right about whether the run fitted in memory.
@@ -74,10 +75,10 @@ struct Validation {
   /// Statistics of the prediction errors of all rows; `used` counts rows, also in `groups`.
   ErrorStatistics errors;
   /// Statistics of the prediction errors for each key in `prediction_error_group_keys` ("device"),
-  /// by value
-  /// ("H100").
+  /// by the rows' value of that key ("H100").
   std::vector<std::map<std::string, ErrorStatistics>> groups;
-  std::vector<TableRowPrediction> results;  ///< Results in the order of the table's file.
+  /// Predictions compared with measurements, in the order of the rows in the table's file.
+  std::vector<TableRowPrediction> results;
   std::optional<MemoryFitLabelCounts> labels;
   /// How well predictions choose the fastest plan of a job; nullopt: the table has no training
   /// runs.
@@ -92,8 +93,8 @@ struct ValidationOptions {
   std::string profile;
   /// Quality tiers of the rows to use ("A", "AB"), from the column `tier`; empty: all rows.
   std::string tier;
-  /// Path of a file of training conditions (constants of devices and frameworks); empty: the
-  /// built-in ones.
+  /// Path of a file of training conditions (fitted constants of devices and frameworks) with which
+  /// rows are predicted; empty: the built-in ones.
   std::string conditions;
   int threads = 1;
 };

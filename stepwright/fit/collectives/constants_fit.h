@@ -17,8 +17,8 @@ struct TimedCollectiveRoutes {
 
 /// Limits on how far a fit may move the constants of a collective from their start values.
 struct CollectiveConstantLimits {
-  /// Factor on the documented spread of the constants that describe the inside of a node; below 1
-  /// if the start values come from samples of the same devices.
+  /// Factor on how far the constants of the inside of a node may move, relative to their documented
+  /// spread; below 1 if the start values come from samples of the same devices.
   double inside = 1;
 };
 

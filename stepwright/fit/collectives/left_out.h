@@ -26,17 +26,19 @@ struct MachineStudy {
   const SampledMachine* machine = nullptr;
   std::string library;
   std::size_t rows = 0;
-  /// Errors when each fifth of the rows is left out of the fit in turn; a hash of a row's id
-  /// selects its fifth.
+  /// Prediction errors on the rows that a fit did not use, when each fifth of the rows is left out
+  /// in turn; a hash of a row's id selects its fifth.
   CrossValidationErrors rows_left_out;
-  /// Errors when each layout (nodes x ranks per node) is left out of the fit in turn; empty if
+  /// Prediction errors on each layout (nodes x ranks per node) when a fit leaves it out; empty if
   /// there are fewer than three layouts.
   std::vector<LeftOutLayoutErrors> layouts;
-  /// Errors over all layouts together, each left out of the fit in turn.
+  /// Prediction errors over all layouts (nodes x ranks per node) together, each left out of a fit
+  /// in turn.
   CrossValidationErrors layouts_left_out;
 };
 
-/// Returns the fifth of the samples (0 to 4) with which a sample is left out in cross-validation.
+/// Returns the fold (0 to 4) of a sample in cross-validation: each fifth of the samples is left out
+/// of a fit in turn.
 int cross_validation_fold_of_sample(const CollectiveSample& sample);
 
 /// Fits constants without each fifth of the rows, and without each layout, in turn, and returns the

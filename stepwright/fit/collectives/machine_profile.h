@@ -12,8 +12,8 @@ namespace stepwright::fit {
 struct FittedCollectiveLibrary {
   MachineCollectiveFit fit;
   MachineStudy study;
-  /// Why the fit is not used (it predicts rows left out worse than the default constants do);
-  /// empty: it is used.
+  /// Why the fitted constants are not used (on rows left out of the fit they predict worse than the
+  /// default constants do); empty: they are used.
   std::string refused;
 };
 

@@ -31,17 +31,17 @@ struct FitCandidateErrors {
 /// rows that it dropped.
 struct FittedOperator {
   cost::OperatorClassFit entry;
-  /// Names in the tables of the operators that belong to the class.
+  /// Names by which the tables of samples call the operators of this class.
   std::vector<std::string> series;
   FitCandidateErrors errors;
-  /// Errors of the chosen kind of fit, by operator name.
+  /// Errors of the chosen kind of fit, for each operator name in the tables.
   std::map<std::string, OperatorFitErrors> by_series;
   /// Number of rows that the fit did not use, by reason.
   std::map<std::string, std::size_t> dropped;
   std::size_t rows = 0;
   std::string refused;  ///< Why the fit must not be used; empty: it may be used.
-  /// Name of the formula from which the entry was derived because nothing was measured; empty: it
-  /// was measured.
+  /// Name of the formula from which the fit was derived because no sample measured the class;
+  /// empty: samples did.
   std::string derived;
 };
 

@@ -13,14 +13,16 @@ namespace stepwright::fit {
 
 inline constexpr std::size_t kFewestFitRows = 24;
 
-/// One row of the fit of operator times: a sample in one pass, with everything that the fit uses of
-/// it.
+/// One timed forward or backward of an operator, with everything that the fit of operator times
+/// uses of it.
 struct OperatorFitRow {
   const std::string* file = nullptr;
   const OperatorSample* sample = nullptr;
   double seconds = 0;
-  double floor_s = 0;     ///< Least possible seconds, at the peak rates of the device.
-  double unfitted_s = 0;  ///< Seconds that the documented default constants predict.
+  /// Least possible seconds of the forward or backward, at the peak rates of the device.
+  double floor_s = 0;
+  /// Seconds of the forward or backward that the documented default constants predict.
+  double unfitted_s = 0;
   cost::OperatorPassWork work;
   cost::Features inputs;
   bool kept = true;
@@ -43,16 +45,17 @@ HeldOutPredictions predict_rows_by_cross_validation(std::span<const OperatorFitR
                                                     const FitSetting& setting);
 
 std::vector<OperatorLawFitRow> law_rows(std::span<const OperatorFitRow> rows);
-/// Converts rows for a fit of boosted trees. The target is the logarithm of the seconds; for
-/// `FitModelKind::kLawTimesTrees`, of the seconds over those that the law (formula) predicts.
+/// Converts timed operators for a fit of boosted trees. The value to predict is the logarithm of
+/// the seconds; for `FitModelKind::kLawTimesTrees`, of the seconds over those that the fitted
+/// formula predicts.
 std::vector<BoostedTreeFitRow> boosted_tree_rows(std::span<const OperatorFitRow> rows,
                                                  const cost::OperatorClassFit& entry,
                                                  const FitSetting& setting);
-/// Fits the boosted trees of an operator entry, and sets the least and the most that the trees add
-/// on the fitted rows.
+/// Fits the boosted trees of an operator class's entry, and sets the limits of their output: the
+/// least and the greatest on the fitted rows.
 void fit_operator_boosted_trees(cost::OperatorClassFit& entry, std::span<const OperatorFitRow> rows,
                                 const FitSetting& setting);
-/// Returns the seconds that a law (formula with fitted constants) predicts for a row.
+/// Returns the seconds that a law (formula with fitted constants) predicts for one timed operator.
 double seconds_by_fitted_law(const cost::OperatorTimeLawConstants& law, const OperatorFitRow& row,
                              const FitSetting& setting);
 

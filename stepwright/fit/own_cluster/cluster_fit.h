@@ -29,7 +29,8 @@ struct OwnClusterFit {
   std::map<std::pair<collective::CollectiveAlgorithm, collective::CollectiveOperation>,
            FittedLaw<cost::SampledLaw<cost::ScheduledCollectiveLaw>>>
       schedules;
-  /// Formulas for the host's overhead for messages; an entry with 0 rows is assumed, not fitted.
+  /// Formulas for the time that the host spends on messages besides their transfer; an entry with 0
+  /// rows is assumed, not fitted.
   std::vector<FittedLaw<cost::MessageHostOverheadLaw>> host_overhead;
   std::vector<FittedLaw<cost::ComputationTimeLaw>> computations;
   cost::MeasuredOverlapSlowdown overlap;

@@ -27,7 +27,8 @@ TensorWidths tensor_widths_of_program(const step::StepProgram& program,
 /// The kind of computation that a PyTorch operator does, recognised by its name and sizes.
 struct HostOperatorKind {
   step::OperatorKind kind{};
-  /// True if the operator's name alone determines the kind, whatever operator encloses it.
+  /// True if the operator's name alone determines the kind of computation, whatever operator
+  /// encloses it.
   bool certain = false;
 };
 

@@ -19,9 +19,10 @@ struct HostMessageWork {
   double dispatch_s = 0;
 };
 
-/// Returns formulas for host overhead, by kind of parallelism and operation, that add up to `host`
-/// over the messages of a plan: time inside copies is distributed by bytes, time between copies by
-/// calls, and dispatch time by calls of tensor parallelism.
+/// Returns formulas for the time that the host spends on messages besides their transfer, by kind
+/// of parallelism and operation. They add up to `host` over the messages of a plan: time inside
+/// copies is distributed by bytes, time between copies by calls, and dispatch time by calls of
+/// tensor parallelism.
 std::vector<FittedLaw<cost::MessageHostOverheadLaw>> fit_host_overhead(
     const MessagesByScheme& planned, const HostMessageWork& host);
 

@@ -27,13 +27,13 @@ struct PlannedMessages {
 using MessagesByScheme =
     std::map<std::pair<step::ParallelismScheme, collective::CollectiveOperation>, PlannedMessages>;
 
-/// Returns the planned computations of a pipeline position in a step, by kind and phase;
-/// recomputation counts as forward (`phase_as_measured`).
+/// Returns the computations that one rank of a pipeline stage does in a step of the plan, by kind
+/// and phase; recomputation counts as forward (`phase_as_measured`).
 WorkByKind planned_computations(const step::StepProgram& program,
                                 const step::PipelineStageProgram& stage);
 
-/// Returns the planned messages of a pipeline position to other ranks in a step, by kind of
-/// parallelism and operation.
+/// Returns the messages that one rank of a pipeline stage exchanges with other ranks in a step of
+/// the plan, by kind of parallelism and operation.
 MessagesByScheme planned_messages(const step::StepProgram& program,
                                   const step::PipelineStageProgram& stage);
 

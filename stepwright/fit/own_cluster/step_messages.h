@@ -12,8 +12,9 @@ namespace stepwright::fit {
 
 /// The calls of one operation and size that a rank makes in a step, on average.
 struct StepMessageCalls {
-  OwnCollectiveSample
-      sample;  ///< The message, with its mean seconds without the wait for the last rank.
+  /// A message of this operation and size, with its mean seconds without the wait for the last
+  /// rank.
+  OwnCollectiveSample sample;
   double calls = 0;
   double waiting_s = 0;  ///< Seconds that one call waits for other ranks, as a mean over ranks.
 };

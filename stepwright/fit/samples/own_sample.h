@@ -14,7 +14,8 @@ struct OwnCollectiveSample {
   /// Algorithm of the explicit schedule of sends with which this project's process group ran the
   /// collective; nullopt: Gloo of torch.distributed ran it.
   std::optional<collective::CollectiveAlgorithm> method;
-  double chunk_bytes = 0;  ///< Bytes of a chunk into which the schedule of sends cuts the payload.
+  /// Bytes of a chunk into which the explicit schedule of sends cuts the payload.
+  double chunk_bytes = 0;
   collective::CollectiveOperation operation{};
   cost::GroupNodePlacement group;
   double payload_bytes = 0;

@@ -95,7 +95,8 @@ class PickleReader {
   };
   struct Container {
     std::vector<PickleId> inside;
-    std::uint32_t levels = 0;  ///< Number of nested container levels inside the value.
+    /// Depth of the value: number of nested levels of containers inside it.
+    std::uint32_t levels = 0;
   };
   struct RecordKind {
     std::string key;
@@ -149,11 +150,13 @@ class PickleReader {
   std::size_t most_bytes_;
   std::vector<RecordKind> records_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  ///< Range of the unread bytes in the buffer.
-  std::string long_text_;            ///< Content of a text that is longer than the buffer.
-  std::uint64_t at_ = 0;             ///< Number of bytes of the pickle before `begin_`.
-  std::uint64_t opcode_ = 0;         ///< Offset in the file of the current opcode, in bytes.
-  std::size_t held_ = 0;             ///< Memory of the values that are held, in bytes.
+  /// Begin and end of the unread bytes in the reader's buffer.
+  std::size_t begin_ = 0, end_ = 0;
+  std::string long_text_;  ///< Content of a text that is longer than the buffer.
+  /// Offset in the pickle of the first unread byte, which is at `begin_` in the buffer.
+  std::uint64_t at_ = 0;
+  std::uint64_t opcode_ = 0;  ///< Offset in the file of the current opcode, in bytes.
+  std::size_t held_ = 0;      ///< Memory of the values that are held, in bytes.
   std::vector<Value> values_;
   std::vector<PickleId> free_values_;
   std::deque<std::string> texts_;

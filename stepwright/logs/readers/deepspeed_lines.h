@@ -60,7 +60,7 @@ class DeepSpeedLogReader {
   /// A row of a summary table of DeepSpeed's logger.
   struct DeepSpeedSummaryRow {
     LoggedCall record;
-    /// Index of the operation's name, which the table prints above its rows.
+    /// Index of the operation's name among the names that the table prints, each above its rows.
     std::int64_t name = 0;
     double mean_s = 0;       ///< Mean seconds of a call; 0: the table prints too few digits.
     double bytes_per_s = 0;  ///< Mean of the rates of the row's calls, in bytes per second.
@@ -79,11 +79,12 @@ class DeepSpeedLogReader {
   std::int64_t world_ = 0;
   bool in_table_ = false;
   bool in_stragglers_ = false;
-  /// Operation of the following table rows, from the line above them.
+  /// Operation to which the next rows of the summary table belong, from the line above them.
   std::optional<LoggedOperation> operation_;
   std::vector<LoggedCall> verbose_;
   std::vector<DeepSpeedSummaryRow> summary_;
-  std::int64_t names_ = 0;  ///< Number of operation names in the table so far.
+  /// Number of operation names that the summary table has printed so far.
+  std::int64_t names_ = 0;
   /// Calls of each operation name in the order of their lines: indices into `verbose_`.
   std::map<std::string, std::vector<std::size_t>, std::less<>> order_;
   /// Printed seconds of the calls of each operation name, in the order of `order_`.

@@ -15,8 +15,9 @@ std::vector<TimeSpan> call_time_spans_from_kernels(
     const std::vector<TraceCommunicationCall>& described,
     std::vector<TraceCommunicationCall>& kernels);
 
-/// Removes kernels that run several grouped calls at once and therefore describe none of them: one
-/// kernel for each call in `described` of the same operation that has no kernel in `timed`.
+/// Removes kernels that run several grouped calls at once, so that their time is not taken for that
+/// of one call: one kernel for each call in `described` of the same operation that has no kernel in
+/// `timed`.
 void remove_kernels_of_grouped_calls(const std::vector<TraceCommunicationCall>& described,
                                      const std::vector<TimeSpan>& timed,
                                      std::vector<TraceCommunicationCall>& kernels);

@@ -30,7 +30,7 @@ struct TraceCommunicationCall {
   std::int64_t out_elements = 0;
   std::string type;  ///< Element type: "BFloat16", "Float", ...
   std::int64_t element_bytes = 0;
-  /// True unless a list of split sizes says that the members of the group get different amounts.
+  /// False if a list of split sizes says that the members of the group get different amounts.
   bool even = true;
   /// Rank in the group of the other sender or receiver; `kUnknown`: none.
   std::int64_t peer = kUnknown;

@@ -45,7 +45,8 @@ class NcclTextReader {
     std::int64_t size = 0;
     std::int32_t communicator = -1;
   };
-  /// A logged send or receive that may be part of an all-to-all.
+  /// A logged send or receive that may be part of an all-to-all, which NCCL logs as separate
+  /// messages.
   struct PossibleAllToAllMessage {
     std::size_t record = 0;            ///< Index of the message's record in the log.
     std::int64_t sequence = kUnknown;  ///< Number that NCCL gives to the call (opCount).
@@ -62,7 +63,8 @@ class NcclTextReader {
   /// Sends and receives with equal opCount, of which none occurs twice: possibly one all-to-all.
   struct PossibleAllToAll {
     std::vector<PossibleAllToAllMessage> messages{};
-    /// Peer and operation of each message collected so far.
+    /// Peer and operation of each send and receive collected so far, by which one that occurs twice
+    /// is noticed.
     std::set<std::pair<std::int64_t, LoggedOperation>> known{};
   };
   void exchanged(std::size_t handle, const PossibleAllToAllMessage& message);
@@ -76,7 +78,7 @@ class NcclTextReader {
   std::size_t handle_of(std::size_t process, const std::string& pointer, std::int64_t size);
   void rank_processes();
   void assume_ranks(std::int64_t world);
-  /// Global rank for each rank of a communicator.
+  /// For each rank of a communicator, the global rank in the job.
   using Members = std::map<std::int64_t, std::int64_t>;
   /// Members (rank in the communicator, global rank) of each communicator, by its index in the log.
   using MembersOfGroups = std::map<std::int32_t, Members>;

@@ -24,14 +24,15 @@ struct TableRowPrediction {
   /// How many of a training run's framework, device generation and precision (0 to 3) occur in no
   /// run to which the cost model was fitted.
   int unknown_parts = 0;
-  /// Terms of the prediction: seconds by cause ("compute", "bubble", ...), or bytes by kind of
+  /// Parts of the prediction: seconds by cause ("compute", "bubble", ...), or bytes by kind of
   /// memory.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;
-  /// The row's group (source, device, ...) for each key in `prediction_error_group_keys`.
+  /// Groups to which the row belongs in error statistics: one value ("H100") for each key in
+  /// `prediction_error_group_keys` ("device").
   std::vector<std::string> groups;
-  /// Text that is equal for runs that differ only in the plan, which can then be compared; empty:
-  /// the row is not compared.
+  /// Text that is equal for rows that differ only in the plan, so that their plans can be compared;
+  /// empty: the row is not compared.
   std::string alike = {};
   /// Text that identifies the plan: runs with equal `alike` and `plan` are repeated measurements.
   /// Empty: the plan was measured once.

@@ -9,7 +9,7 @@
 
 namespace stepwright::validate {
 
-/// A cell of a table's row: the name of its column, and its text.
+/// A cell of a table's row: the title of its column, and its text.
 using RowCell = std::pair<std::string, std::string>;
 
 /// Returns the cells of a table's row that describe a user's own run completely: job, plan and
