@@ -93,7 +93,8 @@ struct Cluster {
   /// Measured bus bandwidth (as nccl-tests counts it), in bytes/s, of an all-reduce of 1 GiB over
   /// all devices of several nodes; 0: not stated.
   double all_reduce_bytes_per_s = 0;
-  /// Where the cost model's constants for this cluster come from; "unfitted": documented defaults.
+  /// Source of the constants with which the cost model prices this cluster; "unfitted": documented
+  /// defaults.
   std::string fit = "unfitted";
 
   [[nodiscard]] std::int64_t devices() const { return nodes * devices_per_node; }

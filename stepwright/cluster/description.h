@@ -67,7 +67,8 @@ void read_device(DocumentNode node, DeviceModel& device);
 ClusterDescription read_cluster_description(DocumentNode node,
                                             const std::filesystem::path& directory);
 
-/// Reduces the devices of each node, and adapts levels, NICs and host memory to that number.
+/// Reduces the number of devices of each node to `devices`, and adapts network levels, NICs and
+/// host memory.
 void limit_devices_per_node(ClusterDescription& cluster, std::int64_t devices);
 
 /// Turns a cluster's description into the cluster: checks it and derives the missing values. Errors

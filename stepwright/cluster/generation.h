@@ -19,8 +19,8 @@ namespace stepwright::cluster {
 struct DeviceGeneration {
   std::string name;  ///< Name of the generation, which is the name of its best-known device.
   std::string architecture;  ///< Name of the architecture, such as Hopper; empty: none.
-  /// Range of dense 16-bit peaks, in FLOP/s, by which a device is assigned to this generation; 0:
-  /// devices belong to it only if they name it.
+  /// Range of dense 16-bit peaks in FLOP/s: a device whose peak is in it belongs to this
+  /// generation; 0: devices belong to it only if they name it.
   double lowest_flops = 0, highest_flops = 0;
   /// Major CUDA compute capability of the generation, as PyTorch reports it; 0: not known.
   int compute_capability = 0;
@@ -44,8 +44,8 @@ struct DeviceGeneration {
   double fp8_attention_speedup = 1;
   /// Power limit in W of the generation's best-known device; 0: not known.
   double board_power_w = 0;
-  /// Dense 16-bit peak in TFLOP/s of the generation's best-known device; 0: unknown, each device's
-  /// own peak is used.
+  /// Dense 16-bit peak in TFLOP/s of the generation's best-known device; 0: not known, so each
+  /// device's own peak is used.
   double board_tflops = 0;
   /// FLOP/s of matrix products in 16 bits divided by those in TF32; 0: the generation has no TF32.
   double tf32_slowdown = 0;

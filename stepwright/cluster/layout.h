@@ -23,9 +23,11 @@ namespace stepwright::cluster {
 /// is the rate of the ring.
 struct GroupLayout {
   std::int64_t size = 1;  ///< Number of ranks in one group.
-  /// Number of the cluster's levels, and so of used entries in `members` and `sharers`.
+  /// Number of network levels of the cluster, which is the number of used entries in `members` and
+  /// `sharers`.
   int levels = 0;
-  /// For each level, the most members of one group in one unit of that level (1 to `size`).
+  /// For each network level, the largest number of one group's ranks inside one unit (node, ...) of
+  /// that level; 1 to `size`.
   std::array<std::int64_t, kMaxLevels> members{};
   /// For each level, the most groups that share the uplink of one lower unit because each has
   /// members inside and outside of that unit; 0 on levels beyond `span`.

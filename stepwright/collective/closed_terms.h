@@ -20,8 +20,8 @@ inline bool both_ways(CollectiveOperation collective) {
   return collective == CollectiveOperation::kAllReduce;
 }
 
-/// Quantities that the closed-form times of all collective algorithms use: sizes, and costs of one
-/// chunk on each kind of link.
+/// Inputs of the formulas for the seconds of a collective, shared by all algorithms: numbers of
+/// ranks, buffer sizes, and costs of one chunk on each kind of link.
 struct CollectiveClosedFormTerms {
   CollectiveClosedFormTerms(const CollectiveScheduleSpec& of, const GroupLinkRates& links,
                             double payload_bytes)
@@ -44,7 +44,8 @@ struct CollectiveClosedFormTerms {
     return start_s + blocks * (hop.bytes_s - start_s);
   }
 
-  const CollectiveScheduleSpec& spec;  ///< Parameters of the schedule; must outlive this object.
+  /// Parameters of the collective schedule whose seconds are computed; must outlive this object.
+  const CollectiveScheduleSpec& spec;
   double members;
   double nodes;
   double ranks;

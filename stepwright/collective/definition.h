@@ -64,8 +64,8 @@ struct NcclAlgorithmNames {
 struct CollectiveAlgorithmDefinition {
   std::string_view text;  ///< One line that describes the algorithm.
   CollectiveOperationSet covers;
-  /// Function that is true if the algorithm differs from simpler ones on a group with these ranks
-  /// and nodes; nullptr: it does on any group of several ranks.
+  /// Function that is true if, on a group with these ranks and nodes, the algorithm does something
+  /// else than simpler ones; nullptr: it does on any group of several ranks.
   bool (*lies)(const GroupNodeLayout&) = nullptr;
   /// Function that is true if a schedule exists for `members` ranks on each of `nodes` nodes;
   /// nullptr: it always exists.
@@ -80,7 +80,7 @@ struct CollectiveAlgorithmDefinition {
   bool is_run_by_own_process_group = false;
   MessagePattern pattern = MessagePattern::kAsScheduled;
   NodeScheduleSymmetry across = NodeScheduleSymmetry::kAlike;
-  /// True if one rank of each node, where a ring leaves the node, sends only to other nodes.
+  /// True if, where a ring leaves a node, the rank that leaves it sends nothing inside the node.
   bool one_leaves = false;
   /// Function that returns the mean bytes that a rank sends; nullptr: the minimum for the operation
   /// (`bytes_sent_by_each_rank`).
@@ -92,9 +92,11 @@ struct CollectiveAlgorithmDefinition {
   std::int32_t (*parts)(const CollectiveScheduleSpec&) = nullptr;
   /// Function that returns the pieces of scratch memory that a rank needs; nullptr: none.
   std::int32_t (*scratch)(const CollectiveScheduleSpec&) = nullptr;
-  /// Function that generates the schedule of one rank; nullptr: the algorithm has no schedules.
+  /// Function that generates the steps of one rank in a collective's schedule; nullptr: the
+  /// algorithm has no schedules.
   RankCollectiveSchedule (*rank)(const CollectiveScheduleSpec&, std::int32_t rank) = nullptr;
-  /// Function that returns the seconds of the schedule in closed form, for at least two ranks.
+  /// Function that returns the seconds of the algorithm's schedule by a formula, for at least two
+  /// ranks.
   double (*seconds)(const CollectiveClosedFormTerms&) = nullptr;
 };
 

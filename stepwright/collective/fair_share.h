@@ -30,7 +30,8 @@ class MaxMinFairRates {
     bool full = false;
   };
   std::vector<Link> links_;
-  std::vector<std::size_t> open_;  ///< Indices of the flows whose rate is not fixed yet.
+  /// Indices of the flows that share links and whose rate is not fixed yet.
+  std::vector<std::size_t> open_;
   std::vector<double> rates_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace stepwright::collective {
 
-/// How the ranks of a group (such as a node) exchange blocks with each other.
+/// How the ranks of one group (such as a node) exchange their blocks of the buffer with each other.
 enum class IntraGroupPattern : std::uint8_t {
   kDirect,  ///< Each rank sends to every other rank: through a switch, with one latency.
   /// Each rank sends only to the next rank: for meshes, and for several levels inside a node.
@@ -19,7 +19,8 @@ enum class IntraGroupPattern : std::uint8_t {
 
 /// Parameters from which a collective schedule is generated.
 struct CollectiveScheduleSpec {
-  CollectiveAlgorithm method{};  ///< Algorithm; one of `kGeneratedCollectiveAlgorithmNames`.
+  /// Collective algorithm that the schedule follows; one of `kGeneratedCollectiveAlgorithmNames`.
+  CollectiveAlgorithm method{};
   CollectiveOperation collective{};
   /// Number of ranks in a group of each level, innermost first: {8, 4} means four nodes of eight
   /// ranks. Flat algorithms use only the product, the number of ranks.

@@ -21,10 +21,10 @@ struct DirectedLinkBytes {
 };
 
 struct LinkLoads {
-  /// Loads of the uplinks of each network level, in the order of `Cluster::levels`. Levels inside a
-  /// node carry messages inside the node, the other levels messages between nodes.
+  /// Bytes on the uplinks of each network level, in the order of `Cluster::levels`. Messages inside
+  /// a node use only the levels inside it; messages between nodes use only the others.
   std::vector<DirectedLinkBytes> levels;
-  /// Load of the NICs of all nodes; `units` is 0 if the cluster states no NICs.
+  /// Bytes on the NICs (network cards) of all nodes; `units` is 0 if the cluster states no NICs.
   DirectedLinkBytes nics;
 };
 
@@ -39,9 +39,11 @@ class LinkByteCounter {
  private:
   const cluster::Cluster& cluster_;
   std::size_t node_levels_;
-  /// Bytes as [network level][unit (device, node, ...) that the level joins].
+  /// Bytes on the uplinks of each network level, for each unit (device, node, ...) that the level
+  /// joins: [level][unit].
   std::vector<std::vector<double>> levels_;
-  std::vector<double> nics_;  ///< Bytes of each NIC, over all nodes.
+  /// For each NIC (network card) of all nodes, the bytes that it sends.
+  std::vector<double> nics_;
 };
 
 }  // namespace stepwright::collective

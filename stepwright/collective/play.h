@@ -32,9 +32,9 @@ double simulate_collective_seconds(const CollectiveSchedule& schedule,
 /// Largest number of ranks that are all simulated; most machines have memory for that.
 inline constexpr std::int32_t kMaxFullySimulatedRanks = 8192;
 
-/// True if all nodes do the same in a schedule on equal links, so that simulating one node
-/// suffices. Requires tiers {devices of a node, nodes}, one level of switches between nodes, and no
-/// tree algorithm.
+/// True if all nodes do the same in a schedule on equal links, so that simulating one node gives
+/// the time of all. Requires tiers {devices of a node, nodes}, one level of switches between nodes,
+/// and no tree algorithm.
 bool has_equal_node_schedules(const CollectiveScheduleSpec& spec, const cluster::Cluster& cluster);
 
 /// Generates the schedule of `spec` and returns its simulated seconds. If all nodes do the same,

@@ -8,7 +8,8 @@
 
 namespace stepwright::collective {
 
-/// Returns a reference to a piece of a rank's input; `output` and `scratch`: of the other buffers.
+/// Returns a reference to a piece (equal part) of a rank's input buffer, for a step of a
+/// collective's schedule; `output` and `scratch` refer to pieces of the other two buffers.
 PieceRunStart input_piece(std::int64_t piece);
 PieceRunStart output(std::int64_t piece);
 PieceRunStart scratch(std::int64_t piece);
@@ -40,8 +41,8 @@ class RankCollectiveScheduleWriter {
 
   RankCollectiveSchedule rank_;
   int lanes_;
-  /// For each channel and each other channel that it has waited for: how many steps of the other
-  /// channel are known to be completed.
+  /// For each channel of the rank and each other channel: how many steps of the other channel it
+  /// knows to be completed, because it has waited for them.
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> over_;
 };
 

@@ -14,7 +14,7 @@ std::optional<CollectiveScheduleDefect> first_malformed_step(const CollectiveSch
                                                              const RankCollectiveSchedule& rank,
                                                              std::int32_t ranks);
 
-/// Returns text about a place in a rank's memory: "piece 3 of its output".
+/// Returns text for messages about a piece of a rank's memory: "piece 3 of its output".
 std::string piece_location_text(PieceRunStart place);
 
 }  // namespace stepwright::collective

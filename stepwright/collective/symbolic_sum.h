@@ -10,7 +10,9 @@ namespace stepwright::collective {
 /// Symbolic content of a piece of memory in the proof of a schedule: the sum of some ranks' inputs
 /// at one index of the collective's buffer.
 struct SymbolicSum {
-  std::int64_t place = -1;  ///< Index in the collective's buffer; -1: the piece holds no value yet.
+  /// Index, in the collective's buffer, of the elements that are summed; -1: the piece holds no
+  /// value yet.
+  std::int64_t place = -1;
   /// Set of the ranks in the sum: one bit for each rank; for more than 64 ranks, the sum of a
   /// random number for each.
   std::uint64_t ranks = 0;

@@ -18,12 +18,13 @@ struct HierarchicalRingSpec {
   RankHierarchy tiers;
   std::int32_t chunks = 1;
   IntraGroupPattern inner = IntraGroupPattern::kDirect;
-  /// True if a level starts when the previous level has finished; false: chunk by chunk.
+  /// True if the ring on one level (inside nodes, between nodes) starts when that of the previous
+  /// level has finished; false: levels overlap, chunk by chunk.
   bool in_turn = false;
 };
 
-/// Returns one ring over all ranks of `spec`. (`all_tiers` returns the levels of `spec` instead,
-/// without inner levels of one rank.)
+/// Returns the ring collective whose only level is one ring over all ranks of `spec`; `all_tiers`
+/// returns one with the levels of `spec`, without inner levels of one rank.
 HierarchicalRingSpec one_ring_over_all_ranks(const CollectiveScheduleSpec& spec);
 HierarchicalRingSpec all_tiers(const CollectiveScheduleSpec& spec);
 

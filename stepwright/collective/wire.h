@@ -30,8 +30,8 @@ struct NetworkLevelLoad {
   double messages = 0;
 };
 
-/// Load of each network level, indexed as `Cluster::levels`; 0 on levels that the group does not
-/// cross.
+/// Bytes and messages of a collective on each network level, indexed as `Cluster::levels`; 0 on
+/// levels that the group does not cross.
 using LevelLoads = std::array<NetworkLevelLoad, cluster::kMaxLevels>;
 
 /// Returns the load that a collective puts on each network level, for the library and rings or for

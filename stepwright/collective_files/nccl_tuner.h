@@ -55,7 +55,8 @@ std::vector<TunerMessageSizeRange> tuner_message_size_ranges(
 
 /// Options of an NCCL tuner file.
 struct NcclTunerFileOptions {
-  std::string about;  ///< Comment at the top of the file that says what it is for, in one line.
+  /// Text of the comment at the top of the tuner file, which says in one line what the file is for.
+  std::string about;
   int channels = -1;  ///< Number of NCCL channels for every collective; -1: NCCL decides.
 };
 

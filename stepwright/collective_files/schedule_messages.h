@@ -19,7 +19,7 @@ struct MessageFlow {
   auto operator<=>(const MessageFlow&) const = default;
 };
 
-/// The place where a message is received: the receiver's channel and the step in it.
+/// The step that receives a message: the receiver's channel and the index of the step in it.
 struct MessageDestination {
   std::int32_t channel = 0;  ///< Index of the receiving channel on the receiver's rank.
   const collective::CollectiveScheduleStep* step = nullptr;

@@ -15,7 +15,8 @@ struct MscclThreadBlockStep {
   /// For a send, the receiver's buffer and the piece (equal part) of it that the data goes to.
   collective::PieceRunStart lands{};
   /// Steps of other thread blocks that must end before this one starts; the `channel` of each is
-  /// the index of its thread block. Steps whose end others imply are left out.
+  /// the index of its thread block. A step is left out if another one in the list ends only after
+  /// it.
   std::vector<collective::CollectiveStepReference> after;
   bool awaited = false;  ///< True if a step of another thread block waits for this one.
 };
@@ -36,7 +37,8 @@ using FlowChannels = std::map<MessageFlow, int>;
 /// sends to at most `most_peers` ranks and receives from as many.
 FlowChannels assign_msccl_channels(const ReceivesOfFlows& landings, int most_peers);
 
-/// Input of `msccl_thread_blocks`: a collective's schedule, its messages and their channels.
+/// Input from which the MSCCL thread blocks of a rank are made: a collective's schedule, its
+/// messages and their channels.
 struct MscclThreadBlockInput {
   const collective::CollectiveSchedule& schedule;
   const ReceivesOfFlows& landings;

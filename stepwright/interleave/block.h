@@ -16,7 +16,7 @@ struct InterleavedBlock {
   std::vector<std::string> forward;
   std::vector<std::string> backward;
   std::vector<std::string> communication;
-  /// Seconds of all computations in this block if no collective slowed them.
+  /// Seconds of all computations in this block if no collective slows them.
   double compute_s = 0;
   double seconds = 0;
 };

@@ -41,7 +41,8 @@ class InterleavingDynamicProgram {
     std::size_t op = 0;
     std::size_t link = 0;
     double seconds = 0;
-    /// True if the collective could already start before the computation that led to this state.
+    /// True if the inputs of the collective were ready before the computation that led to this
+    /// state, so that it could already start earlier.
     bool known = false;
   };
   /// How the fastest way to a state ends: the state before its last block.
@@ -64,7 +65,8 @@ class InterleavingDynamicProgram {
   const FinishedOperatorStates& forward_;
   const FinishedOperatorStates& backward_;
   cost::OverlapSlowdownFactors contention_;
-  /// Seconds of computation lost per second of a message beside it, by link class.
+  /// For each link class, seconds of computation that are lost for each second of a message beside
+  /// it.
   LinkSeconds lost_{};
   std::vector<double> exposed_s_;
   std::vector<FastestPredecessorState> origins_;

@@ -19,7 +19,8 @@ struct LayerInterleaving {
   /// Blocks in execution order; ids with a prime (f1') are operators of the next layer's forward.
   std::vector<InterleavedBlock> blocks;
   double serial_s = 0;  ///< Seconds if all operators run one after the other.
-  /// Seconds if only each gradient reduction overlaps the weight gradient of its own product.
+  /// Seconds of the layer if nothing overlaps, except that each gradient reduction runs beside the
+  /// weight gradient of its own product.
   double serial_own_overlap_s = 0;
   double interleaved_s = 0;  ///< Seconds of all blocks, with a barrier after each.
   /// Seconds in the order of the blocks if operators wait for events instead of barriers.
@@ -30,8 +31,8 @@ struct LayerInterleaving {
   double exposed_s = 0;
   std::map<std::string, double> exposed_by_collective;
   std::string starts_at;  ///< Id of the forward operator with which the interleaved order starts.
-  /// Peak bytes beyond those that are allocated before the layer's forward and backward; 0: not
-  /// computed.
+  /// Peak bytes beyond those that exist before the layer's forward and backward, in the interleaved
+  /// order; 0: not computed.
   double peak_extra_bytes = 0;
   /// Peak bytes beyond those before the layer's forward and backward, if all operators run one
   /// after the other.

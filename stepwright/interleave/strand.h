@@ -14,15 +14,17 @@ namespace stepwright::interleave {
 struct InterleavedOperator {
   /// Id of the operator (`docs/strands.md`): f1, f2, ... in the forward, b1, ... in the backward.
   std::string id;
-  /// Text for users: "all_gather of attention.qkv".
+  /// Name of the operator for users: "all_gather of attention.qkv".
   std::string what = {};
   /// Link class of a collective; kNone: the operator is a computation.
   cost::LinkClass link = cost::LinkClass::kNone;
   double seconds = 0;  ///< Seconds of the operator if nothing runs beside it.
-  /// Indices of the operators that must end before this one starts; all are smaller than its own.
+  /// Indices, in the same list, of the operators that must end before this one starts; all are
+  /// smaller than its own.
   std::vector<std::size_t> after;
   bool weight_gradient = false;
-  /// Indices of the step template's operators that this one combines, ascending.
+  /// Indices of the operators of the step program's template (one layer's forward or backward) that
+  /// this interleaved operator combines, ascending.
   std::vector<std::int32_t> operators;
 
   [[nodiscard]] bool is_collective() const { return link != cost::LinkClass::kNone; }
@@ -35,7 +37,8 @@ using Strand = std::vector<InterleavedOperator>;
 /// The two operator lists to interleave: the forward of one micro-batch through a layer, and the
 /// backward of another.
 struct ForwardBackwardOperators {
-  Strand forward;  ///< Forward operators; one without dependences waits for the layer before.
+  /// Operators of the forward, in order; one that waits for no other waits for the layer before.
+  Strand forward;
   Strand backward;
 };
 

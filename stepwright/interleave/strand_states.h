@@ -15,11 +15,13 @@ struct RemainingSeconds {
   LinkSeconds messages_s{};
 };
 
-/// A later state of a forward or backward that computations alone, without a collective, lead to.
+/// A later state (set of finished operators) of a forward or backward that can be reached by
+/// computations alone, without a collective.
 struct ComputationOnlyState {
   std::size_t state = 0;
   double compute_s = 0;
-  /// Most seconds of computation on the way to this state before its last operator starts.
+  /// Most seconds of computation on the way to this state that can lie before the start of its last
+  /// operator.
   double part_s = 0;
 };
 
@@ -65,7 +67,9 @@ class FinishedOperatorStates {
   const Strand& strand_;
   std::vector<OperatorSet> sets_;
   std::vector<RemainingSeconds> remaining_;
-  std::vector<std::size_t> next_;  ///< Index of the next state, for [state, finished operator].
+  /// For each state and each operator that finishes in it ([state, operator]), the index of the
+  /// next state.
+  std::vector<std::size_t> next_;
   std::vector<std::vector<std::size_t>> computations_;
   std::vector<std::vector<std::size_t>> collectives_;
   std::vector<std::vector<ComputationOnlyState>> extensions_;

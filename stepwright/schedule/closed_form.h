@@ -32,11 +32,11 @@ struct PipelinePositionSeconds {
 /// results of simulating the schedule entry by entry (a test compares both), but faster. A schedule
 /// without closed forms is simulated.
 struct PipelineClosedForms {
-  /// Returns the seconds that all micro-batches need to pass through the pipeline
-  /// (docs/algorithms.md, "Pipelines").
+  /// Function that returns the seconds that all micro-batches of a step need to pass through the
+  /// pipeline (docs/algorithms.md, "Pipelines").
   double (*seconds)(std::int64_t micro_batches, const PipelinePositionSeconds&) = nullptr;
-  /// Returns how many micro-batches of one chunk wait for their backward at the moment when most
-  /// micro-batches wait on the pipeline rank.
+  /// Function that returns how many micro-batches of one chunk wait for their backward at the
+  /// moment when most micro-batches wait on the pipeline rank.
   std::int64_t (*waiting)(const PipelinePositionSizes& at, std::int64_t chunk) = nullptr;
 };
 
@@ -61,7 +61,7 @@ struct UniformPipeline {
   /// Returns the seconds of a forward and a backward, one after the other.
   [[nodiscard]] double both_s() const { return forward_s + backward_s; }
   /// True if a forward takes as long as data gradients and at least as long as weight gradients,
-  /// and overlapping a forward and a backward does not lengthen them.
+  /// and an overlapped forward and backward take no longer than both after each other.
   [[nodiscard]] bool has_even_passes() const {
     return std::abs(forward_s - (backward_s - weight_s)) <= 1e-12 * backward_s &&
            weight_s <= forward_s && forward_backward_pair_s() <= both_s();

@@ -9,9 +9,9 @@
 
 namespace stepwright::schedule {
 
-/// The first and last passes of one chunk of a pipeline rank in a step, as indices into
-/// `work_items_in_issue_order`; -1: none. Gathers that the previous step postponed come before the
-/// first forward; gradient reductions follow the last pass that computes gradients.
+/// The first and last forwards and backwards of one chunk of a pipeline rank in a step, as indices
+/// into `work_items_in_issue_order`; -1: none. Gathers that the previous step postponed come before
+/// the first forward; gradient reductions follow the last pass that computes gradients.
 struct ModelChunkPassIndices {
   std::int32_t first_forward = -1;
   /// Index of the last whole backward or data gradient of the chunk; -1: none.
@@ -25,8 +25,8 @@ ModelChunkPassIndices chunk_ends(std::span<const PipelineWorkPart> parts, std::i
 /// begins: `backward` wait for their backward or data gradient, `weight` after that for their
 /// weight gradient.
 struct WaitingMicroBatches {
-  PipelineWorkPart
-      part;  ///< The work that begins; the forward if a forward and a backward overlap.
+  PipelineWorkPart part;  ///< Work (forward, backward or a part of it) that begins at this moment;
+                          ///< if a forward and a backward overlap, the forward.
   /// The backward (or a part of it) that overlaps the forward; nullopt: none does.
   std::optional<PipelineWorkPart> beside;
   std::vector<std::int32_t> backward;
@@ -38,7 +38,7 @@ struct WaitingMicroBatches {
 std::vector<WaitingMicroBatches> peak_memory_moments(std::span<const PipelineScheduleTurn> turns,
                                                      std::int64_t chunks);
 
-/// Returns the number of weight gradients of a pipeline rank after its last data gradient.
+/// Returns how many weight gradients a pipeline rank computes after its last data gradient.
 std::int64_t trailing_weight_gradients(std::span<const PipelineWorkPart> parts);
 
 /// Whether a schedule's backwards are whole, split into data and weight gradients that run at

@@ -25,16 +25,17 @@ struct PipelineScheduleTraits {
   bool pairs = false;  ///< True if a forward overlaps a backward at some times.
   /// True if a forward also overlaps data gradients alone, or weight gradients alone.
   bool braids = false;
-  /// True if micro-batches pass through the chunks of a pipeline rank in groups (`groups.h`).
+  /// True if micro-batches pass through the chunks of a pipeline rank in groups: the whole group
+  /// through one chunk before the next (`groups.h`).
   bool groups = false;
   bool even = false;  ///< True if numbers of pipeline ranks and micro-batches must be even.
-  /// Least ratio of the number of micro-batches to the number of pipeline ranks.
+  /// Smallest allowed number of micro-batches, divided by the number of pipeline ranks.
   std::int64_t least_rounds = 0;
   /// True if each pipeline rank holds a part of the vocabulary tables (embedding and head).
   bool spreads_vocabulary = false;
   /// With `spreads_vocabulary`: how often all pipeline ranks wait for each other between the last
   /// rank's forward and its backward, while they run passes over the vocabulary on their own; 0:
-  /// all ranks do the vocabulary's work at the same time.
+  /// all pipeline ranks do the vocabulary's work at the same time.
   std::int64_t barriers = 0;
   /// True if the order of work is searched for, using the seconds of a plan's chunks.
   bool found = false;
@@ -68,8 +69,8 @@ struct PipelineScheduleDefinition {
   /// Returns the turns (entries of the schedule) of a pipeline rank in order; nullptr if the order
   /// is searched for. All other properties of the schedule follow from these turns (`facts.h`).
   Turns (*turns)(const PipelinePositionSizes&) = nullptr;
-  /// Closed forms of seconds and waiting micro-batches for pipeline ranks that take different
-  /// times; faster than simulation.
+  /// Formulas for the seconds of the schedule and for how many micro-batches wait, for pipeline
+  /// ranks that take different times; faster than simulation.
   PipelineClosedForms form = {};
   /// Returns the seconds of a pipeline whose ranks all take equally long; nullopt if the schedule
   /// has no closed form for these sizes.
@@ -159,7 +160,7 @@ inline bool supports_several_chunk_counts(PipelineScheduleKind kind) {
 /// supports several, else its only number.
 std::vector<std::int64_t> model_chunk_counts_to_try(PipelineScheduleKind kind,
                                                     const std::vector<std::int64_t>& listed);
-/// Returns the numbers of strands (micro-batches that run at the same time) to try for a schedule
+/// Returns the numbers of micro-batches that run at the same time (strands) to try for a schedule
 /// kind: `listed` if it overlaps a forward with a backward, else only 1.
 std::vector<std::int64_t> micro_batch_stream_counts_to_try(PipelineScheduleKind kind,
                                                            const std::vector<std::int64_t>& listed);

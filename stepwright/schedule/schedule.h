@@ -37,7 +37,8 @@ inline constexpr Named<ModelChunkPlacementKind> kSearchableChunkPlacements[] = {
 struct OrderSearchBasis {
   /// How chunks are assigned to pipeline ranks: kV or kCyclic.
   ModelChunkPlacementKind placement = ModelChunkPlacementKind::kV;
-  /// Nanoseconds and bytes of the chunks in model order; empty: no order has been chosen yet.
+  /// Nanoseconds and kept bytes of each chunk of the model, in model order; empty: no order of work
+  /// has been chosen yet.
   std::vector<ModelChunkTimeAndMemory> chunks;
   std::int64_t hop_ns = 0;  ///< Nanoseconds of a message between neighbouring pipeline ranks.
   /// For each pipeline rank, the most activation bytes that its chunks may keep.
@@ -67,8 +68,8 @@ struct AutoScheduleTurnCache {
 struct PipelineSchedule {
   PipelineScheduleKind kind = PipelineScheduleKind::kOneForwardOneBackward;
   std::int64_t chunks = 1;  ///< Number of model chunks on each pipeline rank.
-  /// 2: a forward and a backward that overlap are interleaved operator by operator; 1: one runs
-  /// after the other.
+  /// Number of micro-batches whose operators a pipeline rank interleaves: 2 if a forward and a
+  /// backward that overlap are interleaved operator by operator; 1 if one runs after the other.
   std::int64_t strands = 1;
   /// Number of micro-batches in a group, for schedules with groups; 0: the smallest legal group.
   std::int64_t group = 0;
@@ -77,7 +78,8 @@ struct PipelineSchedule {
   /// For an `auto` schedule: the pipeline for which its order was searched; equal pipelines have
   /// equal orders.
   OrderSearchBasis basis = {};
-  AutoScheduleTurnCache known = {};  ///< For an `auto` schedule: its order, if already found.
+  /// For an `auto` schedule: cache of the order of work, if it was already found.
+  AutoScheduleTurnCache known = {};
   auto operator<=>(const PipelineSchedule&) const = default;
 };
 
@@ -95,8 +97,8 @@ ModelChunkPlacement model_chunk_placement(const PipelineSchedule& schedule, std:
 std::int64_t micro_batch_group_size_of_schedule(const PipelineSchedule& schedule,
                                                 std::int64_t positions, std::int64_t micro_batches);
 
-/// True if the basis of an `auto` schedule has the numbers of chunks and pipeline ranks of a
-/// placement.
+/// True if the chunk times and memory limits with which an `auto` schedule was searched have the
+/// numbers of chunks and pipeline ranks of a placement.
 bool fits(const OrderSearchBasis& basis, const ModelChunkPlacement& placement);
 
 /// Returns the turns (schedule entries) of each pipeline rank, for every schedule kind except

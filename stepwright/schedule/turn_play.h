@@ -10,8 +10,8 @@
 
 namespace stepwright::schedule {
 
-/// Costs of a forward that overlaps a backward, a data gradient or a weight gradient of a chunk;
-/// each vector is indexed by that chunk.
+/// Costs of a forward that overlaps a backward, a data gradient or a weight gradient of another
+/// micro-batch; each vector is indexed by the chunk of that backward.
 template <class OverlappedChunkCost>
 struct Beside {
   std::vector<OverlappedChunkCost> backward = {};
@@ -35,8 +35,8 @@ struct ModelChunkWorkSeconds {
   double embed = 0;
   double predict = 0;
   double embed_gradient = 0;
-  /// Seconds of this chunk's forward overlapped with the backward of each chunk; empty: the sum of
-  /// both.
+  /// Seconds of this chunk's forward overlapped with a backward of another micro-batch, by the
+  /// backward's chunk; empty: the sum of both.
   Beside<double> beside = {};
 
   [[nodiscard]] double of(Direction direction) const;
@@ -47,8 +47,8 @@ struct ModelChunkWorkSeconds {
 struct VocabularyPassSeconds {
   std::array<double, kVocabularyPasses> own{};
   std::array<double, kVocabularyPasses> messages{};
-  /// True for each pass that the pipeline rank has, even if it takes no time; a pass that it lacks
-  /// waits for nothing.
+  /// For each pass over the vocabulary: true if the pipeline rank has it, even if it takes no time.
+  /// A pass that the rank lacks waits for nothing.
   std::array<bool, kVocabularyPasses> is_there{};
 };
 
@@ -65,14 +65,17 @@ struct ModelChunkMessageSeconds {
 /// Seconds of everything in a pipeline schedule: work of chunks, messages between pipeline ranks,
 /// messages once in a step, and vocabulary passes.
 struct PipelineScheduleSeconds {
-  /// Seconds of the work of each chunk: [position][chunk].
+  /// Seconds of the work of each chunk, for each pipeline rank and each of its chunks
+  /// ([rank][chunk]).
   std::vector<std::vector<ModelChunkWorkSeconds>> parts;
   double hop_s = 0;  ///< Seconds of a message between neighbouring pipeline ranks.
-  /// Messages that are sent once in a step: [position][chunk]; empty: none.
+  /// Seconds of messages that are sent once in a step, for each pipeline rank and each of its
+  /// chunks ([rank][chunk]); empty: none.
   std::vector<std::vector<ModelChunkMessageSeconds>> messages;
   /// Seconds of passes over the vocabulary, by pipeline rank; empty: there are none.
   std::vector<VocabularyPassSeconds> passes = {};
-  /// For each micro-batch, a factor on its seconds; empty: all factors are 1.
+  /// For each micro-batch, the factor by which its work takes longer than that of the mean one;
+  /// empty: all factors are 1.
   std::vector<double> factors = {};
 
   /// Returns the seconds of one turn (schedule entry) of a pipeline rank.
@@ -101,8 +104,8 @@ class ScheduleTurnOrder {
     std::int32_t turn = 0;
     std::array<std::int32_t, 2> waits = {-1, -1};
     std::int16_t position = 0;
-    /// True if a message between pipeline ranks comes before the work ([0]) or the overlapped work
-    /// ([1]).
+    /// True if a message from another pipeline rank must arrive before the work ([0]) or before the
+    /// overlapped work ([1]).
     std::array<bool, 2> hops = {false, false};
     /// True for a schedule entry that all pipeline ranks run together: one per rank, consecutive.
     bool joint = false;
@@ -111,7 +114,8 @@ class ScheduleTurnOrder {
     bool pass = false;
   };
   std::vector<ScheduleTurnDependencies> steps_;
-  /// Number of each pipeline rank's first schedule entry; the last element: number of all entries.
+  /// For each pipeline rank, the index of its first schedule entry among those of all ranks; the
+  /// last element is the number of all entries.
   std::vector<std::int32_t> first_;
 };
 
@@ -121,8 +125,8 @@ class ScheduleTurnOrder {
 /// delaying other turns. Keeps its memory between calls.
 class ScheduleTurnSimulator {
  public:
-  /// Returns the time in seconds at which each turn (schedule entry) ends: [position][turn].
-  /// `order` must be made from `turns`.
+  /// Returns the time in seconds at which each turn (schedule entry) ends, for each pipeline rank:
+  /// [rank][turn]. `order` must be made from `turns`.
   const std::vector<std::vector<double>>& turn_end_seconds(const ScheduleTurnOrder& order,
                                                            std::span<const Turns> turns,
                                                            const PipelineScheduleSeconds& seconds);
@@ -155,15 +159,15 @@ class ScheduleTurnSimulator {
   std::vector<double> message_ends_;
   /// Time in seconds at which each pipeline rank ends its last started schedule entry.
   std::vector<double> free_;
-  /// End times in seconds of all turns (schedule entries): [position][turn].
+  /// End times in seconds of all turns (schedule entries): [pipeline rank][turn].
   std::vector<std::vector<double>> ends_;
 };
 
 /// Returns the time in seconds at which the last schedule entry of any pipeline rank ends. `ends`:
-/// [position][turn].
+/// end time of each entry, [pipeline rank][entry].
 double makespan_s(const std::vector<std::vector<double>>& ends);
 /// Returns the time in seconds at which the last schedule entry, and the messages after all
-/// entries, end. `ends`: [position][turn].
+/// entries, end. `ends`: end time of each entry, [pipeline rank][entry].
 double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const Turns> turns,
                   const PipelineScheduleSeconds& seconds);
 

@@ -33,12 +33,17 @@ enum class Direction : std::uint8_t {
   /// Looks up tokens in this pipeline rank's part of the embedding table; rows are then summed over
   /// ranks.
   kEmbeddingLookUp,
-  kTakeRows,  ///< Receives the summed embedding rows, as input of the first chunk.
-  kHandRows,  ///< Sends the output rows of the last chunk to all pipeline ranks.
+  /// Receives the embedding rows of tokens, summed over pipeline ranks, as input of the model's
+  /// first chunk.
+  kTakeRows,
+  /// Sends the output rows of the model's last chunk to all pipeline ranks, which compute their
+  /// parts of the logits.
+  kHandRows,
   /// Computes logits of this pipeline rank's part of the vocabulary, and its share of the loss,
   /// which all ranks exchange.
   kLogits,
-  /// Computes gradients of the logits and of the table part; with two barriers also of the rows.
+  /// Computes gradients of the logits and of this pipeline rank's part of the head's table; in
+  /// schedules with two barriers also those of the output rows.
   kLogitGradient,
   /// Sums the gradient of the output rows over all pipeline ranks. Schedules in which ranks wait
   /// for each other only once per micro-batch do so in `kLogits` instead.

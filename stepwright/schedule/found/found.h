@@ -25,8 +25,9 @@ namespace stepwright::schedule {
 std::vector<Turns> find_shortest_schedule_turns(
     const UnevenPipeline& pipeline, double useful_s = std::numeric_limits<double>::infinity());
 
-/// True if the order of a schedule is decided; false for an `auto` schedule without a basis, which
-/// stands for the best order that exists.
+/// True if the order of work of a schedule is decided. False for an `auto` schedule that holds no
+/// times of chunks to search with (`PipelineSchedule::basis`), which stands for the best order that
+/// exists.
 inline bool is_schedule_order_decided(const PipelineSchedule& schedule) {
   return !traits_of(schedule.kind).found || !schedule.basis.chunks.empty();
 }
@@ -39,11 +40,12 @@ bool cache_auto_schedule_turns(PipelineSchedule& schedule, std::int64_t position
                                double useful_s = std::numeric_limits<double>::infinity());
 
 /// Returns the seconds that a step of an `auto` schedule takes if its pipeline ranks work in the
-/// order of `turns`. The seconds of chunks come from the schedule's basis.
+/// order of `turns`. The seconds of chunks come from the schedule (`PipelineSchedule::basis`).
 double auto_schedule_step_seconds(const PipelineSchedule& schedule, std::span<const Turns> turns);
 
 /// Returns a lower bound of the seconds of every possible order of an `auto` schedule on
-/// `positions` pipeline ranks. The seconds of chunks come from the schedule's basis.
+/// `positions` pipeline ranks. The seconds of chunks come from the schedule
+/// (`PipelineSchedule::basis`).
 double lower_bound_s_over_all_orders(const PipelineSchedule& schedule, std::int64_t positions,
                                      std::int64_t micro_batches);
 

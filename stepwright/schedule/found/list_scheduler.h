@@ -17,17 +17,19 @@ struct SplitBackwardCounts {
 
 /// Preferences of a list scheduler (a greedy search for the order of work in a pipeline).
 struct ListSchedulerPolicy {
-  /// Which backwards are split into data and weight gradients: [position][chunk].
+  /// For each pipeline rank and each of its chunks ([rank][chunk]): which backwards are split into
+  /// data and weight gradients.
   std::vector<std::vector<SplitBackwardCounts>> cuts;
-  /// For each pipeline rank, the most memory that it may keep after a forward, in the unit of
+  /// For each pipeline rank, the most memory that it may still keep after a forward, in the unit of
   /// `ModelChunkKeptMemory`.
   std::vector<double> caps;
-  /// Share of its own time by which a weight gradient may delay the work that comes next.
+  /// Longest delay that a weight gradient may cause to the work after it, as a share of the weight
+  /// gradient's own time.
   double patience = 0;
   /// True: forwards go before backwards; false: backwards go before forwards.
   bool forward_first = false;
   /// True if, among forwards or among backwards, the chunk nearest to the end of that direction
-  /// goes first.
+  /// (for backwards, the model's first chunk) goes first.
   bool deep_first = false;
 };
 

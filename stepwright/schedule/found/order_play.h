@@ -18,8 +18,9 @@ namespace stepwright::schedule {
 class WorkOrderSimulator {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
-  /// Number of a work item (one direction of a chunk for one micro-batch) that a pipeline rank may
-  /// have, in the order or not. A whole backward and its data gradient have the same number.
+  /// Identifier of a work item (one direction of a chunk for one micro-batch), unique among all
+  /// that pipeline ranks may have, in the order or not. A whole backward and its data gradient have
+  /// the same identifier.
   using Node = std::int32_t;
   static constexpr Node kNone = -1;
 
@@ -87,21 +88,25 @@ class WorkOrderSimulator {
   std::vector<std::size_t> positions_;
   std::vector<double> own_s_;
   std::vector<bool> turns_;
-  /// Start times of work items in seconds, by which those of a pipeline rank are sorted.
+  /// For each work item, its start time in seconds, by which the work items of a pipeline rank are
+  /// sorted.
   std::vector<double> keys_s_;
-  /// [0], [1]: for each work item, the previous and next one of its pipeline rank; `kNone`: none.
+  /// For each work item, the previous ([0]) and the next ([1]) work item of its pipeline rank;
+  /// `kNone`: there is none.
   std::array<std::vector<Node>, 2> lane_;
-  /// [0]: for each work item, the one that it waits for, of another chunk or its own forward; [1]:
-  /// the one that waits for it.
+  /// For each work item, the work item that it waits for, which is of another chunk or its own
+  /// forward ([0]), and the work item that waits for it ([1]).
   std::array<std::vector<Node>, 2> awaited_;
-  /// Seconds of the message between a work item and its entry in `awaited_`; 0: none is sent.
+  /// Seconds of the message between a work item and the one that it waits for ([0]) or that waits
+  /// for it ([1]); 0: no message is sent.
   std::array<std::vector<double>, 2> hop_s_;
-  /// [0]: end time of each work item in seconds; [1]: seconds from its start to the end of all
-  /// work.
+  /// For each work item, its end time in seconds ([0]), and the seconds from its start to the end
+  /// of all work ([1]).
   std::array<std::vector<double>, 2> value_s_;
   // Vectors indexed by position.
   std::array<std::vector<Node>, 2> ends_;
-  std::vector<Node> front_;  ///< Next work item to simulate per pipeline rank; `kNone`: none.
+  /// For each pipeline rank, its next work item to simulate; `kNone`: none.
+  std::vector<Node> front_;
   /// For each pipeline rank, the start time in seconds up to which its work is simulated again.
   std::vector<double> until_s_;
 

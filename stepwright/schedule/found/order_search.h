@@ -54,10 +54,11 @@ class WorkOrderSearch {
   /// Memory that a pipeline rank keeps after each of its work items (one forward or backward of one
   /// micro-batch), in the unit of `ModelChunkKeptMemory`.
   std::vector<double> kept_;
-  std::vector<PipelineWorkPart> parts_;  ///< Work items of the change being tried.
+  std::vector<PipelineWorkPart> parts_;  ///< Work items of the change that is being tried.
   std::vector<Node> chain_;
   double chain_s_ = WorkOrderSimulator::kNever;
-  int picked_ = 0;  ///< Work items picked from the critical path so far.
+  /// Number of work items that were picked for a change from the current critical path.
+  int picked_ = 0;
   std::int64_t tried_ = 0;
   std::mt19937 random_{2};
 };

@@ -10,8 +10,8 @@
 
 namespace stepwright::schedule {
 
-/// Relative difference below which two sums of seconds count as equal, since they may be added in
-/// different orders.
+/// Relative difference below which two times, each a sum of seconds, count as equal, because
+/// seconds may be added in different orders.
 inline constexpr double kSumRoundingTolerance = 1e-9;
 
 /// Work of one pipeline rank in order; an item: one direction of one chunk for one micro-batch.
@@ -32,7 +32,8 @@ struct UnevenPipeline {
   /// Seconds of work, of whole backwards and of messages between pipeline ranks; no overlapped
   /// pairs.
   PipelineScheduleSeconds seconds;
-  /// Memory that a chunk keeps for one micro-batch: [position][chunk].
+  /// For each pipeline rank and each of its chunks ([rank][chunk]): the memory that the chunk keeps
+  /// for one micro-batch.
   std::vector<std::vector<ModelChunkKeptMemory>> kept;
   /// For each pipeline rank, the most memory that its chunks may keep, in the unit of
   /// `ModelChunkKeptMemory`.
@@ -73,7 +74,8 @@ class KeptMemoryTracker {
   KeptMemoryTracker(const UnevenPipeline& pipeline, std::size_t position, double kept = 0)
       : kept_(pipeline.kept[position]), room_(pipeline.room[position]), now_(kept) {}
 
-  /// Returns the size that a piece of work adds to the kept memory; negative if it frees more.
+  /// Returns the memory that a work item (forward, backward or a part of it) adds to what its
+  /// pipeline rank keeps; negative if it frees more.
   [[nodiscard]] double kept_memory_change_of_part(const PipelineWorkPart& part) const;
   /// True if the pipeline rank has memory for `more` bytes of activations besides those it keeps.
   [[nodiscard]] bool has_free_activation_memory(double more) const;

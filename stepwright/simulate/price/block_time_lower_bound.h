@@ -43,8 +43,8 @@ class ModelBlockTimeBoundCalculator {
                               const cost::OverlapSlowdownFactors& contention);
 
  private:
-  /// Range of operators on the compute stream: those after the operator `from` (or from the start)
-  /// and before the operator `until`.
+  /// Range of operators on the compute stream: from index `from` (included) to index `until`
+  /// (excluded).
   struct ComputeStreamRange {
     std::size_t from = 0;
     std::size_t until = 0;
