@@ -21,7 +21,7 @@
 
 namespace stepwright::answers {
 
-/// The most plans that a user can request from `tune`; the next constant limits its threads.
+/// The most plans that a user can request from `tune`.
 inline constexpr std::int64_t kMaxRequestedPlans = 100'000;
 inline constexpr int kMaxTuneThreads = 1024;
 

@@ -18,7 +18,8 @@ enum class OptionOutputKind : std::uint8_t {
 
 /// Kinds of inputs that a command-line option can name.
 enum class OptionInputKind : std::uint8_t {
-  kFile,  ///< A file on disk.
+  /// A file that must be on disk.
+  kFile,
   /// A job, plan or configuration file; a caller may provide its text in memory instead.
   kDocument,
 };

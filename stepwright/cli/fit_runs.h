@@ -11,7 +11,8 @@ struct FitRunsRequest {
   std::string runs;
   /// File of training conditions (constants) from which the fit starts; empty: the built-in ones.
   std::string conditions;
-  std::string output;  ///< File to which the fitted conditions are written; empty: not written.
+  /// File to which the fitted training conditions (constants) are written; empty: not written.
+  std::string output;
   bool json = false;
 };
 

@@ -12,8 +12,8 @@ namespace stepwright::cli {
 std::string import_report_text(const framework_files::ImportReport& report);
 
 /// Returns text about settings that an import did not read, and what a prediction therefore leaves
-/// out. `names_harmless`: true to name settings that change no figure; false: a long list of them
-/// is replaced by its length.
+/// out. `names_harmless`: true to name settings that change no figure; false: if there are many of
+/// these, only their number is given.
 std::string unread_settings_text(const framework_files::ImportReport& report, bool names_harmless);
 
 }  // namespace stepwright::cli

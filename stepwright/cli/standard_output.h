@@ -13,7 +13,7 @@ namespace stepwright::cli {
 class StandardOutput : private std::streambuf {
  public:
   StandardOutput();
-  /// Writes the remaining bytes; ignores failures.
+  /// Writes the bytes that are still buffered to standard output; ignores failures.
   ~StandardOutput() override;
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;

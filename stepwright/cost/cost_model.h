@@ -47,8 +47,8 @@ double low_precision_cast_bytes(const step::Operator& op, plan::LowPrecisionCast
 /// between threads; pricing allocates no memory.
 class CostModel {
  public:
-  /// Loads the job's training conditions and its measured profile, if it names them; fails with
-  /// `kInput` if a file cannot be read.
+  /// Loads the job's training conditions (fitted constants of training runs) and its measured
+  /// profile, if it names them; fails with `kInput` if a file cannot be read.
   explicit CostModel(const plan::Job& job);
   /// Uses these training conditions (constants fitted to whole runs) instead of the built-in ones.
   CostModel(const plan::Job& job, const TrainingConditions& conditions);
@@ -176,7 +176,8 @@ class CostModel {
   /// update too.
   double host_memory_s_per_byte_ = 0;
   std::string fit_;
-  /// Path of the user's training conditions file; empty: built-in conditions.
+  /// Path of the user's file of training conditions (fitted constants of training runs); empty: the
+  /// built-in ones.
   std::string conditions_file_;
   double stated_error_ = 0;
   /// Interval that holds 80 % of measured step times, in units of the predicted step time, if no

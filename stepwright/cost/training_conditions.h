@@ -109,8 +109,8 @@ struct StepTimeRatioUncertainty {
   double unknown = 1;
   /// Factor that widens the interval of a predicted step time for jobs with mixtures of experts.
   double experts = 1;
-  /// Widening factor for a step that only waits for messages, stages or the host; a step that waits
-  /// for a share s of its time gets waits^s.
+  /// Factor that widens the interval of a predicted step time for a step that only waits for
+  /// messages, stages or the host; a step that waits for a share s of its time gets waits^s.
   double waits = 1;
 };
 
@@ -123,19 +123,21 @@ struct TrainingConditions {
   StepTimeRatioUncertainty intervals;
 };
 
-/// Returns the training conditions that are compiled into the program
-/// (`cost/training/conditions.yaml`).
+/// Returns the training conditions (fitted constants of training runs) that are compiled into the
+/// program (`cost/training/conditions.yaml`).
 const TrainingConditions& built_in_training_conditions();
 
-/// Reads a training conditions file. Fails with `kInput`, naming file, field and value.
+/// Reads a file of training conditions (fitted constants of training runs). Fails with `kInput`,
+/// naming file, field and value.
 TrainingConditions load_training_conditions(const std::filesystem::path& path);
 TrainingConditions read_conditions(const YamlJsonDocument& document);
 
-/// Returns the YAML text of a training conditions file, without values that are at their defaults.
+/// Returns the YAML text of a file of training conditions (fitted constants of training runs),
+/// without values that are at their defaults.
 std::string training_conditions_yaml(const TrainingConditions& all);
 
-/// Returns the training conditions that apply to a job: those of the file that it names, else the
-/// built-in ones. Fails with `kInput` if the file is invalid.
+/// Returns the training conditions (fitted constants of training runs) that apply to a job: those
+/// of the file that it names, else the built-in ones. Fails with `kInput` if the file is invalid.
 TrainingConditions applicable_training_conditions(const plan::Job& job);
 
 /// Returns the rate factors of a device in training: its own entry, else that of its generation;

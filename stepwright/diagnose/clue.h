@@ -26,7 +26,8 @@ struct FaultLinePattern {
   std::string reason;  ///< Key in `advice.yaml` of the fault's usual causes and remedies.
   DiagnosedFaultKind kind{};
   FaultLinePriority rank{};
-  std::string what;  ///< Description of the fault, in one sentence.
+  /// Description of the fault that such log lines show, in one sentence.
+  std::string what;
   /// Lists of words; a log line shows the fault if it contains all words of one list.
   std::vector<std::vector<std::string>> lines;
 };

@@ -16,8 +16,10 @@ namespace stepwright::diagnose {
 struct DiagnosedFile {
   std::string path;
   std::string what;  ///< Kind of the file, in words: "flight recorder", "log of a job".
-  std::vector<std::int64_t> ranks;  ///< Ranks that are mentioned in the file, sorted.
-  std::int64_t steps = 0;           ///< Number of training steps found in the file.
+  /// Ranks that the diagnosed file mentions, sorted.
+  std::vector<std::int64_t> ranks;
+  /// Number of training steps that the diagnosed file reports.
+  std::int64_t steps = 0;
 };
 
 /// Training steps that one log reports, summarised without the warm-up.

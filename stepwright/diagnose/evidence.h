@@ -110,8 +110,9 @@ struct JobFailureEvidence {
   /// before the first time-out; nullopt: none.
   std::optional<HostWorkLogLine> work_before;
   FaultLogLines clues;
-  std::set<std::int64_t> seen;  ///< All ranks that are mentioned in any file.
-  std::int64_t world = 0;       ///< Number of ranks of the job; 0: unknown.
+  /// Ranks of the job that any of its files mentions.
+  std::set<std::int64_t> seen;
+  std::int64_t world = 0;  ///< Number of ranks of the job; 0: unknown.
   /// False if the flight recorder omits sends and receives (as for Gloo).
   bool records_messages = true;
 

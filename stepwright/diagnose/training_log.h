@@ -39,7 +39,7 @@ struct TrainingLog {
       data;  ///< Step times and data-loading times, from lines that have both.
 };
 
-/// Summary of the training steps in a log, without the first tenth of them (warm-up).
+/// Summary of the training steps in a log; the first tenth of the steps (warm-up) is left out.
 struct SteadySteps {
   std::int64_t steps = 0;  ///< Number of training steps in the log, including the warm-up.
   /// Number of times that the step number went back, because the job restarted.

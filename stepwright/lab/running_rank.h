@@ -25,7 +25,7 @@ std::string describe_rank_end(const RankProgramEnd& end);
 struct RankOutputStream {
   explicit RankOutputStream(const std::string& prefix) : lines(prefix) {}
 
-  /// True until the program has closed the stream.
+  /// True until the rank's program has closed this output stream.
   [[nodiscard]] bool is_output_pipe_open() const { return pipe.read.is_open(); }
   /// Copies available output to `to`, each line after the rank's prefix; waits if there is none
   /// yet.

@@ -53,7 +53,8 @@ struct EmulatedClusterSpec {
   bool operator==(const EmulatedClusterSpec&) const = default;
 };
 
-/// The most nodes of an emulated cluster; the next constant limits the ranks of each node.
+/// The most nodes that an emulated cluster may have; `kMaxLabRanksPerNode` limits the ranks of each
+/// node.
 inline constexpr std::int64_t kMaxEmulatedNodes = 64;
 inline constexpr std::int64_t kMaxLabRanksPerNode = 64;
 

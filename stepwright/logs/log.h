@@ -11,7 +11,7 @@
 
 namespace stepwright::logs {
 
-/// Formats of logs that can be read.
+/// Formats of communication logs that can be read.
 enum class LogFormat : std::uint8_t {
   kNcclText,        ///< Text that NCCL prints with NCCL_DEBUG=INFO.
   kKineto,          ///< Chrome trace of the PyTorch profiler.
@@ -70,7 +70,8 @@ struct LogFileReadResult {
   LogFormat format{};
   std::string version;  ///< Version of the logging program or of the format, as the file states it.
   std::int64_t world = 0;  ///< Number of ranks of the job; 0: not known.
-  std::int64_t lines = 0;  ///< Number of lines, events or entries read.
+  /// Number of lines, events or entries of the log file that were read.
+  std::int64_t lines = 0;
   /// Number of lines that should be calls but that could not be read.
   std::int64_t unexplained = 0;
   /// The first few lines that could not be read, with reasons.

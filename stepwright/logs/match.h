@@ -19,10 +19,12 @@ struct PlannedAndLoggedCalls {
   std::string group;
   std::int64_t group_size = 0;
   std::int64_t payload_bytes = 0;
-  std::int64_t predicted = 0;  ///< Number of calls that the plan predicts.
+  /// Number of these calls that the plan predicts.
+  std::int64_t predicted = 0;
   std::int64_t logged = 0;
-  std::int64_t predicted_only = 0;  ///< Number of predicted calls that the log lacks.
-  std::int64_t logged_only = 0;     ///< Number of logged calls that the plan does not predict.
+  /// Number of these predicted calls that the log lacks.
+  std::int64_t predicted_only = 0;
+  std::int64_t logged_only = 0;  ///< Number of logged calls that the plan does not predict.
   bool beside = false;  ///< True if the plan lets these calls run at the same time as computation.
   /// Predicted seconds of one call that runs alone (`add_predicted_call_times`).
   double predicted_s = 0;

@@ -40,7 +40,7 @@ class LoggedCallList {
   [[nodiscard]] std::size_t kinds() const { return known_.size(); }
   /// Returns one entry for each kind of call, in the order in which they first occur.
   [[nodiscard]] std::vector<EqualLoggedCalls> distinct_calls() const;
-  /// True if any call has a time.
+  /// True if at least one call of the list has a time.
   [[nodiscard]] bool has_call_times() const { return !times_.empty(); }
 
   void push_back(const LoggedCall& record);

@@ -14,7 +14,7 @@ namespace stepwright::tune {
 
 /// How much a change disturbs a run. kFlag: choices that a framework takes as options. kLayout:
 /// choices that move the model to other ranks: degrees of parallelism, the order of ranks, and
-/// which layers a pipeline position has.
+/// which layers a pipeline rank has.
 enum class PlanChangeKind : std::uint8_t { kFlag, kLayout };
 inline constexpr Named<PlanChangeKind> kChangeKindNames[] = {{PlanChangeKind::kFlag, "flag"},
                                                              {PlanChangeKind::kLayout, "layout"}};

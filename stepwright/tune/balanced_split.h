@@ -13,7 +13,7 @@
 namespace stepwright::tune {
 
 /// Returns the number of layers of each chunk of the model, in model order, chosen so that the
-/// slowest pipeline position (counting the language-model head) has as little work as whole layers
+/// slowest pipeline rank (counting the language-model head) has as little work as whole layers
 /// allow. A chunk keeps at least half the layers of the even split. Empty if this gains nothing
 /// over the even split.
 std::vector<std::int64_t> balanced_layer_split(const LeastPlanWork& work,
@@ -22,13 +22,14 @@ std::vector<std::int64_t> balanced_layer_split(const LeastPlanWork& work,
                                                const plan::ActivationRecomputation& recompute,
                                                std::int64_t pipeline);
 
-/// Returns the plan with its layers split so that pipeline positions have about equal work; nullopt
-/// if that is the even split, or if the plan lists its layers itself.
+/// Returns the plan with its layers split so that pipeline ranks have about equal work; nullopt if
+/// that is the even split, or if the plan lists its layers itself.
 std::optional<plan::Plan> with_balanced_layers(WorkLowerBounds& work, const plan::Plan& plan);
 
-/// Makes variants of stage choices whose layers are split into pipeline positions of equal work, as
-/// estimated by `WorkLowerBounds`. The estimate is known before any block is priced, so the split
-/// does not depend on which part of the search asks. Not shared between threads.
+/// Makes variants of stage choices (schedule, recomputation, layers) whose layers are split so that
+/// pipeline ranks have equal work, as estimated by `WorkLowerBounds`. The estimate is known before
+/// any block is priced, so the split does not depend on which part of the search asks. Not shared
+/// between threads.
 class BalancedLayerSplitter {
  public:
   /// `work` estimates the work of layers; it must outlive this object.
@@ -57,7 +58,7 @@ class BalancedLayerSplitter {
   const std::vector<std::int64_t>& split(const LeastPlanWork& work,
                                          const PipelineStageChoice& choice, std::int64_t pipeline);
   /// Cache key of a split of layers: work of the layers, pipeline degree, placement of chunks,
-  /// chunks of a position, whether layers run in pairs, recomputation. Schedules with equal
+  /// chunks of a pipeline rank, whether layers run in pairs, recomputation. Schedules with equal
   /// placement share splits.
   using SplitKey = std::tuple<const LeastPlanWork*, std::int64_t, schedule::ModelChunkPlacementKind,
                               std::int64_t, bool, plan::ActivationRecomputation>;

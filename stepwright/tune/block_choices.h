@@ -56,17 +56,18 @@ struct BlockChoiceTable {
 /// Sets `first_without_parameters` of all block choices, and returns for how many it is true.
 std::int64_t mark_first_choices_without_parameters(std::vector<ModelBlockChoice>& choices);
 
-/// The rules on blocks that the plans of a grid break, without overlap: one for each combination of
-/// sequence parallelism, tensor input, context exchange and algorithms, in search order; nullopt:
-/// the combination is legal.
+/// For plans with one combination of degrees and rank order: the rule that block choices without
+/// overlap break, one entry for each combination of sequence parallelism, tensor input, context
+/// exchange and algorithms, in search order; nullopt: the combination is legal.
 using BrokenBlockRules = std::vector<std::optional<plan::PlanLegalityRule>>;
 
 BrokenBlockRules broken_block_rules(const plan::Job& job, const SearchSpaceDimensions& space,
                                     const plan::Plan& grid);
 
-/// Lists the block choices of a grid. Apart from offloaded activations, they depend on `rules`
-/// (`broken_block_rules` of the grid) and on which degrees are above 1; not on the degrees
-/// themselves, nor on the rank order.
+/// Lists the block choices (overlap, algorithms, ...) for one combination of degrees and rank
+/// order. Apart from offloaded activations, they depend on `rules` (`broken_block_rules` of the
+/// combination) and on which degrees are above 1; not on the degrees themselves, nor on the rank
+/// order.
 BlockChoiceTable block_table(const plan::Job& job, const SearchSpaceDimensions& space,
                              const plan::Plan& grid, const BrokenBlockRules& rules);
 

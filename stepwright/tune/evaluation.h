@@ -48,7 +48,7 @@ class PlanEvaluator {
 
   /// Returns the plan that exceeds the device memory least (within 2 %), simulated. Chooses among
   /// `candidates`, in ascending order of closed-form memory, and the plans found too large before;
-  /// one of both must exist.
+  /// there must be at least one plan.
   [[nodiscard]] TunedPlan plan_exceeding_memory_least(
       std::span<const PlanCandidate> candidates) const;
 

@@ -49,8 +49,8 @@ std::vector<NearestFrameworkPlan> nearest_framework_plans(
 /// in the job's search space.
 double step_seconds_likely_found_by_search(const plan::Job& job, const plan::Plan& near);
 
-/// Frameworks that do not run a given plan unchanged, with the nearest plan that all of them run
-/// instead.
+/// Frameworks that do not run a given plan unchanged, and the plan, nearest to it, that all of them
+/// run instead.
 struct NearestPlanGroup {
   std::vector<std::string_view> frameworks;
   /// The nearest plan that the frameworks run; nullopt: they run no plan of the job.

@@ -48,7 +48,7 @@ class SimulatedSchedulePrices {
   void reprice_candidates_by_played_schedules(std::span<PlanCandidate* const> candidates,
                                               int threads);
 
-  /// Returns the plan with layers split into pipeline positions of about equal work; nullopt if
+  /// Returns the plan with layers split so that pipeline ranks have about equal work; nullopt if
   /// that gains nothing (`with_balanced_layers`).
   std::optional<plan::Plan> plan_with_balanced_layers(const plan::Plan& plan) {
     return with_balanced_layers(work_, plan);

@@ -18,8 +18,8 @@ KnownPlanKeys min_keys_of_neighbour_plans(const plan::Job& job, const cost::Cost
                                           const simulate::SharedPricerCaches& prices);
 
 /// Returns the least closed-form step time, in seconds, of plans that fit and are near `start`, a
-/// legal plan that may lie outside of the space: its neighbours, the neighbours of the best of
-/// them, and so on for a few rounds. Infinity: no such plan was found.
+/// legal plan that may lie outside of the space: its neighbours, then the neighbours of the best
+/// plan so far, a few times. Infinity: no such plan was found.
 double min_step_seconds_of_neighbour_plans(const plan::Job& job, const cost::CostModel& cost,
                                            const SearchSpaceDimensions& space,
                                            const plan::Plan& start,

@@ -14,7 +14,7 @@ struct PipelineLowerBound {
   double simulated_s = 0;
 };
 
-/// Returns lower bounds of a pipeline's step time. With m micro-batches each position takes at
+/// Returns lower bounds of a pipeline's step time. With m micro-batches each pipeline rank takes at
 /// least m times its own work, plus the time to fill the pipeline before its first micro-batch and
 /// to drain it after its last (only for schedules with a closed form). Layers are split as `choice`
 /// lists them, or evenly.

@@ -9,9 +9,9 @@
 namespace stepwright::tune {
 
 /// Searches all legal plans of a job for those with the least price (or memory) by branch and
-/// bound. Parts of the space wait in a queue, least lower bound first. Each round takes the first
-/// parts, refines those whose bound is rough, and searches the others. The answer does not depend
-/// on the number of threads.
+/// bound. Parts of the space wait in a queue, least lower bound first. The search takes the first
+/// parts again and again, splits those whose bound is rough, and searches the others. The answer
+/// does not depend on the number of threads.
 class PlanSearch {
  public:
   /// All arguments except `prices` must outlive this object. `prices` stores the prices that are

@@ -79,7 +79,7 @@ class ShardingLowerBounds {
     const std::vector<simulate::ShardingMessageCost>* expert;
 
     /// Returns the seconds of the sharding messages at one moment of a step (such as the gather
-    /// before the forward). `floor_s` returns a lower bound of them.
+    /// before the forward). `floor_s` returns a lower bound of these seconds.
     [[nodiscard]] double sharding_message_seconds_at(
         const ShardingChoiceTable::Choice& choice,
         simulate::MessageSecondsWithBound simulate::ShardingMessageCost::* moment) const {
@@ -116,8 +116,8 @@ class ShardingLowerBounds {
   void free_old_cached_costs();
 
  private:
-  /// Cache key of the message costs of dense or of routed parameters: sizes and order of the rank
-  /// grid, a pipeline position, and the ways to shard. Holds the sizes of both kinds, since their
+  /// Cache key of the message costs of dense or of routed parameters: degrees and rank order, a
+  /// pipeline rank, and the ways to shard. Holds the sizes of both kinds of parameters, since their
   /// gradients share buckets.
   struct ShardingCostKey {
     plan::RankOrder order;

@@ -69,8 +69,8 @@ struct StageChoiceTable {
 StageChoiceTable list_stage_choices(const plan::Job& job, const SearchSpaceDimensions& space,
                                     const plan::Plan& legal, PipelineStageChoiceLists& lists);
 
-/// True if the search tries, in addition to a plan's even split of layers, one with equal work per
-/// pipeline position: the job lists no splits, and its framework runs any split.
+/// True if the search tries, in addition to a plan's even split of layers, one with equal work for
+/// all pipeline ranks: the job lists no splits, and its framework runs any split.
 bool search_tries_balanced_layer_split(const plan::Job& job, const SearchSpaceDimensions& space,
                                        const plan::Plan& plan);
 

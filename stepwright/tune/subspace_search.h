@@ -46,7 +46,8 @@ inline constexpr double kLowerBoundRoundingShare = 1e-9;
 /// Keys (prices, or memory) of plans that are known before a search begins, which limit the search
 /// from its start.
 struct KnownPlanKeys {
-  double best = std::numeric_limits<double>::infinity();  ///< Least key of the known plans.
+  /// Least key (price, or memory) of the known plans.
+  double best = std::numeric_limits<double>::infinity();
   /// Largest key that a plan may have to be worth keeping: enough known plans have this key or a
   /// smaller one.
   double last = std::numeric_limits<double>::infinity();
@@ -82,8 +83,9 @@ struct SearchSubspace {
   const LeastPlanWork* work = nullptr;
 };
 
-/// Cache of lower bounds over the pipelines of a grid, by all that they depend on: work of a
-/// micro-batch, first choice of the (shared) list of stage choices, pipeline degree, micro-batches.
+/// Cache of lower bounds over the pipelines of one combination of degrees, by all that they depend
+/// on: work of a micro-batch, first choice of the (shared) list of stage choices, pipeline degree,
+/// micro-batches.
 using FloorsOfEqualPipelines = std::map<
     std::tuple<const LeastPlanWork*, const PipelineStageChoice*, std::int64_t, std::int64_t>,
     PipelineLowerBound>;
@@ -198,12 +200,12 @@ class SubspaceSearch {
   [[nodiscard]] double activations_floor(const RankGridChoice& grid,
                                          const PipelineStageChoice& choice, std::int64_t m,
                                          double retained_bytes);
-  /// Returns the number of layers of each pipeline position; in a V-shaped placement, where chunks
-  /// go down and up again, only the layers of its smallest chunk.
+  /// Returns the number of layers of each pipeline rank; if chunks lie in a V (down the ranks and
+  /// up again), only the layers of its smallest chunk.
   const std::vector<std::int64_t>& layers_per_position(const PipelineStageChoice& choice,
                                                        std::int64_t pipeline);
-  /// True if the least activation bytes of a stage choice do not fit in memory beside states of
-  /// `states_bytes`.
+  /// True if the least activation bytes of a stage choice (schedule, recomputation, layers) do not
+  /// fit in device memory beside states of `states_bytes`.
   bool activations_exceed_memory(const RankGridChoice& grid, const PipelineStageChoice& choice,
                                  const LeastPlanWork& work, std::int64_t micro_batches,
                                  double states_bytes);
@@ -212,8 +214,8 @@ class SubspaceSearch {
   bool is_over_device_memory(const RankGridChoice& grid, const PipelineStageChoice& choice,
                              std::int64_t micro_batches, double states_bytes,
                              double retained_bytes);
-  /// Returns the least bytes of states over all ways to shard, for a pipeline position of mean
-  /// size, without reserved memory.
+  /// Returns the least bytes of states over all ways to shard, for a pipeline rank of mean size,
+  /// without reserved memory.
   double min_model_state_bytes(const RankGridChoice& grid, const LeastPlanWork& work);
   /// Lower bounds of memory and message time over all ways to shard the states, for one combination
   /// of degrees.
@@ -225,8 +227,8 @@ class SubspaceSearch {
   };
   ShardedStateLowerBounds states_floor(const RankGridChoice& grid, const LeastPlanWork& work,
                                        double activation_bytes);
-  /// Returns the least work of the plans of a part of the space, with at most the overlap
-  /// `overlap`, including the cheapest messages among the ways to exchange the context.
+  /// Returns the lower bound of the work of the plans in a part of the space, with at most the
+  /// overlap `overlap`, including the cheapest messages among the ways to exchange the context.
   const LeastPlanWork& work_lower_bound_of_subspace(const RankGridChoice& grid,
                                                     const SearchSubspace& part,
                                                     const plan::OverlapFlags& overlap);
@@ -263,16 +265,15 @@ class SubspaceSearch {
   SearchFindings* found_ = nullptr;
   /// Least lower bound of the simulated time, in seconds, of the plans skipped before this search.
   double passed_before_s_ = 0;
-  /// Number of layers of each pipeline position under even splits, by pipeline degree, kind of
-  /// schedule and number of chunks.
+  /// Number of layers of each pipeline rank under even splits, by pipeline degree, kind of schedule
+  /// and number of chunks.
   std::map<std::tuple<std::int64_t, schedule::PipelineScheduleKind, std::int64_t>,
            std::vector<std::int64_t>>
       even_layers_;
-  /// Scratch memory: number of layers of each pipeline position, for choices that list their
-  /// layers.
+  /// Scratch memory: number of layers of each pipeline rank, for choices that list their layers.
   std::vector<std::int64_t> listed_layers_;
   std::vector<UnshardedPipeline> stages_;
-  /// Scratch memory: costs of sharding messages, by pipeline position.
+  /// Scratch memory: costs of the messages of sharded states, by pipeline rank.
   std::vector<simulate::ShardingMessageCost> messages_;
   /// The combination of degrees and rank order to which `states_bytes_` (its least bytes of states)
   /// belongs; null: none.
@@ -309,8 +310,8 @@ void SubspaceSearch::each_floor(const LeastPlanWork& work, const PipelineStageCh
 /// algorithm.
 bool has_same_context_parallel_exchange(const ModelBlockChoice& a, const ModelBlockChoice& b);
 
-/// Returns a plan with the degrees and rank order of `grid` and the micro-batch of `unit`, without
-/// block, stage or sharding choices.
+/// Returns a plan with the degrees and rank order of `grid` and the micro-batch of `unit`, and with
+/// all other choices at their defaults.
 plan::Plan default_plan_of_subspace(const plan::Job& job, const SearchSubspace& unit,
                                     const RankGridChoice& grid);
 

@@ -10,8 +10,10 @@ namespace stepwright::tune {
 
 /// Length of a training run in tokens, and the price of device hours.
 struct TrainingLengthAndPrice {
-  double tokens = 0;                         ///< Tokens to train on; above 0.
-  std::optional<double> price_per_gpu_hour;  ///< Price in any currency; nullopt: unknown.
+  /// Number of tokens to train on in the whole run; above 0.
+  double tokens = 0;
+  /// Price of one GPU-hour in any currency; nullopt: unknown.
+  std::optional<double> price_per_gpu_hour;
 };
 
 /// The time and money that a whole training run takes; counts training steps only, no restarts,

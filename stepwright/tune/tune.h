@@ -50,7 +50,8 @@ struct TuneOptions {
   bool exhaustive = false;
   SearchProgressCallback
       progress;  ///< Callback for progress reports; empty: progress is not reported.
-  /// Fitted constants of whole training runs for the prediction of times; nullptr: the job's own.
+  /// Fitted constants of training runs with which times are predicted; nullptr: those that the job
+  /// names, else the built-in ones.
   const cost::TrainingConditions* conditions = nullptr;
   /// Least probability of fitting in memory from which tight plans (which may fit, but less
   /// probably than requested) are searched, too; nullopt: only plans that fit are searched.

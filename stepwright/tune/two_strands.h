@@ -21,7 +21,8 @@ struct TwoStrandsGain {
 std::optional<TwoStrandsGain> gain_of_two_micro_batch_streams(const TuneResult& result,
                                                               const TuneOptions& options);
 
-/// Returns the JSON value of `tune --json` on the gain of two strands; null if there is no gain.
+/// Returns the JSON value of `tune --json` on the gain of running two micro-batches at the same
+/// time on a rank (two strands); null if there is no gain.
 nlohmann::ordered_json two_micro_batch_streams_gain_json(const TuneResult& result,
                                                          const std::optional<TwoStrandsGain>& gain);
 

@@ -65,8 +65,8 @@ class LayerCountsByClass {
       slowest_;
 };
 
-/// Seconds of one layer, forward and backward of one micro-batch, with one kind of recomputation.
-/// Vectors are indexed by class of layer.
+/// Seconds of one layer, forward and backward of one micro-batch, with one kind of recomputation;
+/// each vector has an entry for each class of layers (layers with equal operators).
 struct LayerWorkSeconds {
   plan::LayerRecompute recompute;
   std::vector<double> seconds;
@@ -94,7 +94,7 @@ struct LeastPlanWork {
   double head_s = 0;
   /// Least activation bytes that a layer keeps for its backward, over all recomputations.
   double least_retained_bytes = 0;
-  /// Number of parameters of all pipeline positions together, as one tensor and expert rank holds
+  /// Numbers of parameters of all pipeline ranks together, as one tensor and expert rank holds
   /// them.
   step::ModelBlockParameterCounts size;
   /// Numbers of parameters of the blocks without a backward: they and all blocks before them are

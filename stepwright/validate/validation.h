@@ -43,7 +43,7 @@ MeasurementTableKind measurement_table_kind(const CsvTable& table);
 /// ...
 std::span<const std::string_view> prediction_error_group_keys(MeasurementTableKind kind);
 
-/// Number of rows that were skipped for one reason, and the first of them.
+/// Number of rows that were skipped for one reason, with details of the first such row.
 struct SkippedRows {
   std::size_t count = 0;
   /// Line number of the first row that was skipped for this reason, and the details of its reason.
@@ -69,7 +69,8 @@ struct Validation {
   MeasurementTableKind kind{};
   std::size_t rows = 0;
   std::size_t used = 0;
-  std::map<std::string, SkippedRows> skipped;  ///< Skipped rows, by reason.
+  /// Rows of the table that were skipped, by reason.
+  std::map<std::string, SkippedRows> skipped;
   /// Measurements that were not used although their row was, by reason.
   std::map<std::string, SkippedRows> left_out;
   /// Statistics of the prediction errors of all rows; `used` counts rows, also in `groups`.

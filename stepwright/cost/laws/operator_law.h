@@ -36,7 +36,8 @@ struct LawConstant {
   /// Initial value of the constant in a fit, kept if the measured rows do not determine it.
   double prior;
   bool arithmetic;  ///< True if only matrix products and attention use the constant.
-  bool attention;   ///< True if only fused attention uses the constant.
+  /// True if the fitted constant is used for fused attention only.
+  bool attention;
   /// True if the constant is used only by operator classes that memory bandwidth limits.
   bool vector;
 };

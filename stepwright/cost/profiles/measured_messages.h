@@ -27,7 +27,8 @@ struct TimeRatioCurve {
 double measured_time_factor(const std::vector<TimeRatioCurve>& curves,
                             const GroupNodePlacement& group, double bytes);
 
-/// A fitted law of message times, with correction curves where it was measured.
+/// A fitted law of message times, with curves that correct it for the placements of groups that
+/// were measured.
 template <class FittedMessageTimeLaw>
 struct SampledLaw {
   FittedMessageTimeLaw law;

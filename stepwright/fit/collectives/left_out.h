@@ -11,7 +11,8 @@ namespace stepwright::fit {
 /// and for comparison those of the documented constants.
 struct CrossValidationErrors {
   RelativeErrorSummary all;
-  RelativeErrorSummary small;  ///< Errors on samples with payloads below 1 MiB.
+  /// Errors of the fitted constants on samples with payloads below 1 MiB.
+  RelativeErrorSummary small;
   RelativeErrorSummary
       unfitted;  ///< Errors of the documented constants (not fitted) on the same samples.
 };

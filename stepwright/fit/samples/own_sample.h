@@ -56,7 +56,7 @@ struct OwnClusterSamples {
 bool table_has_own_cluster_timings(const CsvTable& table);
 
 /// Fails with `kInput` if a table is probably one of a user's own samples with a misspelt header:
-/// it is none of them, but a column has nearly one of their names.
+/// its columns are those of no such table, but one has nearly the name of such a column.
 void refuse_misspelt_own_samples(const CsvTable& table);
 
 /// Adds the rows of a table that a user measured on the own cluster to `samples`. Fails with

@@ -51,10 +51,12 @@ class FileByteReader {
   /// Bytes to return before those of the file: its first two bytes (read to recognise gzip), or the
   /// whole source if it is in memory.
   std::string ahead_;
-  std::size_t taken_ = 0;               ///< Number of bytes of `ahead_` already returned.
+  /// Number of bytes of `ahead_` that reads have already returned.
+  std::size_t taken_ = 0;
   std::unique_ptr<Unpacker> unpacker_;  ///< Unpacks a gzip file; null: the file is not packed.
   std::string beginning_;  ///< Bytes that `peek_first_bytes` returned and that must still be read.
-  std::size_t given_ = 0;  ///< Number of bytes of `beginning_` already read.
+  /// Number of bytes of `beginning_` that reads have already returned.
+  std::size_t given_ = 0;
   bool looked_ = false;
 };
 

@@ -46,7 +46,8 @@ struct KinetoUserAnnotation {
 /// A kernel that ran on the device (`cat: kernel`).
 struct KinetoKernel {
   std::size_t event = 0;  ///< Index of the kernel's event among the events of the file, from 1.
-  int name = 0;           ///< Name of the kernel: an index into `KinetoTrace::names`.
+  /// Name of the kernel that ran: an index into `KinetoTrace::names`.
+  int name = 0;
   double start_us = 0;
   double duration_us = 0;
   int op = -1;  ///< Index of the innermost operator that launched the kernel; -1: not known.

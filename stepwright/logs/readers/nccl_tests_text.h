@@ -37,7 +37,8 @@ enum NcclTestsColumn : std::uint8_t {
   kTestType,
   kTestOperator,
   kTestRoot,
-  kTestTime,  ///< Time of a call, in microseconds.
+  /// Column with the time of a call, in microseconds.
+  kTestTime,
   kTestAlgorithmRate,
   kTestBusRate,
   kTestColumns

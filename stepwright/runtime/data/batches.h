@@ -29,7 +29,8 @@ class MicroBatchSlicer {
   const TokenFile& tokens_;
   ShuffledSamples samples_;
   std::int64_t sequences_;  ///< Number of sequences in the global batch.
-  std::int64_t length_;     ///< Number of tokens in a sequence.
+  /// Number of tokens in a training sequence.
+  std::int64_t length_;
   /// Index of this data-parallel rank's first sequence in the global batch.
   std::int64_t rank_first_;
   std::int64_t micro_batch_;  ///< Number of sequences in a micro-batch.

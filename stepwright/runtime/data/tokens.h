@@ -37,9 +37,9 @@ class TokenFile {
   /// contradicts its index, or has a token number of `vocabulary` or above.
   TokenFile(const std::filesystem::path& path, TokenFileFormat format, std::int64_t vocabulary);
 
-  /// Returns the number of tokens in the file.
+  /// Returns the number of tokens in the data file.
   [[nodiscard]] std::int64_t size() const { return size_; }
-  /// Returns the token at an index, from 0.
+  /// Returns the token at an index of the data file, from 0.
   [[nodiscard]] std::int64_t at(std::int64_t index) const;
   /// Returns the checksum (XXH3) of all bytes of the data file.
   [[nodiscard]] const std::string& sum() const { return sum_; }
@@ -48,7 +48,8 @@ class TokenFile {
   void read_all(const std::filesystem::path& path, std::int64_t vocabulary);
 
   MappedFile file_;
-  int width_ = 1;  ///< Bytes of one token in the file.
+  /// Bytes of one token in the data file.
+  int width_ = 1;
   std::int64_t size_ = 0;
   std::string sum_;
 };

@@ -17,7 +17,8 @@ struct EmulatedRankProgram {
   const step::StepProgram& program;
   const plan::Plan& plan;
   const OperatorTimes& times;
-  double scale = 1;  ///< Divisor of all computation times and message bytes.
+  /// Divisor of all computation times and message bytes of the emulated run.
+  double scale = 1;
   plan::RankCoordinates place;
 };
 

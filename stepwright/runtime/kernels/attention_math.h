@@ -17,10 +17,10 @@ struct AttentionMask {
   /// chunk; false: a sliding window.
   bool chunked = false;
   bool whole = false;  ///< True if queries and keys are the same whole sequence, in order.
-  /// Number of the document that each query belongs to, [batch, queries]; undefined: each sequence
+  /// Index of the document that each query belongs to, [batch, queries]; undefined: each sequence
   /// is one document.
   at::Tensor query_documents = {};
-  /// Number of the document that each key belongs to, [batch, keys].
+  /// Index of the document that each key belongs to, [batch, keys].
   at::Tensor key_documents = {};
   /// Indices of the keys that an indexer chose for each query, [batch, queries, keys chosen];
   /// undefined: all keys.

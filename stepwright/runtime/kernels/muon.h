@@ -32,7 +32,7 @@ MuonProgress& gather_muon_momentum(RankState& rank, bool expert);
 /// Returns the progress of the update.
 MuonProgress& orthogonalize_muon_updates(RankState& rank, bool expert);
 
-/// Small number added to a matrix norm before the matrix is divided by it.
+/// Epsilon of Muon: small number added to a matrix norm before the matrix is divided by it.
 inline constexpr double kMuonNormEpsilon = 1e-7;
 
 /// Returns approximately the nearest matrix whose singular values are all 1, by Newton-Schulz

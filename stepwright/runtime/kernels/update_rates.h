@@ -7,7 +7,8 @@ namespace stepwright::runtime {
 /// Learning rate, gradient norm and other numbers that all optimizer updates of a step use.
 struct OptimizerUpdateInputs {
   double learning;
-  double norm;   ///< Global norm of the gradients, over all ranks.
+  /// Norm of the gradients of all parameters, over all ranks.
+  double norm;
   double scale;  ///< Factor by which all gradients are multiplied to clip their global norm.
 };
 OptimizerUpdateInputs update_rates(const RankState& rank);

@@ -48,7 +48,7 @@ struct KilledRank {
 /// is known.
 std::string killed_rank_text(const KilledRank& killed);
 
-/// How a run of several rank processes ended.
+/// Result of running several rank processes on this machine: which failed, and how.
 struct RankProcessesOutcome {
   int code = 0;  ///< Exit code of the first rank that failed; 0: no rank failed.
   /// First rank killed by a signal that the launcher did not send; nullopt: none was.

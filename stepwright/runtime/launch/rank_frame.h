@@ -33,8 +33,8 @@ struct StepReport {
 };
 using Reporter = std::function<void(const StepReport&)>;
 
-/// True for the one rank that reports each step: the first rank of the pipeline position that has
-/// the output head.
+/// True for the one rank that reports each step: the first rank of the pipeline stage that has the
+/// output head.
 bool is_step_reporting_rank(const plan::Plan& plan, const plan::RankCoordinates& place);
 
 /// Fails with `kInput` unless all ranks have the same step program, data file and options.

@@ -11,7 +11,7 @@
 namespace stepwright::runtime {
 
 /// Callbacks of a training run. `step` and `end` are called on the one rank that knows the loss:
-/// the first rank of the pipeline position with the output head.
+/// the first rank of the pipeline stage with the output head.
 struct TrainCallbacks {
   Reporter step;  ///< Called after each training step.
   /// Called after the last step if operators were timed, with measured and predicted times.

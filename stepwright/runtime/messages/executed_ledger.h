@@ -23,7 +23,9 @@ struct ExecutedCollectiveCall {
 struct CommunicatorCallLog {
   std::int64_t rank = 0;
   plan::CommunicatorKind group{};
-  std::string channel;  ///< Communicator's name in the group (`step::operator_communicator_name`).
+  /// Name that tells the rank's communicators in one kind of group apart
+  /// (`step::operator_communicator_name`).
+  std::string channel;
   std::vector<std::int64_t> members;
   std::vector<ExecutedCollectiveCall> calls;
   /// Number of `calls` that this project's own collective schedules carried out, instead of the

@@ -16,7 +16,7 @@ class EmulatedMessage {
 
   /// Sends the message once: runs the operator's collective on `group`.
   void start_send_if_not_started(Communicator& group);
-  /// Returns the payload bytes, rounded to whole parts.
+  /// Returns the payload bytes of the emulated message, rounded to whole equal parts.
   [[nodiscard]] double bytes() const { return static_cast<double>(whole_.nbytes()); }
 
  private:

@@ -5,8 +5,8 @@
 
 namespace stepwright::runtime {
 
-/// Other end of a pipeline message: its pipeline position, and the tag that both ends compute from
-/// the micro-batch and the sending model chunk.
+/// Other end of a pipeline message: its rank in the pipeline, and the tag that both ends compute
+/// from the micro-batch and the sending model chunk.
 struct PipelineNeighbour {
   std::int64_t position;
   int tag;

@@ -44,7 +44,8 @@ struct MuonMatrix {
   const StoredParameter* parameter = nullptr;
   /// Index of the matrix's first element in this rank's flattened part of the parameter.
   std::int64_t first = 0;
-  std::int64_t rows = 0;        ///< Rows of the matrix on this rank.
+  /// Number of rows of the matrix on this tensor-parallel rank.
+  std::int64_t rows = 0;
   std::int64_t whole_rows = 0;  ///< Rows of the whole matrix, over all tensor-parallel ranks.
   /// Rank that orthogonalizes the matrix: its index among the ranks that share optimizer states.
   std::int64_t owner = 0;

@@ -35,7 +35,7 @@ struct EightBitOptimizerMoments {
 
   /// Decodes all elements, into the type of the scales.
   [[nodiscard]] at::Tensor decode_moments() const;
-  /// Returns the scale of each element.
+  /// Returns a tensor with the scale that each element is multiplied by.
   [[nodiscard]] at::Tensor scales_by_element() const;
   /// Encodes `values`: computes new scales and stores the nearest number for each element.
   /// No number but 0 changes its sign: a negative number whose nearest is 0 becomes the next one

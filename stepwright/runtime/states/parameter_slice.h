@@ -39,8 +39,8 @@ struct ParameterSlice {
   bool partial = false;  ///< True if tensor-parallel ranks must sum the parameter's gradient.
   bool adapter = false;  ///< True if the parameter is LoRA's A or B.
   model::ParameterInitialization start{};
-  /// True if the values are a copy of those of the first tensor rank or of the first pipeline
-  /// position, so that gradient norms and checkpoints leave this copy out.
+  /// True if the values are a copy of those on the first tensor rank or on the first pipeline rank,
+  /// so that gradient norms and checkpoints leave this copy out.
   bool duplicate = false;
 
   /// Returns the number of elements of the parameter on this rank.
