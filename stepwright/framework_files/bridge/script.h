@@ -13,8 +13,8 @@ namespace stepwright::framework_files {
 struct MegatronBridgeRecipeRun {
   /// Files other than shell scripts that the user gave; the one that defines the recipe is first.
   std::vector<SourceFile> files;
-  /// The user's options, completed with the recipe's Python function and its overrides from the
-  /// command line.
+  /// Options that the user gave for the import, completed with what the script states: the Python
+  /// function that returns the recipe, and the values that its command line overrides.
   UserFacts given;
   /// Value of `--num_gpus`, devices of the whole job; nullopt if absent.
   std::optional<std::int64_t> devices;

@@ -14,8 +14,8 @@ namespace stepwright::framework_files {
 // Workloads of Megatron-Bridge's scripts/performance: recipes for each device use tables of
 // workloads.
 
-/// A function that returns the value of a variable of the Python files that are read; nullopt if
-/// they do not define it.
+/// A callback that returns the value of a variable, by name, of the Python files that are imported;
+/// nullopt if they do not define it.
 using PythonVariableLookup = std::function<std::optional<DocumentTree>(const std::string& name)>;
 
 /// Returns the result of Megatron-Bridge's `get_workload_base_config(arguments)`: degrees and batch

@@ -65,7 +65,8 @@ struct JobRankCounts {
   std::vector<std::string> open_extents;
   cluster::Cluster
       cluster;  ///< Cluster on which the job runs; set by `resolve_cluster_and_data_degree`.
-  bool given_extent = false;  ///< True if the user stated the size of the cluster.
+  /// True if the user stated the number of nodes or devices of the cluster.
+  bool given_extent = false;
 };
 
 /// The batch of a step, as files state it.
@@ -76,8 +77,8 @@ struct StatedStepBatch {
   std::optional<std::int64_t> length;
   /// Micro-batches per step and data-parallel rank; nullopt: not stated.
   std::optional<std::int64_t> micro_batches;
-  /// True if the files do not state the micro-batch, so that it is derived from batch and
-  /// accumulation.
+  /// True if the imported files state no micro-batch size, so that it is derived from the batch and
+  /// the number of gradient accumulation steps.
   bool derive_micro_batch = false;
   /// How documents are packed; nullopt unless the user states document lengths.
   std::optional<StatedDocumentPacking> packing;
@@ -88,27 +89,31 @@ struct StatedModel {
   std::optional<model::ModelArchitecture> model;
   /// True if the model is a mixture of experts, by the files or by the model that the user states.
   bool routed = false;
-  /// Name of the model in the files if it is not a built-in model; empty: none.
+  /// Name that the imported files have for the model, if Stepwright has no built-in model of this
+  /// name; empty: none.
   std::string unknown_model;
-  /// Model sizes that the files lack, with the options that state them, for messages: "the
-  /// vocabulary (--set vocab-size=N)".
+  /// Text for error messages: the model sizes that the imported files lack, with the options that
+  /// state them, as "the vocabulary (--set vocab-size=N)"; empty: none.
   std::string lacks;
   std::optional<StatedLoraAdapters> adapters;
   /// True if the model's name says that its weights are stored in 4 bits. Frozen weights beside
   /// adapters then stay in 4 bits.
   bool stored_in_4_bits = false;
-  /// Parts of the model that files freeze (ignored if there are adapters); nullopt: none.
+  /// Parts of the model that the imported files freeze (ignored if there are adapters); nullopt:
+  /// none.
   std::optional<model::FrozenModelParts> frozen;
-  /// Adapters and frozen parts in the format of a job file; nullopt: not stated.
+  /// Adapters and frozen parts of the model that the imported files state, in the format of a job
+  /// file; nullopt: not stated.
   std::optional<YamlJsonDocument> trained;
 };
 
 /// The training program that files start, and its environment variables.
 struct StartedTrainingProgram {
-  std::string source;   ///< Name of the file that is read, for messages.
+  /// Name of the imported file that starts or configures the training program, for error messages.
+  std::string source;
   std::string program;  ///< The training program that a command starts; empty: not named.
-  /// Environment variables of the program that the import of its files has not used, with line
-  /// numbers in `source`.
+  /// Environment variables of the training program that the import has not used, with line numbers
+  /// in the file `source`.
   std::map<std::string, ShellWord> environment;
   /// Words of the command before the program, such as `torchrun` and its options.
   std::vector<ShellWord> launchers;

@@ -20,7 +20,8 @@ enum class SettingImpact : std::uint8_t { kNo, kMaybe, kYes };
 inline constexpr Named<SettingImpact> kSettingImpactNames[] = {
     {SettingImpact::kNo, "no"}, {SettingImpact::kMaybe, "unknown"}, {SettingImpact::kYes, "yes"}};
 
-/// Key that stands for all other frameworks in a table row's mapping from frameworks to values.
+/// Key for all frameworks that are not named themselves, in a settings table's mapping from
+/// frameworks to texts.
 inline constexpr std::string_view kOtherFrameworksKey = "others";
 
 /// A text in a settings table, such as a default value: one for all frameworks, or one for each
@@ -48,18 +49,24 @@ struct KnownSetting {
   SettingImpact matters = SettingImpact::kNo;
   /// The effect of the setting that predictions ignore; empty: none, or unknown.
   std::string_view leaves_out{};
-  /// Value with which the setting has no effect; empty: false, 0, none or an empty value.
+  /// Value with which the setting changes nothing in a step; empty: false, 0, none or an empty
+  /// value.
   std::string_view harmless{};
-  /// Values that reports list as read although no code reads them: every plan agrees with them.
+  /// Values of the setting that every plan has anyway, so that import reports list the setting as
+  /// read although no code reads it.
   std::vector<std::string_view> taken{};
-  std::string_view source{};  ///< Where the program defines the setting; empty: its table says so.
+  /// Repository and file where the program defines the setting; empty: stated once for the whole
+  /// table.
+  std::string_view source{};
   /// Default value if a file lacks the setting; empty: no default is recorded.
   PerFrameworkText usual{};
-  /// Other setting that must be on for this one to have an effect; empty: none.
+  /// Name of another setting that must be on for this one to have an effect; empty: none.
   PerFrameworkText needs{};
-  /// Plan field that must be on, or above 1, for the setting to be written; empty: none.
+  /// Plan field that must be on, or above 1, for the setting to be written into a launch file;
+  /// empty: none.
   std::string_view when{};
-  bool always = false;  ///< True if written files state the setting even at its default value.
+  /// True if written launch files state the setting even at its default value.
+  bool always = false;
 };
 
 /// A setting in a file from which a field of the plan or job was read.
@@ -95,10 +102,10 @@ struct ImportReport {
   std::vector<AssumedPlanField> assumed;
   /// Settings that no plan expresses, the most important first.
   std::vector<SettingNotInPlan> not_read;
-  /// Number of unknown setting names for which a similar known name was searched; limited to bound
-  /// the time.
+  /// Number of unknown setting names in the imported files for which a similar known name was
+  /// searched; limited to bound the time.
   std::size_t guesses = 0;
-  /// True if the program refuses any setting that it does not know.
+  /// True if the training program refuses to start with any setting that it does not know.
   bool strict_parser = false;
   std::vector<std::string> notes;  ///< Notes about assumptions, in sentences for people.
   /// Scripts that the user did not give: path, and position in another script that runs it

@@ -26,7 +26,8 @@ inline constexpr LossComputation kLigerFusedCrossEntropy{0, plan::LossSavedTenso
 /// cut_cross_entropy/cce.py.
 inline constexpr LossComputation kCutCrossEntropyLoss{1, plan::LossSavedTensors::kSums};
 
-/// The plan and the job settings that a framework's files state, except batch, model and devices.
+/// The part of an imported plan and job that is known so far: everything that a framework's files
+/// state, except batch, model and devices.
 struct PartialPlan {
   plan::Plan plan;
   DType precision = DType::kBf16;
@@ -37,18 +38,23 @@ struct PartialPlan {
   /// distribution; 0: no limit.
   double capacity_factor = 0;
   bool pad_to_capacity = false;
-  /// Attention kernel that files choose; nullopt: the framework's default.
+  /// Attention kernel that the imported files choose; nullopt: the framework's default.
   std::optional<cluster::AttentionKernel> attention;
   bool fused_cross_entropy = false;
   /// Kernel of the cross entropy; used only if `fused_cross_entropy`.
   plan::CrossEntropyKernel fused_loss = plan::CrossEntropyKernel::kCompiled;
-  /// Kernels that files switch on or off: member of `FrameworkKernels`, and whether it is on.
+  /// Kernels that the imported files switch on or off: member of `FrameworkKernels`, and whether
+  /// the kernel is on.
   std::vector<std::pair<bool plan::FrameworkKernels::*, bool>> kernels;
   plan::CudaGraphScope cuda_graphs;
   plan::TrainingFramework framework;
-  plan::TrainingMethod method;   ///< Training method that the files state.
-  plan::TunerSearchSpace space;  ///< Plan choices to which a search is restricted for these files.
-  /// True if files leave the attention kernel to PyTorch (sdpa), not to their program.
+  /// Training method (pretraining, DPO, GRPO, ...) that the imported files state.
+  plan::TrainingMethod method;
+  /// Values to which a search for a better plan is restricted, because the program that the
+  /// imported files start supports no others.
+  plan::TunerSearchSpace space;
+  /// True if the imported files leave the choice of the attention kernel to PyTorch (sdpa), not to
+  /// their program.
   bool pytorch_attention = false;
   /// CPU threads with which each process updates optimizer states in host memory; nullopt: not
   /// stated.
@@ -60,8 +66,8 @@ struct PartialPlan {
   /// Whether updates of 16-bit parameters use fp32 master weights; nullopt: the framework's
   /// default.
   std::optional<plan::MasterWeights> masters;
-  /// Size of the groups of ranks that shard the states of experts, under hybrid sharding; nullopt:
-  /// as many groups as for the other states.
+  /// Number of ranks in each group that shards the states of experts, under hybrid sharding;
+  /// nullopt: as many groups as for the other states.
   std::optional<std::int64_t> expert_group;
   /// True if files state neither communication overlap (except asynchronous tensor parallelism) nor
   /// the input that tensor-parallel layers keep, so that the framework's defaults apply.

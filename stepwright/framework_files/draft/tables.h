@@ -48,24 +48,28 @@ const ParsedYamlTable& loaded_table(std::string_view name) {
 /// program defines its settings.
 void check_settings_table_source(DocumentNode group);
 
-/// Calls `visit` for each row under the key `list` in each group of a YAML table. Fails with
-/// `kInput` if a group has no `source`.
+/// Calls `visit` for each row of a YAML table of a program's settings: the rows under the key
+/// `list` in each of its groups. Fails with `kInput` if a group has no `source` (where the program
+/// defines the settings).
 void visit_rows_of_yaml_table(
     const YamlJsonDocument& table, std::string_view list,
     const std::function<void(DocumentNode row, const std::string& source)>& visit);
 
-/// Returns the texts of a table row: the single text under the key `one`, or the list under the key
-/// `several`. Fails with `kInput` unless the row has exactly one of the two keys.
+/// Returns the texts that a row of a YAML table states under one of two keys: a single text under
+/// the key named by `one`, or a list under the key named by `several`. Fails with `kInput` unless
+/// the row has exactly one of the keys.
 std::vector<std::string> single_text_or_text_list(DocumentNode row, std::string_view one,
                                                   std::string_view several);
 
-/// Owner of the texts to which table rows point. Texts keep their address when the owner is moved.
+/// Storage for the texts of a YAML table, to which the parsed rows refer by `std::string_view`.
+/// Texts keep their address when the storage is moved.
 class TableTextStore {
  public:
   std::string_view store_table_row_text(std::string text) {
     return *texts_.insert(std::move(text)).first;
   }
-  /// Stores and returns the text under a key of a table row; empty if the key is absent.
+  /// Stores the text under a key of a YAML table's row, so that the returned view stays valid;
+  /// empty if the key is absent.
   std::string_view store_table_row_text(DocumentNode row, std::string_view key);
 
  private:

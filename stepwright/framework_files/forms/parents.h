@@ -21,20 +21,23 @@ struct ParentConfigurationKey {
 
 /// A configuration merged with the parent files that it overrides.
 struct MergedConfiguration {
-  /// The merged values, with line numbers of the overriding file only. The key that names parents
-  /// is removed unless one of them is missing.
+  /// Values of the configuration, merged with those of its parents (the files that it overrides);
+  /// only its own values have line numbers. The key that names the parents is removed, unless a
+  /// parent is missing.
   DocumentTree tree;
-  /// Paths of parent files that the user did not give, as the configuration states them.
+  /// Paths of parent files (that the configuration overrides) which the user did not give, as the
+  /// configuration states them.
   std::vector<std::string> absent;
-  std::vector<const SourceFile*> together;  ///< The files that were merged, without repetitions.
+  /// Configuration files that were merged: the overriding file and its parents, each once.
+  std::vector<const SourceFile*> together;
 };
 
 /// Returns the file among `files` whose name, without folders, equals that of `path`; null if there
 /// is none.
 const SourceFile* find_file_by_name(std::string_view path, Sources files);
 
-/// Returns the configuration file that no other file names as its parent; if there are several, the
-/// last one.
+/// Returns the configuration file that overrides others but is overridden by none: no file names it
+/// as its parent. If there are several, the last one.
 const SourceFile& configuration_file_without_child(Sources files,
                                                    std::span<const ParentConfigurationKey> keys);
 

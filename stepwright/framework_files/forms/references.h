@@ -16,11 +16,12 @@ DocumentTree text_as_yaml_scalar(std::string_view text);
 /// Returns a copy of a document's value and everything below it, with line numbers.
 DocumentTree copy_tree_with_file_positions(DocumentNode node);
 
-/// Merges `over` into `under`: mappings are merged recursively, any other value is replaced.
+/// Merges configuration `over` into configuration `under`, which it overrides: mappings are merged
+/// recursively, any other value is replaced.
 void merge_mappings(DocumentTree& under, const DocumentTree& over);
 
-/// Sets the members of mapping `over` in mapping `under`; a member of both is replaced as a whole,
-/// without merging.
+/// Sets the members of mapping `over` in mapping `under`, which it overrides; a member of both is
+/// replaced as a whole, without merging.
 void replace_mapping_members(DocumentTree& under, const DocumentTree& over);
 
 /// Returns a mapping without one of its members.

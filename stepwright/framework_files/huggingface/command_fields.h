@@ -15,8 +15,8 @@ namespace stepwright::framework_files {
 /// repetition counts. A prefix of exactly one name in `known` means that name.
 DocumentTree command_arguments_as_mapping(Words words, std::span<const KnownSetting> known = {});
 
-/// Returns the configuration `said` with its values overridden by a command's arguments (`--name
-/// value`).
+/// Returns the configuration `said` of a training program with its values overridden by the
+/// arguments of the command that starts it (`--name value`).
 YamlJsonDocument with_command_arguments(const YamlJsonDocument& said, Words words,
                                         std::span<const KnownSetting> known = {});
 

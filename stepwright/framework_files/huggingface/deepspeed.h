@@ -18,7 +18,9 @@ inline constexpr std::int64_t kDeepspeedDefaultBucketElements = 500'000'000;
 struct TrainerAutoValues {
   std::optional<std::int64_t> micro_batch, accumulation;
   std::optional<DType> precision;
-  std::optional<std::int64_t> hidden;  ///< Hidden width of the model.
+  /// Width of the model's hidden states, in elements, from which the Trainer derives "auto" bucket
+  /// sizes; nullopt: unknown.
+  std::optional<std::int64_t> hidden;
 };
 
 /// Reads a DeepSpeed configuration. `trainer` has the values with which transformers' Trainer

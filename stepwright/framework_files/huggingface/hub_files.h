@@ -13,16 +13,18 @@ namespace stepwright::framework_files {
 /// The files with which a program built on Hugging Face transformers is started, sorted by their
 /// content.
 struct TransformersProgramFiles {
-  const SourceFile* program = nullptr;     ///< File with the program's own settings; null: none.
+  /// File with the transformers program's own settings; null: none.
+  const SourceFile* program = nullptr;
   const SourceFile* accelerate = nullptr;  ///< Configuration file of Accelerate; null: none.
   const SourceFile* deepspeed = nullptr;   ///< Configuration file of DeepSpeed; null: none.
   /// JSON file with FSDP's options, which `fsdp_config` names; null: none.
   const SourceFile* fsdp = nullptr;
   /// The config.json of the program's model; nullopt: none.
   std::optional<YamlJsonDocument> model;
-  /// Options of `accelerate launch` as NAME=VALUE texts, which override the file `accelerate`.
+  /// Options of `accelerate launch` as NAME=VALUE texts, which override Accelerate's configuration
+  /// file.
   std::vector<std::string> launch;
-  std::string name;  ///< Name of the first file, for messages.
+  std::string name;  ///< Name of the first given file, for error messages.
   /// All files that may hold the program's own settings.
   std::vector<const SourceFile*> programs{};
 };
@@ -39,8 +41,9 @@ TransformersProgramFiles sort_transformers_files(std::span<const SourceFile* con
 /// Returns a value without its line numbers, which would be wrong in another file's document.
 DocumentTree without_line_numbers(DocumentTree tree);
 
-/// Returns the settings `said` with the path under `fsdp_config` replaced by the contents of that
-/// file. Fails with `kInput` if the user did not give the file.
+/// Returns the program's settings `said` with the path under `fsdp_config` replaced by the contents
+/// of the file with FSDP's options that it names. Fails with `kInput` if the user did not give this
+/// file.
 YamlJsonDocument with_fsdp_file_contents(YamlJsonDocument said,
                                          const TransformersProgramFiles& files);
 

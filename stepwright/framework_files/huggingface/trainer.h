@@ -27,9 +27,10 @@ struct TrainerDistribution {
   /// Number of data-parallel replicas, groups of ranks that each hold all model states; nullopt:
   /// derived from `share`.
   std::optional<std::int64_t> copies = 1;
-  /// Data-parallel ranks among which each replica is sharded; nullopt: not stated.
+  /// Number of data-parallel ranks over which one replica's model states are sharded; nullopt: not
+  /// stated.
   std::optional<std::int64_t> share;
-  /// Configuration of DeepSpeed; nullopt: the program does not use it.
+  /// DeepSpeed's configuration for the Trainer; nullopt: the program does not use DeepSpeed.
   std::optional<YamlJsonDocument> deepspeed;
   LoadedWeightType weights = LoadedWeightType::kUnsaid;
 };

@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 /// How a training program is started with configuration files: its options for files, and whether
 /// NAME=VALUE words override them.
 struct ConfigurationFileProgram {
-  std::string_view framework;  ///< Framework name for messages.
+  std::string_view framework;  ///< Name of the training framework, for error messages.
   /// Example of the program's arguments, for messages: "--config FILE.yaml".
   std::string_view arguments;
   /// Name of the program's import target ("nemo-rl"); the rules in its `target.yaml` recognise
@@ -23,11 +23,13 @@ struct ConfigurationFileProgram {
   /// True if a word that is not an option also names a configuration file, with or without its
   /// ending `.yml`.
   bool unnamed = false;
-  /// True if NAME=VALUE words of the command override the configuration files.
+  /// True if NAME=VALUE words of the command that starts the program override its configuration
+  /// files.
   bool overrides = false;
-  /// True if Hydra parses the command, and so refuses words that it cannot parse.
+  /// True if Hydra parses the program's command line, and so refuses words that it cannot parse.
   bool hydra = false;
-  /// True if the program starts one process for each device of a node itself.
+  /// True if the training program itself starts one process for each device of a node, without a
+  /// launcher such as torchrun.
   bool starts_processes = false;
 };
 
@@ -37,7 +39,8 @@ struct ConfigurationFileProgram {
 struct ConfigurationFileRun {
   std::vector<SourceFile> files;
   UserFacts given;
-  /// Override words of the command, as written, if the program has any: NAME=VALUE, ~NAME.
+  /// Words of the command that override its configuration files, as written: NAME=VALUE, ~NAME;
+  /// empty: the program has no such words.
   std::vector<std::string> words;
 };
 

@@ -13,7 +13,7 @@ namespace stepwright::framework_files {
 /// How to recognise and read commands of a training program whose arguments have the form
 /// `a.b=value`.
 struct KeyValueProgram {
-  std::string_view framework;  ///< Framework name for messages.
+  std::string_view framework;  ///< Name of the training framework, for error messages.
   /// Name of the program's import target ("maxtext"); the rules in its `target.yaml` recognise
   /// commands that start the program.
   std::string_view target;
@@ -23,14 +23,18 @@ struct KeyValueProgram {
   /// Options of the program that take one value ("--config"); the value is stored under the
   /// option's name.
   std::array<std::string_view, 2> options{};
-  bool launched = false;  ///< True if a launcher such as torchrun decides the number of ranks.
+  /// True if the program is started by a launcher such as torchrun, which decides the number of
+  /// ranks.
+  bool launched = false;
   /// True if each process uses all devices of its node, as in JAX.
   bool whole_nodes = false;
-  bool hydra = false;  ///< True if Hydra reads the words, and so refuses one that it cannot parse.
+  /// True if Hydra reads the program's command line, and so refuses a word that it cannot parse.
+  bool hydra = false;
   /// Table of the program's settings ("rl/verl") that says which arguments matter if commands
   /// differ; empty: every argument can matter.
   std::string_view settings = {};
-  /// Configuration of the program itself, whose values are known without the file ("base.yml").
+  /// Name of a configuration file that belongs to the program itself ("base.yml"): its values are
+  /// known, so the user need not give it.
   std::string_view built_in_file = {};
 };
 

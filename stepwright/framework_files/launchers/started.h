@@ -22,19 +22,22 @@ std::size_t torchtune_recipe_argument_index(Words words);
 /// How to recognise a framework's training programs among the commands of shell scripts, and how to
 /// split their arguments.
 struct StartedProgramRule {
-  std::string_view framework;  ///< Framework name for messages: "Megatron-LM".
+  /// Name of the training framework, for error messages: "Megatron-LM".
+  std::string_view framework;
   /// Examples of the programs' arguments, for messages: "--tensor-model-parallel-size, ...".
   std::string_view arguments;
-  std::function<bool(Words)> starts;  ///< True if a command starts one of the framework's programs.
-  /// True if the user's setting `NAME=VALUE` names an argument of the program; otherwise it is a
-  /// shell variable.
+  /// Callback that is true if a shell command starts one of the framework's training programs.
+  std::function<bool(Words)> starts;
+  /// Callback that is true if the user's setting `NAME=VALUE` names an argument of the training
+  /// program; otherwise it is a shell variable.
   std::function<bool(const std::string&)> has_argument;
-  /// True if an argument ("--lr") takes values, so that the next word is not an argument of its
-  /// own.
+  /// Callback that is true if an argument of the program ("--lr") takes values, so that the next
+  /// word is not an argument of its own.
   std::function<bool(std::string_view)> takes_values = [](std::string_view) { return true; };
-  /// True if an argument takes a list of values of any length.
+  /// Callback that is true if an argument of the program takes a list of values of any length.
   std::function<bool(std::string_view)> takes_list = [](std::string_view) { return false; };
-  /// True if an argument can change time, memory or communication of a step.
+  /// Callback that is true if an argument of the program can change time, memory or communication
+  /// of a training step.
   std::function<bool(std::string_view)> matters = [](std::string_view) { return true; };
 };
 
@@ -64,7 +67,8 @@ struct StartedCommand {
   /// Files that the script makes of others (`cp A B`, `sed EXPR A > B`), by file name without
   /// folders.
   std::map<std::string, launch_scripts::ShellFileCopy> copies;
-  /// Words that were left out of the command because the script does not set the variables in them.
+  /// Words that are missing from the command because they contain variables which the script does
+  /// not set.
   std::vector<ShellWord> left_out;
   /// Unknown parts of the files that the script writes, each with the shell variable that would set
   /// it: "$GBS", "GBS".

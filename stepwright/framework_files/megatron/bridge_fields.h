@@ -13,14 +13,15 @@ namespace stepwright::framework_files {
 
 /// A ConfigContainer of Megatron-Bridge, converted to fields of Megatron-Core's configuration.
 struct MegatronBridgeFields {
-  /// Megatron-Core's fields by name; settings that are no such fields are under their path,
-  /// `section.name`.
+  /// Settings of the ConfigContainer by the names of Megatron-Core's fields; a setting that is no
+  /// such field has its path, `section.name`, as key.
   DocumentTree fields = DocumentTree::make_empty_mapping();
   /// Path in the container ("train.micro_batch_size") of each Megatron-Core field, for reports.
   std::map<std::string, std::string> names;
-  /// Name of a field that was set although no line of the file states it; empty: none.
+  /// Name of a Megatron-Core field that was given a value although the file does not state it;
+  /// empty: none.
   std::string assumed;
-  /// True if the file states all fields, even those at their defaults, like the
+  /// True if the imported file states all fields, even those at their defaults, like the
   /// ConfigContainer.yaml that training writes.
   bool whole = false;
 };

@@ -61,14 +61,14 @@ void visit_written_megatron_fields(
 /// The fields of Megatron-Core that another program's file states, and the defaults and derived
 /// fields that complete them.
 struct MegatronFieldSources {
-  /// All settings of the file as a flat mapping in which fields of Megatron-Core have
-  /// Megatron-Core's names (`flat_megatron_settings`).
+  /// All settings of the other program's file as a flat mapping in which fields of Megatron-Core
+  /// have Megatron-Core's names (`flat_megatron_settings`).
   DocumentTree said;
-  DocumentTree usual = DocumentTree::make_empty_mapping();  ///< The program's defaults for fields
-                                                            ///< that the file lacks.
+  /// Defaults of the other program for Megatron-Core's fields that its file lacks.
+  DocumentTree usual = DocumentTree::make_empty_mapping();
   std::string_view program = {};  ///< Name of the program whose defaults `usual` are.
-  DocumentTree derived = DocumentTree::make_empty_mapping();  ///< Fields that are derived from
-                                                              ///< other settings of the file.
+  /// Values of Megatron-Core's fields that follow from other settings of the file.
+  DocumentTree derived = DocumentTree::make_empty_mapping();
 };
 
 /// Reads a plan from Megatron-Core's fields in a program's file. If the file names a model, it

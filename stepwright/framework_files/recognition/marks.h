@@ -18,7 +18,8 @@ bool matches_wildcard_pattern(std::string_view pattern, std::string_view text);
 struct FileRecognitionRule {
   enum class In : std::uint8_t { kAny, kScripts, kFiles };
 
-  /// Name by which code selects this rule alone; empty: the rule is used only with all others.
+  /// Name by which code selects this rule for recognising files alone; empty: the rule is used only
+  /// with all others.
   std::string part;
   /// Files to which the rule applies: all, shell scripts only, or all but shell scripts.
   In in = In::kAny;
@@ -26,7 +27,8 @@ struct FileRecognitionRule {
   /// Texts that the file must contain: at least one from each inner list. A text that begins with a
   /// newline also matches at the start of the file.
   std::vector<std::vector<std::string>> holds;
-  std::vector<std::string> lacks;  ///< Texts of which the file must contain none.
+  /// Texts that a file must not contain to be recognised as the program's.
+  std::vector<std::string> lacks;
 };
 
 /// Reads a rule for recognising files from YAML: `{in, part, begins, holds, lacks}`; `holds` is one
@@ -45,14 +47,16 @@ struct CommandWordCondition {
   ComparedWordPart of = ComparedWordPart::kWord;
   /// Patterns (`*`: any characters) of which the compared part of the word must match one.
   std::vector<std::string> patterns;
-  std::vector<std::string> lacks;  ///< Patterns of which the whole word must match none.
+  /// Patterns (`*`: any characters) that the whole word of the command must not match.
+  std::vector<std::string> lacks;
   /// Patterns of which the next word of the command must match one; empty: any next word, or none.
   std::vector<std::string> next;
 };
 
 /// A rule that recognises shell commands that start one training program.
 struct CommandRecognitionRule {
-  /// Name by which code selects this rule alone; empty: the rule is used only with all others.
+  /// Name by which code selects this rule for recognising commands alone; empty: the rule is used
+  /// only with all others.
   std::string part;
   /// Conditions on the command's words: for each inner list, some word must fulfil at least one of
   /// its conditions.

@@ -15,14 +15,15 @@ namespace stepwright::framework_files {
 
 /// Evidence that a framework reads its own files as Stepwright reads and writes them.
 struct FrameworkReadingEvidence {
-  /// True if a test runs the framework itself on the files; false if only its source code was read.
+  /// True if a test runs the framework itself on the files that Stepwright writes or reads; false
+  /// if only the framework's source code was read.
   bool judged = false;
   /// Path of the test that runs the framework on the files, relative to this repository; empty:
   /// none.
   std::string test;
   /// Package and release of the framework that the test runs ("axolotl 0.19.0"); empty: no test.
   std::string package;
-  /// Repository of the framework's source that was read; empty if a test exists.
+  /// Repository of the framework's source code that was read; empty if a test runs the framework.
   std::string repository;
 };
 
@@ -48,13 +49,14 @@ struct LaunchTargetDescription {
   /// True if the file does not state the training method, which the program that is started with
   /// the file decides.
   bool method_elsewhere = false;
-  /// True if a command that is recognised by code, not by one of the rules in `starts`, may belong
-  /// to a program that does not train.
+  /// True if commands that code recognises, not one of the rules in `starts`, may belong to a
+  /// program that does not train.
   bool unsure_starts = false;
-  /// True if the target's program is named like programs of other frameworks, so that a
-  /// configuration given with a script must show that the program is this one.
+  /// True if other frameworks have programs of the same name, so that a configuration given with a
+  /// script must show which framework's program the script starts.
   bool file_decides = false;
-  /// Priority if several targets recognise a command: the lowest number reads it.
+  /// Priority among targets that recognise the same shell command: the one with the lowest number
+  /// reads it.
   int order = 0;
   /// True if the written file is a script that sets environment variables.
   bool sets_environment = false;

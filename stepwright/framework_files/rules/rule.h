@@ -30,38 +30,41 @@ struct KnownJobFacts {
   bool routed;  ///< True if the model is a mixture of experts.
 };
 
-/// Result of reading settings by a rule: the plan as earlier rules and this one have set it, and
-/// remarks for the report.
+/// Result of reading a framework's settings by a translation rule: the plan as earlier rules and
+/// this one have set it, and remarks for the import report.
 struct SettingRuleReadResult : PartialPlan {
-  /// Settings that no plan expresses exactly, each with the effect that a prediction ignores.
+  /// Settings of the imported file that no plan expresses exactly, each with the effect that a
+  /// prediction ignores.
   std::vector<std::pair<DocumentNode, std::string>> left_out{};
-  std::vector<std::string> notes{};  ///< Notes about assumptions, in sentences for people.
+  /// Notes for users about assumptions of the import, in sentences.
+  std::vector<std::string> notes{};
 };
 
 /// Translation between some settings of a framework and one part of a plan or its job, in both
 /// directions.
 struct SettingTranslationRule {
-  /// Keys of settings in `table` whose value is that of one plan field; they are translated by the
-  /// table's rows, before `read` and `write` run.
+  /// Keys of settings that each equal one plan field, as rows of the settings table `table` state;
+  /// they are translated before `read` and `write` run.
   std::span<const std::string_view> rows{};
   std::string_view table = "";
-  /// Reads the rule's settings into `reading`. Fails with `kInput` for a value of a wrong kind.
-  /// Null: `rows` are enough.
+  /// Function that reads the settings of this rule into `reading`. Fails with `kInput` for a value
+  /// of a wrong kind. Null: `rows` are enough.
   void (*read)(const FrameworkSettingsReader& fields, const KnownJobFacts& known,
                SettingRuleReadResult& reading) = nullptr;
-  /// Adds the rule's settings for a plan to `fields`, in the order of a file; `release` is the
-  /// framework's release. Null: `rows` are enough.
+  /// Function that adds the settings of this rule for a plan to `fields`, in the order of a file;
+  /// `release` is the framework's release. Null: `rows` are enough.
   void (*write)(const plan::PlannedJob& planned, std::string_view release,
                 DocumentTree& fields) = nullptr;
 };
 
-/// Reads settings by a rule and returns the plan with the rule's part set. `settled` is the plan as
-/// earlier rules have set it.
+/// Reads a framework's settings by a translation rule and returns the plan with the rule's part
+/// set. `settled`: the plan as earlier rules have set it.
 SettingRuleReadResult read_settings_by_rule(const SettingTranslationRule& rule,
                                             const FrameworkSettingsReader& fields,
                                             const KnownJobFacts& known, PartialPlan settled);
 
-/// Adds the settings by which a rule expresses its part of a plan to `fields`.
+/// Adds to `fields` the framework's settings that express one part of a plan, by the translation
+/// rule for this part.
 void write_settings_by_rule(const SettingTranslationRule& rule, const plan::PlannedJob& planned,
                             std::string_view release, DocumentTree& fields);
 

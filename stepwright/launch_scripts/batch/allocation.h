@@ -17,23 +17,27 @@ using BatchWords = std::vector<std::string>;
 /// The nodes and devices that a batch job requests with its options.
 struct BatchJobAllocation {
   std::string scheduler;  ///< Scheduler of the job: "slurm", "pbs", "lsf" or "sge".
-  std::int64_t id = 0;    ///< Number that the scheduler gave the job.
-  std::string name;       ///< Name of the job; empty: the name of the script.
-  /// Nodes of the job, or of the job step that srun starts; nullopt: not stated.
+  std::int64_t id = 0;    ///< Identifier of the batch job, a number that its scheduler assigned.
+  std::string name;       ///< Name of the batch job; empty: the name of the script.
+  /// Number of nodes of the batch job, or of the job step that srun starts; nullopt: not stated.
   std::optional<std::int64_t> nodes;
-  /// Nodes of the whole job, if `nodes` counts the nodes of one srun step; nullopt: not stated.
+  /// Number of nodes of the whole job, if `nodes` counts the nodes of one srun step; nullopt: not
+  /// stated.
   std::optional<std::int64_t> job_nodes;
-  /// Devices of each node; nullopt: the options do not state them.
+  /// Number of devices of each node; nullopt: the batch job's options do not state it.
   std::optional<std::int64_t> devices_per_node;
-  /// Devices of all nodes together, if the options state no number of nodes; nullopt: not stated.
+  /// Number of devices of all nodes together, if the batch job's options state no number of nodes;
+  /// nullopt: not stated.
   std::optional<std::int64_t> devices;
-  /// Tasks of all nodes together; nullopt: the options do not state them.
+  /// Number of tasks (processes) on all nodes together; nullopt: the batch job's options do not
+  /// state it.
   std::optional<std::int64_t> tasks;
   std::optional<std::int64_t> tasks_per_node;
   std::optional<std::int64_t> cpus_per_task;
   std::optional<std::int64_t> devices_per_task;
   std::string array;  ///< Indices of a job array: "0-3,7"; empty: no array.
-  /// Options as they were written: those of the script first, those of the command line last.
+  /// Options of the batch job as they were written: those of the script first, those of the command
+  /// line last.
   BatchWords options;
 };
 

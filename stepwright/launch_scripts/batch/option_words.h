@@ -12,12 +12,14 @@ namespace stepwright::launch_scripts {
 /// Option syntax of a program such as srun, whose options stand before the command that it starts.
 /// Options that are in none of these lists take one value.
 struct CommandOptionRules {
-  std::string_view flags;  ///< Options without a value, separated by blanks: "--label -l".
-  std::string_view pairs;  ///< Options with two values, separated by blanks: "-mca -genv".
+  /// Options of the program that take no value, in one text, separated by blanks: "--label -l".
+  std::string_view flags;
+  /// Options of the program that take two values, in one text, separated by blanks: "-mca -genv".
+  std::string_view pairs;
   /// True if a long option can begin with one dash: `-npernode 8` is one option, not a group of
   /// one-letter options.
   bool long_with_one_dash = false;
-  /// More options without a value, separated by blanks, in addition to `flags`.
+  /// More options of the program that take no value, separated by blanks, in addition to `flags`.
   std::string_view more_flags;
 };
 
@@ -29,7 +31,7 @@ struct GivenCommandOption {
   std::string second;
 };
 
-/// The options of a command, and the index of the word after them.
+/// The options of a command, and the index of the first word after the options.
 struct SplitCommandOptions {
   std::vector<GivenCommandOption> options;
   /// Index of the first word that is not an option; the number of words if all words are options.

@@ -30,9 +30,10 @@ struct FrameworkPythonFacts {
       const std::string& function, const DocumentTree& arguments,
       const std::function<std::optional<DocumentTree>(const std::string& name)>& value)>
       chosen{};
-  /// Names of methods that return the object they are called on.
+  /// Names of the framework's methods that return the object on which they are called.
   std::vector<std::string_view> same{};
-  /// Names of functions that configurations use as values, without calling them: "squared_relu".
+  /// Names of the framework's functions that configurations use as values, without calling them:
+  /// "squared_relu".
   std::vector<std::string_view> themselves{};
 };
 

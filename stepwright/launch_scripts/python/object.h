@@ -43,7 +43,9 @@ struct PythonObject {
   /// For an unknown value: the attributes set on it; for an unknown attribute: the contents of the
   /// object that lacks it.
   std::shared_ptr<Body> body;
-  std::string said;  ///< For an unknown value: the expression as it was written.
+  /// Origin of an unknown value, or of unknown parts of a text, for messages: the source expression,
+  /// or words such as "argument tp of main".
+  std::string said;
   /// Line where the value was last named; 0: in a file whose lines are not recorded.
   std::uint32_t line = 0;
 
@@ -79,8 +81,8 @@ struct PythonObject::Body {
   void add(const PythonObject& item);
 
  private:
-  /// Index in `members` of each name, for fast look-up; empty while there are only a few members.
-  /// Members are never removed.
+  /// Index in `members` of each attribute or key by its name, for fast look-up; empty while there
+  /// are only a few members. Members are never removed.
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 

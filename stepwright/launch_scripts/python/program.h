@@ -65,7 +65,9 @@ class PythonProgram final : public PythonEvaluationScope {
     std::uint32_t line = 0;
     Lines body{};
     std::size_t file = 0;
-    bool nested = false;  ///< True for a function inside another one, whose names it can use.
+    /// True for a function that is defined inside another one, so that it can use the outer
+    /// function's variables.
+    bool nested = false;
   };
   struct Class {
     std::string name;
@@ -77,7 +79,8 @@ class PythonProgram final : public PythonEvaluationScope {
     std::string name;
     std::string_view text;
     bool begun = false;
-    std::vector<PythonStatement> lines{};  ///< Statements; empty until the file is interpreted.
+    /// Statements of the Python file, in order; empty until the file is interpreted.
+    std::vector<PythonStatement> lines{};
     std::map<std::string, PythonFunctionDefinition> functions{};
     std::map<std::string, Class> classes{};
     /// Imported names, each with its full name in the module: "numpy" for "np".

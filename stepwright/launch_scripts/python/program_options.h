@@ -41,7 +41,8 @@ class ArgparseOptions {
   [[nodiscard]] PythonObject parsed_arguments() const;
 
  private:
-  /// Values on the command line by option name; empty: a switch without value.
+  /// Values of the program's options that its command line states, by option name; empty: a switch
+  /// without value.
   std::map<std::string, std::string, std::less<>> said_;
   std::map<std::string, PythonObject, std::less<>> defaults_;
 };

@@ -142,7 +142,8 @@ class ShellInterpreter {
   /// Texts of the host files (such as PBS_NODEFILE) that the batch scheduler would write, by file
   /// name.
   std::map<std::string, std::string> host_files_;
-  std::size_t undetermined_ = 0;  ///< Number of undetermined conditions met so far.
+  /// Number of conditions met so far whose outcome the shell scripts do not determine.
+  std::size_t undetermined_ = 0;
   std::size_t functions_made_ = 0;
   /// Number of characters in evaluated texts (`eval`, not files) that are kept because they define
   /// functions.

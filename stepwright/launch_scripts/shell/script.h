@@ -44,9 +44,11 @@ struct UndeterminedCondition {
   std::string condition;  ///< The undetermined condition as the script has it.
   /// Unknown parts of the condition: "$FSDP", "-f $FILE"; empty if it has none.
   std::vector<std::string> open;
-  /// Possible outcomes of the undetermined condition, in words: "true", "false", "7B)".
+  /// Possible outcomes of a condition that the script does not determine, as texts: "true",
+  /// "false", "7B)".
   std::vector<std::string> ways;
-  std::size_t taken = 0;  ///< Index in `ways` of the outcome that was assumed.
+  /// Index in `ways` of the outcome that is assumed for the undetermined condition.
+  std::size_t taken = 0;
   std::uint32_t line = 0;
   std::uint32_t file = 0;
 };
@@ -85,13 +87,15 @@ struct ShellScriptResult {
   std::vector<MissingScript> missing;
   /// Files that the script writes, by file name without folders.
   std::map<std::string, ShellWrittenFile> written;
-  /// Files that the script makes of others or changes, by file name without folders.
+  /// Files that the script copies from other files or changes, by file name without folders.
   std::map<std::string, ShellFileCopy> copies;
-  std::size_t effort = 0;  ///< Work that interpreting the scripts took, in interpretation steps.
-  /// Maps an unknown part of the scripts ("$2", "$(nvidia-smi -L)") to the variable whose whole
-  /// value it is.
+  /// Number of interpretation steps that the scripts took, a measure of work.
+  std::size_t effort = 0;
+  /// Maps an unknown part of the scripts ("$2", "$(nvidia-smi -L)") to the shell variable that has
+  /// exactly this value, so that a user can set the variable instead.
   std::map<std::string, std::string> holders;
-  std::uint32_t ended = 0;  ///< Line of the `exit` at which the scripts ended; 0: none was reached.
+  /// Line of the `exit` command that ended the scripts; 0: none was reached.
+  std::uint32_t ended = 0;
 };
 
 /// A script that the caller passes in.

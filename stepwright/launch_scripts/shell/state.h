@@ -81,7 +81,7 @@ class ShellArguments {
   std::size_t passed_ = 0;
 };
 
-/// The variables of a script at the current point of its interpretation.
+/// All variables of a shell script at the current point of its interpretation.
 class ShellVariables {
  public:
   [[nodiscard]] const ShellVariableValue* find(const std::string& name) const;
@@ -100,7 +100,7 @@ class ShellVariables {
   /// variable is fixed.
   ShellVariableValue* editable_variable_value(const std::string& name);
   void mark_exported(const std::string& name);
-  /// Returns the variables that started programs see.
+  /// Returns the shell variables that are exported to started programs, as their environment.
   [[nodiscard]] std::map<std::string, ShellWord> exported_variables() const;
 
   /// Begins the call of a shell function: until `leave`, `make_local` saves old values of

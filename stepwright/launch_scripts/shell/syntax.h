@@ -57,13 +57,14 @@ struct ShellChainOperator {
 /// A command of a shell script, with the commands inside it.
 struct ShellNode {
   enum class Kind : std::uint8_t {
-    kSimple,  ///< A simple command: `assignments` and `words`.
-    kList,    ///< A list of commands: `children`, one after the other.
+    /// A simple command of a shell script: `assignments` (NAME=value) before its `words`.
+    kSimple,
+    kList,  ///< A list of commands: `children`, one after the other.
     /// A chain of commands: `children` with the operators `joints` (`&&`, `||`) between them.
     kChain,
-    kNot,       ///< A negated command `! ...`: its one child.
-    kPipe,      ///< A pipe: `children` are its commands.
-    kSubshell,  ///< A command in a subshell `( ... )`: its one child.
+    kNot,       ///< A negated shell command `! ...`; `children` has the one command.
+    kPipe,      ///< A shell pipe `a | b`; `children` are its commands.
+    kSubshell,  ///< A shell command in a subshell `( ... )`; `children` has the one command.
     /// An `if`: `children` are the condition, the branch and, if present, the else part.
     kIf,
     /// A `for` loop: `words` are the variable and the values it takes; `children` is the body.
@@ -80,7 +81,7 @@ struct ShellNode {
   };
   Kind kind = Kind::kSimple;
   std::uint32_t line = 0;
-  std::string source;  ///< Text of a condition as it is written.
+  std::string source;  ///< Source text of a condition in a shell script, as it is written.
   /// Operators `&&` and `||` between `children`, one fewer than children.
   std::vector<ShellChainOperator> joints;
   std::vector<ShellAssignment> assignments;

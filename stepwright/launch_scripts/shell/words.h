@@ -39,7 +39,7 @@ class ShellWordSplitter {
   void skip_blanks();
   /// Skips blanks, comments and newlines.
   void skip_blank_lines();
-  /// True if a character ends a word of a shell script.
+  /// True if a character ends a word of a shell script, as a blank does.
   [[nodiscard]] static bool is_word_end_character(char c);
   /// Returns the letters at the current position, which can be a keyword, without moving past them.
   [[nodiscard]] std::string_view letters_at_current_position() const;
