@@ -43,8 +43,8 @@ struct PythonObject {
   /// For an unknown value: the attributes set on it; for an unknown attribute: the contents of the
   /// object that lacks it.
   std::shared_ptr<Body> body;
-  /// Origin of an unknown value, or of unknown parts of a text, for messages: the source expression,
-  /// or words such as "argument tp of main".
+  /// Origin of an unknown value, or of unknown parts of a text, for messages: the source
+  /// expression, or words such as "argument tp of main".
   std::string said;
   /// Line where the value was last named; 0: in a file whose lines are not recorded.
   std::uint32_t line = 0;
