@@ -17,7 +17,8 @@ class MeasuredRunsOptions {
 
   [[nodiscard]] bool asked() const { return !request_.runs.empty(); }
 
-  /// Returns the request to evaluate the measured runs, for the job in a file.
+  /// Returns what `stepwright tune --runs` is asked to do with the user's measured runs, for the
+  /// job in a file.
   [[nodiscard]] answers::MeasuredRunsRequest measured_runs_request(
       const std::string& job_file) const;
 

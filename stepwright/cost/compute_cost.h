@@ -149,8 +149,8 @@ class ComputationCostModel {
   DevicePeakRates peaks_;
   /// Peak FLOP/s of the device, indexed by `DType`; 0: the device has no peak for the type.
   std::array<double, kDTypes> peak_flops_{};
-  /// Rate of matrix products in a type / rate in 16 bits, indexed by `DType`; 0: fits in 16 bits do
-  /// not apply to the type (fp32, fp64).
+  /// Rate of matrix products in a number type / rate in 16-bit types, indexed by `DType`; 0: fits
+  /// in 16 bits do not apply to the type (fp32, fp64).
   std::array<double, kDTypes> narrow_speedup_{};
   DefaultOperatorRates rates_;
   std::array<std::array<PricingProfileEntry, kPasses>, kOperatorClasses> fitted_{};

@@ -13,7 +13,8 @@ namespace stepwright::cost {
 /// How much of its single-kernel speed a device keeps in a training run, where it is hot and shares
 /// power and memory. Each field is a factor on a rate; 1: no loss.
 struct DeviceTrainingFactors {
-  /// Name of a device, or of a generation (for its devices without an entry of their own).
+  /// Name of the device to which the factors apply, or of a generation (for its devices without an
+  /// entry of their own).
   std::string device;
   /// Factor on the rate of 16-bit matrix products in a training run, those of unfused attention
   /// included.
@@ -21,8 +22,8 @@ struct DeviceTrainingFactors {
   /// Factor on the rate of matrix products in fp8 and narrower types in a training run.
   double narrow_product_rate = 1;
   double attention_rate = 1;  ///< Factor on the rate of fused attention kernels in a training run.
-  /// Further factor on the rate of FlashAttention-1 and other attention kernels of its time, beside
-  /// `attention_rate`.
+  /// Factor on the rate of FlashAttention-1 and attention kernels of its time in a training run, in
+  /// addition to `attention_rate`.
   double flash1_rate = 1;
   /// Factor on the rate of kernels limited by memory bandwidth in a training run.
   double memory_rate = 1;
@@ -37,9 +38,10 @@ struct DeviceTrainingFactors {
 /// Fitted constants of a training framework: host time per kernel and step, and how well its
 /// messages overlap.
 struct FrameworkTrainingConstants {
-  std::string framework;  ///< Name of a framework; empty: every framework without an entry.
-  double host_us = 0;     ///< Microseconds in which the host thread launches one kernel.
-  double step_ms = 0;     ///< Milliseconds in which the device is idle between two steps.
+  /// Name of the framework to which the constants apply; empty: every framework without an entry.
+  std::string framework;
+  double host_us = 0;  ///< Microseconds in which the host thread launches one kernel.
+  double step_ms = 0;  ///< Milliseconds in which the device is idle between two steps.
   /// Memory traffic of an optimizer update and its gradient norm, relative to moving each operand
   /// once.
   double update_passes = 1;

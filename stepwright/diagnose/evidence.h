@@ -33,7 +33,7 @@ struct RankCommunicationCall {
   std::int64_t place = 0;
   std::int32_t group =
       0;  ///< Process group of the call: an index into `JobFailureEvidence::groups`.
-  /// Sequence number of the call in its group, from 1; 0: a send or receive.
+  /// Sequence number of the collective call in its process group, from 1; 0: a send or receive.
   std::int64_t sequence = 0;
   /// Name of the operation: "all_reduce"; for a send or receive with its ranks: "send 1->2".
   std::string operation;

@@ -51,7 +51,8 @@ inline constexpr Named<DiagnosedFaultKind> kFindingKindNames[] = {
 /// Where a fault was seen: file, line and communication call.
 struct FaultPlace {
   std::string file;
-  /// Line of a log, or index of an entry in a dump, from 1; 0: the whole file.
+  /// Line of a log, or index of an entry in a dump, from 1, where the fault was seen; 0: the whole
+  /// file.
   std::int64_t line = 0;
   /// Communication call, in words: "call 7 of group 0 (default_pg)"; empty: no call.
   std::string call;

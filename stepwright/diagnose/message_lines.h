@@ -55,7 +55,8 @@ class MessageTimeLogReader {
 
   logs::DeepSpeedLogReader deepspeed_;
   logs::NcclTestsHeading heading_;
-  bool in_table_ = false;  ///< True after the heading of a table of nccl-tests, whose rows follow.
+  /// True once the heading of a table of nccl-tests was read, so that its rows may follow.
+  bool in_table_ = false;
   std::vector<TimedMessage> tests_;
 };
 

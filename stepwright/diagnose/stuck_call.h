@@ -12,9 +12,9 @@ namespace stepwright::diagnose {
 struct StuckCall {
   std::int32_t group =
       0;  ///< Process group of the call: an index into `JobFailureEvidence::groups`.
-  /// Sequence number of the call in its group, from 1; 0: a send or receive.
+  /// Sequence number of the collective call in its process group, from 1; 0: a send or receive.
   std::int64_t sequence = 0;
-  /// For each rank that made the call, its record of the call.
+  /// For each rank that made the stuck call, what the files report about it.
   std::map<std::int64_t, const RankCommunicationCall*> made;
   /// Ranks of the process group that did not make the call, sorted.
   std::vector<std::int64_t> missing;

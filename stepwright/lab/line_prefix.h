@@ -13,7 +13,7 @@ class PrefixedLineWriter {
  public:
   explicit PrefixedLineWriter(std::string prefix) : prefix_(std::move(prefix)) {}
 
-  /// Adds a piece of text, and writes the lines that are now complete.
+  /// Adds a piece of text that arrived, and writes the lines that are now complete to `out`.
   void add(std::string_view piece, std::ostream& out);
   /// Writes the rest of the text, which has no line end, as a line.
   void finish(std::ostream& out);

@@ -52,7 +52,8 @@ class LearnableConstants {
 
  private:
   struct Place {
-    int key = 0;  ///< Index of the constant's key in the list of all learnable keys.
+    /// Index of the constant's key in the list of all keys of constants that can be learned.
+    int key = 0;
     /// Index of the constant's device or framework among those of the jobs.
     std::size_t entry = 0;
     LearnableConstant before;

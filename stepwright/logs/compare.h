@@ -17,7 +17,8 @@ struct RouterDependentCalls {
   double bound_bytes = 0;
   std::int64_t executed_bytes = 0;  ///< Payload bytes, summed over the executed calls.
   std::int64_t largest_bytes = 0;   ///< Payload of the largest executed call, in bytes.
-  std::int64_t beyond = 0;  ///< Number of executed calls whose payload is above `bound_bytes`.
+  /// Number of executed calls whose payload is above the upper bound `bound_bytes`.
+  std::int64_t beyond = 0;
 };
 
 /// Differences between the predicted calls of a plan and the executed calls of a run.

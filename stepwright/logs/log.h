@@ -50,7 +50,8 @@ struct LogCommunicator {
 /// The bytes that one rank sends to each member of its group in one all-to-all, if the log states
 /// them.
 struct LoggedAllToAllParts {
-  /// Line of the call's record in its file; together with source and rank it identifies the call.
+  /// Line of the all-to-all's record in its log file; together with source and rank it identifies
+  /// the call.
   std::int64_t line = 0;
   std::int64_t rank = kUnknown;
   std::int32_t source = 0;
@@ -77,7 +78,8 @@ struct LogFileReadResult {
   /// The first few lines that could not be read, with reasons.
   std::vector<UnexplainedLine> first;
   std::vector<std::string> notes;  ///< Notes for the user about assumptions and gaps.
-  /// Times at which marked steps begin, on the clock of the file, in seconds; empty: no marks.
+  /// Times at which the steps that the log marks begin, in seconds on the clock of the file; empty:
+  /// it marks none.
   std::vector<double> step_starts_s;
   std::int64_t steps = 0;  ///< Number of steps that the logged calls cover; 0: not stated.
   /// True if the program that wrote the log reports some reduce-scatters as all-reduces of equal

@@ -27,7 +27,8 @@ struct LoggedSteps {
   std::map<GroupCallKind, std::map<std::int64_t, LoggedCallTotals>> calls;
   std::int64_t steps = 0;
   std::int64_t outside = 0;  ///< Number of calls before, between and after the whole steps.
-  /// How the steps were found (marks, a stated count, or a repetition), as text for users.
+  /// How the steps were found, as text for users: by marks in the log, a stated count, or a
+  /// repetition of calls.
   std::string found;
 };
 

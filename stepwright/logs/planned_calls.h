@@ -22,7 +22,7 @@ struct ProcessGroupCall {
   auto operator<=>(const ProcessGroupCall&) const = default;
 };
 
-/// Identifies a communicator as one rank sees it; the key of `Calls`.
+/// Identifies a communicator as one rank sees it; the key of the map `Calls`.
 struct CommunicatorKey {
   std::int64_t rank = 0;
   plan::CommunicatorKind group{};

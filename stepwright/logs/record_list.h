@@ -16,7 +16,8 @@ struct EqualLoggedCalls {
   LoggedCall first;
   std::uint32_t kind = 0;  ///< Index of the kind; calls of one kind differ only in line and time.
   std::int64_t records = 0;
-  std::int64_t calls = 0;  ///< Number of calls; a record may stand for several.
+  /// Number of equal calls; a record of the log may stand for several.
+  std::int64_t calls = 0;
 };
 
 /// A list of calls in order that needs about a dozen bytes for each call and its times: common

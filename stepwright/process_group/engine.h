@@ -80,7 +80,8 @@ class GrowingBuffer {
   std::int64_t bytes_ = 0;
 };
 
-/// Runs this rank's part of collectives by schedules of messages, one collective after the other.
+/// Runs this rank's part of collectives by explicit schedules of point-to-point messages, one
+/// collective after the other.
 class CollectiveEngine {
  public:
   /// `tiers`: {ranks per node, nodes} of the group; `rank`: this rank's index in the group;

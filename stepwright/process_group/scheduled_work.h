@@ -15,7 +15,8 @@ namespace stepwright::process_group {
 /// it. Keeps the output tensors alive.
 class ScheduledCollectiveWork : public c10d::Work {
  public:
-  /// Identifies a call: the rank, the operation, and the call's number in its group.
+  /// Identifies a collective call: the rank, the operation, and the call's number among those of
+  /// its process group.
   struct CollectiveCallIdentity {
     int rank = 0;
     c10d::OpType type{};

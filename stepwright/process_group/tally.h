@@ -17,11 +17,12 @@ class CollectiveCallCounter {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;  ///< Bytes of the calls' full buffers, summed.
   };
-  /// Operation, and the reason why the wrapped backend ran it; empty reason: a schedule ran it.
+  /// Key of the counts: operation, and the reason why the wrapped backend ran it; empty reason: an
+  /// explicit schedule of messages ran it.
   using Key = std::pair<std::string, std::string>;
 
-  /// Counts a call with a full buffer of `bytes` bytes. `reason`: why the wrapped backend ran it;
-  /// empty: a schedule ran it.
+  /// Counts a call of a collective with a full buffer of `bytes` bytes. `reason`: why the wrapped
+  /// backend ran it; empty: an explicit schedule of messages ran it.
   void add(const std::string& operation, const std::string& reason, std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
     CallCountAndBytes& count = counts_[{operation, reason}];

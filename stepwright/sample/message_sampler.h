@@ -14,8 +14,8 @@ struct MessageSamplingSettings {
   /// Factor by which emulated training runs (`train --hold --scale`) divide the bytes of messages;
   /// the times are meant for such runs.
   double scale = 1;
-  /// True: time only collectives of all ranks. False: of groups of every shape with equally many
-  /// ranks on each node.
+  /// True: time only collectives over all ranks; false: also over groups of every shape with
+  /// equally many ranks on each node.
   bool world_only = false;
   /// Largest size in bytes of all-reduce, all-gather and reduce-scatter. 0: sizes grow until a
   /// message takes long, and all operations are timed.

@@ -62,7 +62,8 @@ class BalancedLayerSplitter {
   /// placement share splits.
   using SplitKey = std::tuple<const LeastPlanWork*, std::int64_t, schedule::ModelChunkPlacementKind,
                               std::int64_t, bool, plan::ActivationRecomputation>;
-  /// Cache key of a stage choice with balanced layers: everything on which the split depends.
+  /// Cache key of a stage choice with layers split so that pipeline ranks have equal work:
+  /// everything on which the split depends.
   struct BalancedLayerSplitKey {
     const PipelineStageChoice* choice;
     const LeastPlanWork* work;

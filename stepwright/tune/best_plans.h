@@ -19,7 +19,8 @@ struct PlanCandidate {
   simulate::PlanPrice price;
 };
 
-/// True if candidate `a` comes before `b` in the ranking: smaller key first, equal keys by plan.
+/// True if candidate plan `a` comes before `b` in the ranking: smaller key (price, or memory)
+/// first, equal keys by plan.
 inline bool before(const PlanCandidate& a, const PlanCandidate& b) {
   return std::tie(a.key, a.plan) < std::tie(b.key, b.plan);
 }

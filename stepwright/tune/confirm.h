@@ -32,10 +32,10 @@ double simulate_until_best_are_certain(PlanEvaluator& evaluation,
                                        std::size_t top, std::int64_t most_operators,
                                        double price_error = kMaxClosedFormPriceError);
 
-/// Tightens the least lower bound, in seconds, of the candidates that a search left open, and
-/// returns it. Simulates the passes of their schedules, then whole plans, least bounds first, until
-/// the bound is at most `kMinBoundGapToRevisitPlan` below the best plan, or above `beside_s` (the
-/// least bound of all other plans), or `most_operators` operators were simulated.
+/// Raises the least lower bound of the step time, in seconds, of the candidates that a search left
+/// open, and returns it. Simulates the passes of their schedules, then whole plans, least bounds
+/// first, until the bound is at most `kMinBoundGapToRevisitPlan` below the best plan, or above
+/// `beside_s` (the least bound of all other plans), or `most_operators` operators were simulated.
 double tighten_lowest_candidate_bound(PlanEvaluator& evaluation, std::vector<PlanCandidate> open,
                                       double beside_s, std::int64_t most_operators);
 

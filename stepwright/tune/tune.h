@@ -21,7 +21,8 @@ struct TuneProgress {
   bool simulating = false;  ///< True: the search simulates plans; false: it prices them.
   /// Number of finished parts of the search space; while simulating, of finished plans.
   std::size_t done = 0;
-  std::size_t most = 0;     ///< Upper limit of `done`; most searches end before they reach it.
+  /// Upper limit of `done`, for a progress bar; most searches end before they reach it.
+  std::size_t most = 0;
   std::int64_t priced = 0;  ///< Number of plans for which a closed-form price was computed so far.
 };
 

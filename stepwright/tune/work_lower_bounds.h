@@ -157,8 +157,7 @@ class WorkLowerBounds {
   /// the given overlap.
   const LeastPlanWork& work_lower_bound_of_plan(const plan::Plan& plan,
                                                 const plan::OverlapFlags& overlap);
-  /// Returns `work` with the time of the context-parallel messages of `plan`
-  /// added.
+  /// Returns the lower bound `work` with the time of the context-parallel messages of `plan` added.
   [[nodiscard]] LeastPlanWork add_context_parallel_message_time(const LeastPlanWork& work,
                                                                 const plan::Plan& plan);
 

@@ -71,7 +71,7 @@ struct Validation {
   std::size_t used = 0;
   /// Rows of the table that were skipped, by reason.
   std::map<std::string, SkippedRows> skipped;
-  /// Measurements that were not used although their row was, by reason.
+  /// Measurements that were not used although another measurement of their row was, by reason.
   std::map<std::string, SkippedRows> left_out;
   /// Statistics of the prediction errors of all rows; `used` counts rows, also in `groups`.
   ErrorStatistics errors;
@@ -90,7 +90,8 @@ struct Validation {
 };
 
 struct ValidationOptions {
-  /// Machine on which all rows were measured, a name or a file; empty: each row names its own.
+  /// Machine on which all rows of the table were measured, a name or a file; empty: each row names
+  /// its own.
   std::string profile;
   /// Quality tiers of the rows to use ("A", "AB"), from the column `tier`; empty: all rows.
   std::string tier;

@@ -9,9 +9,11 @@ namespace stepwright::cost {
 /// there.
 struct DeepEpExchange {
   bool combines = false;
-  double tokens = 0;  ///< Token rows that one rank has before the dispatch.
-  double width = 0;   ///< Elements of a row (hidden width).
-  double bytes = 2;   ///< Bytes of an element during the exchange (2: bf16).
+  /// Number of token rows that one rank has before the dispatch to experts.
+  double tokens = 0;
+  /// Hidden width: number of elements of a token's row.
+  double width = 0;
+  double bytes = 2;  ///< Bytes of an element during the exchange (2: bf16).
   std::int64_t ranks = 8;
   /// Mean number of distinct ranks that hold the experts of one row, its own rank included.
   double met_ranks = 1;

@@ -16,7 +16,8 @@ namespace stepwright::cost {
 ///     all-to-all       one step, in which every rank sends its share to every other
 ///     send, shift      one step, a message to the next rank
 struct GlooMessageLoads {
-  double steps = 0;  ///< Number of steps of the collective, one after the other.
+  /// Number of steps that the collective makes one after the other.
+  double steps = 0;
   /// Number of messages that one rank sends during the whole collective.
   double hops = 0;
   double block_bytes = 0;  ///< Bytes of one message.
@@ -42,8 +43,8 @@ struct GroupNodePlacement {
   bool operator==(const GroupNodePlacement&) const = default;
 };
 
-/// Returns how a group lies on nodes of `devices` devices; `node_levels`: number of network levels
-/// inside a node.
+/// Returns how a group of ranks lies on nodes of `devices` devices each; `node_levels`: number of
+/// network levels inside a node.
 GroupNodePlacement group_node_placement(const cluster::GroupLayout& layout, int node_levels,
                                         std::int64_t devices);
 

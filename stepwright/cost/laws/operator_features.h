@@ -29,7 +29,8 @@ struct KernelWork {
   bool uneven_head = false;
   bool wide_head = false;  ///< True if fused attention has a head dimension above 128.
   double head_dim = 0;     ///< Head dimension of fused attention, padded as its kernel computes it.
-  /// Queries / query-key pairs that the mask of fused attention leaves; 0 without a mask.
+  /// Queries of fused attention / query-key pairs that its mask leaves: weight of the work on tiles
+  /// that the mask cuts; 0 without a mask.
   double masked = 0;
 };
 

@@ -56,8 +56,8 @@ MachineCollectiveFit fit_machine_collectives(const MachineCollectiveSamples& sam
 RelativeErrorSummary prediction_error_summary(const cost::MachineCollectiveConstants& constants,
                                               std::span<const CollectiveSample* const> samples);
 
-/// Returns a fit as an entry of the list `collectives` of a profile file. `held_out`: errors on
-/// rows left out.
+/// Returns fitted constants as an entry of the list `collectives` of a profile file. `held_out`:
+/// errors on rows left out of the fit, which the entry states.
 nlohmann::ordered_json collective_fit_json(const MachineCollectiveFit& fit,
                                            const RelativeErrorSummary& held_out);
 

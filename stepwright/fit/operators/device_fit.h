@@ -12,9 +12,11 @@ namespace stepwright::fit {
 
 /// Summary of the relative errors of predicted over measured operator times.
 struct OperatorFitErrors {
-  double mean = 0;    ///< Mean of |predicted / measured - 1| over rows.
-  double median = 0;  ///< Median of |predicted / measured - 1| over rows.
-  double p90 = 0;     ///< 90th percentile of |predicted / measured - 1| over rows.
+  double mean = 0;  ///< Mean of |predicted / measured - 1| over rows.
+  /// Median of |predicted / measured - 1| over the rows of operator times.
+  double median = 0;
+  /// 90th percentile of |predicted / measured - 1| over the rows of operator times.
+  double p90 = 0;
   double bias = 0;  ///< Median of predicted / measured - 1; positive: predicted times are too long.
   std::size_t rows = 0;
 };
@@ -23,8 +25,8 @@ struct OperatorFitErrors {
 /// backward), each on rows left out together by hidden size.
 struct FitCandidateErrors {
   OperatorFitErrors law, trees, law_times_trees;
-  OperatorFitErrors
-      unfitted;  ///< Errors of the documented default constants, which are fitted to no row.
+  /// Errors on the same rows of the documented default constants, which are fitted to no row.
+  OperatorFitErrors unfitted;
 };
 
 /// The fit of one class of operators in one pass (forward or backward), with its errors and the
@@ -55,8 +57,8 @@ struct OperatorFitDevice {
 
 struct DeviceFit {
   std::vector<FittedOperator> operators;
-  std::vector<UnusableOperatorRow>
-      dropped;  ///< Rows that the fit did not use, in order of file and line.
+  /// Rows that the fit did not use, each with its reason, in order of file and line.
+  std::vector<UnusableOperatorRow> dropped;
 };
 
 /// Fits the times of every class of operators and pass that has samples. Rows above a peak, in

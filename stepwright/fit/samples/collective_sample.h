@@ -36,7 +36,8 @@ struct CollectiveSample {
   double seconds = 0;
   /// True if a network switch can add numbers of the message's type (16 bits or more).
   bool switch_adds = true;
-  std::string id;  ///< Id of the row in its source; without one, its file and line.
+  /// Id of the sample's row in its source; without one, its file and line.
+  std::string id;
   std::size_t line = 0;
   /// Routes of the message (links and protocols), assuming that nothing else runs on the machine.
   cost::MessageRouteTimes routes;

@@ -19,7 +19,8 @@ struct TranslatedOperator {
   step::Operator op;
   /// Kernel of an attention; without meaning for other operators.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
-  /// Size by which rows are left out together in cross-validation, as in `OperatorSample`.
+  /// Size (such as the hidden size) by whose values samples are left out together in
+  /// cross-validation, as in `OperatorSample`.
   std::int64_t hold_out = 0;
 };
 

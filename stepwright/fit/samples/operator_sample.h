@@ -34,7 +34,8 @@ struct OperatorSample {
 struct UnusableOperatorRow {
   std::string file;
   std::size_t line = 0;
-  std::string reason;  ///< Short reason: "bad value", "duplicate", or why a fit dropped the row.
+  /// Short reason why the row cannot be used: "bad value", "duplicate", or why a fit dropped it.
+  std::string reason;
   std::string detail;
 };
 
@@ -44,7 +45,8 @@ struct OperatorSampleTable {
   std::vector<OperatorSample> samples;
   /// Rows with a value that is no number or not positive, with a missing shape, or repeated.
   std::vector<UnusableOperatorRow> bad;
-  /// Rows with an operator, type, device or unit that no class of operators covers.
+  /// Rows of the table with an operator, type, device or unit that no class of operators covers, so
+  /// that no fit uses them.
   std::vector<UnusableOperatorRow> passed_over;
 };
 

@@ -10,7 +10,7 @@ struct SampledMachine {
   std::string_view name;     ///< Name of the machine, and of its profile.
   std::string_view cluster;  ///< Name of the built-in cluster that describes the machine.
   std::string_view gpu;      ///< Name of the GPU in tables; empty if tables name no machine.
-  /// Beginning of the network's name in tables; empty: rows are measured inside one node.
+  /// Text with which the network's name in tables begins; empty: rows are measured inside one node.
   std::string_view network;
   /// Name of the machine with the same devices that was timed inside a node; empty: none.
   std::string_view inside;

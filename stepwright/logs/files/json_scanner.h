@@ -21,7 +21,8 @@ struct JsonPiece {
   bool element = false;
   /// Index of the element in its list, from 1; for a piece that is an element.
   std::int64_t number = 0;
-  std::size_t offset = 0;  ///< Byte offset of the piece in the document.
+  /// Offset of the piece's first byte in the JSON document.
+  std::size_t offset = 0;
   /// JSON text of the piece, followed by at least `kSimdjsonPaddingBytes` readable bytes.
   std::string_view text;
 };

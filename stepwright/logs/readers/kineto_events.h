@@ -38,7 +38,7 @@ class KinetoTraceConsumer {
  public:
   virtual ~KinetoTraceConsumer() = default;
   virtual void take(const KinetoEvent& event) = 0;
-  /// Receives a member of the trace document other than its list of events.
+  /// Receives a top-level member of the trace's JSON document, other than its list of events.
   virtual void receive_trace_document_member(const JsonPiece& member) = 0;
   /// Called once, after the last event of the trace.
   virtual void finish() = 0;

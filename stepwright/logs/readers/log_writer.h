@@ -32,7 +32,7 @@ class LogCallCollector {
   [[nodiscard]] LogCommunicator& communicator(std::int32_t id) {
     return log_.communicators[static_cast<std::size_t>(id)];
   }
-  /// Adds a call of this file. Returns the stored record.
+  /// Adds a call to the records of this log file. Returns the stored record.
   LoggedCall& add(LoggedCall record);
   /// Adds the bytes that an all-to-all sends to each member of its group, given the number of rows
   /// for each; all rows have one size. Empty `rows`: equal shares. Rows that do not divide the

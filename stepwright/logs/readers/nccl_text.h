@@ -48,7 +48,8 @@ class NcclTextReader {
   /// A logged send or receive that may be part of an all-to-all, which NCCL logs as separate
   /// messages.
   struct PossibleAllToAllMessage {
-    std::size_t record = 0;            ///< Index of the message's record in the log.
+    /// Index of the send's or receive's record in the log.
+    std::size_t record = 0;
     std::int64_t sequence = kUnknown;  ///< Number that NCCL gives to the call (opCount).
     std::int64_t peer = kUnknown;  ///< Rank of the other sender or receiver in the communicator.
     std::int64_t bytes = 0;

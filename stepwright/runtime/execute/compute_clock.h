@@ -12,8 +12,8 @@ class StreamPacer {
   /// Sleeps until work of `seconds` would have ended, and returns that moment. The work starts when
   /// the stream is free, but not before `earliest`.
   Moment sleep_until_work_ends(Moment earliest, double seconds);
-  /// Marks the stream as free from now on, after work that took its real time instead of a
-  /// prescribed one.
+  /// Marks the stream as free from now on, after work that was not slept for but took its real
+  /// time.
   void mark_stream_free_now();
 
  private:

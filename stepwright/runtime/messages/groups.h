@@ -73,7 +73,7 @@ class Communicator {
     c10::intrusive_ptr<c10d::Work> work;
     at::Tensor buffer;
   };
-  /// Posts a receive without waiting and without recording it yet.
+  /// Posts a receive without waiting for it; `receive_buffer` waits, and only then records it.
   PostedReceive post_receive(const at::Tensor& buffer, std::int64_t from, int tag);
   /// Waits until a receive that `post_receive` posted has arrived, and records it.
   void receive_buffer(const step::Operator& op, const PostedReceive& expected);

@@ -37,9 +37,11 @@ class RankDevice {
   /// Gives the calling thread a device queue (CUDA stream) of its own, for the work that it issues
   /// from now on.
   virtual void create_device_queue_for_thread() = 0;
-  /// Returns a mark behind all work that the calling thread has issued so far.
+  /// Returns a mark in the calling thread's device queue (a CUDA event): it is reached when all
+  /// work that the thread has issued so far is done.
   [[nodiscard]] virtual DeviceMark record_device_event() = 0;
-  /// Makes work that the calling thread issues from now on wait, on the device, for a mark.
+  /// Makes work that the calling thread issues from now on wait, on the device, until a mark in
+  /// another queue is reached.
   virtual void wait_for_device_event(const DeviceMark& mark) = 0;
   /// Tells the device that the calling thread's queue uses a tensor that another queue may have
   /// allocated, so that its memory is not reused too early.

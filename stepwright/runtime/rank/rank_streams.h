@@ -13,7 +13,8 @@ namespace stepwright::runtime {
 
 using Moment = std::chrono::steady_clock::time_point;
 
-/// A moment in a stream's queue: when its first `number` pieces of work are done; 0: immediately.
+/// A moment in a stream's queue of work: when the first `number` pieces of work are done; 0:
+/// immediately.
 struct StreamTicket {
   step::DeviceStream stream = step::DeviceStream::kCompute;
   std::int64_t number = 0;

@@ -49,7 +49,8 @@ struct ParameterSlice {
   }
   /// Returns the number of elements of the whole parameter.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
-  /// Returns the number of rows on this rank of matrix `i` of a fused parameter.
+  /// Returns the number of rows on this rank of one of the matrices that a fused parameter joins;
+  /// `i`: index of the matrix.
   [[nodiscard]] std::int64_t local_matrix_rows(std::size_t i) const {
     return matrices.size() == 1 ? local_rows : matrices[i] * local_rows / rows;
   }

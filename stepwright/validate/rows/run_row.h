@@ -59,13 +59,14 @@ struct PublishedRunRow {
 /// Reason why a row is not used; rows with equal reasons are counted together in reports.
 struct SkippedRowReason {
   std::string reason;
-  /// Details about this row for the user, which may differ between rows with equal reasons.
+  /// Details about the skipped row for the user, which may differ between rows with equal reasons.
   std::string detail = {};
 };
 
 /// The id and the source under which a table's row is reported.
 struct TableRowName {
-  std::string id;  ///< Id of the row; if the table has no ids, its line number.
+  /// Id of the table's row; if the table has no ids, the row's line number.
+  std::string id;
   /// Id without the number at its end; if there is no id, the host in `source_url`; else the file's
   /// name.
   std::string source;
