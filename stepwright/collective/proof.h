@@ -28,8 +28,8 @@ enum class CollectiveScheduleDefectKind : std::uint8_t {
 struct CollectiveScheduleDefect {
   CollectiveScheduleDefectKind kind{};
   std::int32_t rank = 0;
-  CollectiveStepReference
-      at;            ///< The step with the defect; `exists()` is false if no single step has it.
+  /// The step with the defect; `exists()` is false if no single step has it.
+  CollectiveStepReference at;
   std::string text;  ///< Explanation of the schedule's defect, for people.
 };
 

@@ -84,8 +84,8 @@ struct CollectiveStepDependency {
 struct RankStepSequence {
   std::uint8_t lane = 0;
   std::vector<CollectiveScheduleStep> steps;
-  std::vector<CollectiveStepDependency>
-      waits;  ///< Waits of the channel's steps, in the order of the steps.
+  /// Waits of the channel's steps, in the order of the steps.
+  std::vector<CollectiveStepDependency> waits;
 };
 
 /// All steps of one rank in a collective schedule.

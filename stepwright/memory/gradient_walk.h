@@ -10,7 +10,7 @@
 
 namespace stepwright::memory {
 
-/// Memory of a stage that changes during a step: tensors, gradients, and parameters that are
+/// Bytes of a pipeline stage that change during a step: tensors, gradients, and parameters that are
 /// gathered in a forward and kept to the backward.
 struct TensorsAndGradients {
   KindBytes tensors{};
@@ -22,8 +22,9 @@ struct TensorsAndGradients {
   [[nodiscard]] double bytes() const { return total_bytes(tensors) + gradients + step_parameters; }
 };
 
-/// Computes, slot by slot of a stage's schedule, the memory of a stage whose gradients are
-/// allocated by the first backward of each step and freed before the next step's.
+/// Computes the memory of a pipeline stage, one forward or backward of its schedule after the
+/// other, if the first backward of each step allocates the gradients and they are freed before the
+/// next step's.
 class GradientMemoryWalk {
  public:
   /// `whole_first_stage`: true if the backward of the model's first chunk is not split into data
@@ -34,7 +35,8 @@ class GradientMemoryWalk {
   /// Returns the memory at the peak of `slot` (a forward or backward of one micro-batch), which
   /// must be the next one of the stage's schedule.
   TensorsAndGradients memory_at_slot_peak(const step::PipelineScheduleSlot& slot);
-  /// Returns the memory after the last slot passed to `memory_at_slot_peak`, until the next slot.
+  /// Returns the memory between the last slot (forward or backward) passed to `memory_at_slot_peak`
+  /// and the next one.
   [[nodiscard]] TensorsAndGradients after() const { return {alive_, present_, gathered_}; }
 
  private:
@@ -43,8 +45,8 @@ class GradientMemoryWalk {
   const step::PipelineStageProgram& stage_;
   std::vector<char> there_;  ///< For each chunk, true if its gradients are allocated by now.
   ModelChunkGradientBytes fresh_;
-  /// Indices of data-gradient sequences of the chunk whose backward is not split, which count when
-  /// their weight gradients run; one entry per micro-batch.
+  /// Indices of data-gradient sequences of the chunk whose backward the framework does not split;
+  /// their memory counts when their weight gradients run; one entry per micro-batch.
   std::deque<std::size_t> waiting_;
   std::vector<TemplateSequenceMemory> first_, later_;
   KindBytes alive_{};

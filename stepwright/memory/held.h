@@ -16,8 +16,9 @@ struct FrameworkHeldBytes {
   double in_passes = 0;
   /// Bytes held from the optimizer's update to the next step: fp32 copies of 16-bit gradients.
   double between_steps = 0;
-  /// Bytes of one input of a model chunk. The framework keeps the chunk's last input, and that
-  /// input's gradient, until the next micro-batch replaces them.
+  /// Bytes of one input of a model chunk, such as the rows of the residual stream. The framework
+  /// keeps the chunk's last input, and that input's gradient, until the next micro-batch replaces
+  /// them.
   double stage_input = 0;
   /// True if the framework allocates gradients in the first backward of each step and frees them
   /// before the next step's.

@@ -9,7 +9,7 @@
 
 namespace stepwright::memory {
 
-/// Kinds of host memory that a job uses; the total is their sum.
+/// Kinds of host memory that a training job uses; its host memory is their sum.
 enum class HostMemoryKind : std::uint8_t {
   /// Offloaded optimizer states, parameters and other models, which the plan keeps in host memory.
   kStates,

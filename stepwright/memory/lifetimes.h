@@ -52,8 +52,11 @@ struct OperatorTemplateMemory {
   /// Peak bytes until the last operator that reads a parameter has ended; weight gradients come
   /// later and do not count.
   double peak_using_parameters_bytes = 0;
-  double input_bytes = 0;  ///< Bytes of inputs that earlier items of the same sequence pass in.
-  /// Bytes of outputs that are passed to later items of the same sequence.
+  /// Bytes of inputs that earlier templates of the same sequence (the forward or backward of a
+  /// model chunk) pass in.
+  double input_bytes = 0;
+  /// Bytes of outputs that are passed to later templates of the same sequence (the forward or
+  /// backward of a model chunk).
   double output_bytes = 0;
 };
 

@@ -78,8 +78,8 @@ struct MemoryReport {
   std::vector<StageMemory> stages;  ///< Memory of each pipeline stage.
   double peak_bytes = 0;            ///< Peak bytes of a device, on the stage with the largest peak.
   double capacity_bytes = 0;        ///< Bytes of device memory that the job may use.
-  /// Additional bytes on the largest stage if routing is less even than the job states (load
-  /// `assumed_expert_load`).
+  /// Additional bytes that the fullest stage needs if experts are loaded less evenly than the job
+  /// states (load `assumed_expert_load`).
   double uneven_bytes = 0;
   /// Bytes of device memory that are kept free and that plans may not fill, including
   /// `uneven_bytes`.
@@ -170,7 +170,8 @@ struct ScheduleSlotMemory {
 std::vector<std::vector<ScheduleSlotMemory>> slot_memory_by_stage(const plan::Job& job,
                                                                   const step::StepProgram& program);
 
-/// Returns the kind of memory that is largest at the peak of the fullest stage.
+/// Returns the kind of memory (parameters, activations, ...) with the most bytes at the peak of the
+/// fullest stage.
 MemoryKind largest_memory_kind(const MemoryReport& report);
 
 /// Name reported as the largest part of memory if devices have room but a host has not.

@@ -25,15 +25,21 @@ namespace stepwright::memory {
 /// Builders guarantee that only one item reads an output, and that a tensor is saved by the item
 /// that reads it, not by the item that passes it on.
 struct TemplateSequenceMemory {
-  /// Bytes by kind of tensor at the sequence's peak; negative for a kind of which the sequence has
-  /// freed more by then than it holds.
+  /// Bytes by kind of tensor at the peak of the sequence (the forward or backward of a model chunk
+  /// for a micro-batch); negative for a kind of which the sequence has freed more by then than it
+  /// holds.
   KindBytes at_peak{};
-  double peak_bytes = 0;  ///< Bytes at the sequence's peak: the sum of `at_peak`, never negative.
-  /// Change in allocated bytes by the whole sequence: saved minus restored tensors.
+  /// Bytes at the peak of the sequence (a forward or backward of a model chunk): the sum of
+  /// `at_peak`, never negative.
+  double peak_bytes = 0;
+  /// Bytes by kind of tensor by which allocated memory grows over the whole sequence (a forward or
+  /// backward of a model chunk): saved minus restored tensors.
   KindBytes left{};
-  /// Bytes of gradients that the sequence has allocated by the time of its peak.
+  /// Bytes of gradients that the sequence (a backward of a model chunk) has allocated by the time
+  /// of its peak.
   double fresh_bytes = 0;
-  /// Bytes, at the peak, of parameters that stay gathered from forward to backward.
+  /// Bytes of parameters that, at the peak of the sequence, stay gathered from a forward to its
+  /// backward.
   double step_parameter_bytes = 0;
 };
 
@@ -57,8 +63,8 @@ TemplateSequenceMemory template_sequence_footprint(
     std::span<const OperatorTemplateMemory> footprints,
     const TemplateSequenceGradientAllocation& fresh = {}, MemoryPlace place = MemoryPlace::kDevice);
 
-/// Returns the memory that each template (repeated piece of the step) of a program needs, in the
-/// order of `program.templates`.
+/// Returns the memory that each template (operators of one block in one direction, used again and
+/// again) of a program needs, in the order of `program.templates`.
 std::vector<OperatorTemplateMemory> template_memory_footprints(
     const step::StepProgram& program, MemoryPlace place = MemoryPlace::kDevice);
 

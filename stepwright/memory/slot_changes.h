@@ -21,8 +21,8 @@ bool reduces_gradients_from_input_copy(const step::OperatorTemplate& piece);
 /// them out of it.
 bool copies_gathered_parameters(const step::OperatorTemplate& piece);
 
-/// Returns the index of the item in a backward that starts with the loss or the head; -1 if there
-/// is none, and for sequences other than a backward.
+/// Returns the index, among the templates of a backward, of the one that starts with the loss or
+/// the head; -1 if there is none, and for sequences other than a backward.
 std::int32_t loss_or_head_item_index(const step::StepProgram& program,
                                      const step::TemplateSequence& sequence);
 
@@ -57,9 +57,9 @@ class AllocatedGradientShare {
   double share_ = 0;
 };
 
-/// The share, at each item of a sequence, of the parameters that are gathered in a forward and kept
-/// to the backward: in a forward those of the blocks run so far, in a backward those of the blocks
-/// still to run, in an update none.
+/// The share, at each item (such as one layer's forward) of a sequence, of the parameters that are
+/// gathered in a forward and kept to the backward: in a forward those of the blocks run so far, in
+/// a backward those of the blocks still to run, in an update none.
 class GatheredParameterShare {
  public:
   GatheredParameterShare(const step::StepProgram& program, const step::TemplateSequence& sequence);
@@ -109,7 +109,8 @@ class IdleModelChunkCounter {
   explicit IdleModelChunkCounter(const step::PipelineStageProgram& stage)
       : stage_(stage), in_flight_(stage.chunks.size()) {}
 
-  /// Returns the number of idle chunks during `slot`, which must be the next one of the schedule.
+  /// Returns the number of idle chunks during `slot` (a forward or backward of one micro-batch),
+  /// which must be the next one of the schedule.
   std::int64_t idle_chunks_during_slot(const step::PipelineScheduleSlot& slot);
 
  private:

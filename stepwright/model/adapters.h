@@ -38,8 +38,8 @@ inline constexpr Named<LoraTargetProduct> kAdapterTargetNames[] = {
     {LoraTargetProduct::kQueryUp, "q_up"},    {LoraTargetProduct::kKeyValueDown, "kv_down"},
     {LoraTargetProduct::kKeyValueUp, "kv_up"}};
 
-/// A set of matrix products that get LoRA adapters; bit i stands for the `LoraTargetProduct` of
-/// value i.
+/// A set of matrix products that get LoRA adapters: bit i is set if the `LoraTargetProduct` of
+/// value i gets one.
 using AdapterTargets = std::bitset<std::size(kAdapterTargetNames)>;
 
 constexpr std::size_t place_of(LoraTargetProduct target) {
@@ -76,7 +76,8 @@ struct FrozenModelParts {
   bool embedding = false;  ///< True if the embedding is frozen, and with it a tied head.
   bool encoder = false;    ///< True if the image encoder is frozen, except its projector.
   bool projector = false;  ///< True if the projector between image encoder and decoder is frozen.
-  std::int64_t first = 0;  ///< Index of the first frozen layer, from 0.
+  /// Index of the first frozen layer, from 0; `layers` layers are frozen from it on.
+  std::int64_t first = 0;
   std::int64_t layers = 0;
 
   [[nodiscard]] bool has(std::int64_t layer) const {
@@ -99,8 +100,8 @@ const LoraAdaptableWeight* find_adaptable_weight(std::string_view weight);
 struct ModelArchitecture;
 struct LayerClass;
 
-/// True if layers of this class contain a matrix product that the model's adapters target; frozen
-/// layers are not excluded.
+/// True if layers of this class (layers with equal operators) contain a matrix product that the
+/// model's LoRA adapters target; frozen layers are not excluded.
 bool has_adapter_targets(const ModelArchitecture& model, const LayerClass& layer);
 
 /// Returns all adapter targets that exist in at least one layer of the model.

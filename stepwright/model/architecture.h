@@ -222,7 +222,7 @@ enum class LayerGradientFlow : std::uint8_t {
 };
 
 /// Properties in which layers of one model can differ: mixer, feed-forward, window, ... Layers with
-/// equal values form a class; a model has few classes.
+/// equal values form a class; a model has few different classes.
 struct LayerClass {
   TokenMixer mixer = TokenMixer::kAttention;
   /// Second mixer of the layer, which reads the same input; both results are added (Falcon-H1).
@@ -332,8 +332,9 @@ struct ModelArchitecture {
   std::optional<ImageEncoder> encoder = {};
   /// Sizes of the recurrent mixer (delta net, Mamba, convolution); nullopt: none.
   std::optional<RecurrentMixer> state_mixer = {};
-  /// Class of each layer, in order. Empty: all layers are equal, with attention and with experts if
-  /// `experts` is set.
+  /// For each layer, in order, its class: mixer, feed-forward, window and whatever else can differ
+  /// between layers. Empty: all layers are equal, with attention and with experts if `experts` is
+  /// set.
   std::vector<LayerClass> pattern = {};
   /// Number of multi-token-prediction layers among the model's published weights.
   std::int64_t multi_token_layers = 0;
@@ -357,22 +358,23 @@ struct ModelArchitecture {
     return count_multi_token ? multi_token_layers : 0;
   }
 
-  /// Returns the class of every layer of a model whose `pattern` is empty.
+  /// Returns the class (mixer, feed-forward, window, ...) of every layer of a model whose layers
+  /// are all equal (`pattern` is empty).
   [[nodiscard]] LayerClass default_layer_class() const;
   /// Returns the intermediate width of a layer's dense MLP: its own `ffn` if set, else the model's.
   [[nodiscard]] std::int64_t dense_mlp_width(const LayerClass& layer) const {
     return layer.ffn > 0 ? layer.ffn : ffn;
   }
-  /// Returns the class of the layer with index `layer` (from 0) as the model's file describes it,
-  /// all weights trained. Multi-token-prediction layers follow the others and have the class of the
-  /// last one.
+  /// Returns the class (mixer, feed-forward, window, ...) of the layer with index `layer` (from 0)
+  /// as the model's file describes it, all weights trained. Multi-token-prediction layers follow
+  /// the others and have the class of the last one.
   [[nodiscard]] LayerClass described_layer_class(std::int64_t layer) const;
-  /// Returns the class of the layer with index `layer` (from 0), with `frozen` and `gradients` set
-  /// as the job freezes weights.
+  /// Returns the class (mixer, feed-forward, window, ...) of the layer with index `layer` (from 0),
+  /// with `frozen` and `gradients` set as the job freezes weights.
   [[nodiscard]] LayerClass layer_class(std::int64_t layer) const;
-  /// True if a training step adjusts the router's load-balancing biases in layers of this class.
-  /// Frozen layers and models with adapters are not adjusted, since an adapter's files cannot hold
-  /// changes of base weights.
+  /// True if a training step adjusts the router's load-balancing biases in layers of this class
+  /// (with these properties). Frozen layers and models with adapters are not adjusted, since an
+  /// adapter's files cannot hold changes of base weights.
   [[nodiscard]] bool adjusts_router_biases(const LayerClass& layer) const {
     const bool corrects = experts && experts->correction_bias && layer.has_experts();
     return corrects && !adapters && !layer.frozen;
@@ -386,13 +388,14 @@ struct ModelArchitecture {
   /// True if a weight used before the first layer (embedding, image encoder or projector) is
   /// trained, so that the backward must reach it.
   [[nodiscard]] bool trains_weights_before_layers() const;
-  /// Returns the number of layers of each class, without multi-token-prediction layers.
+  /// Returns the number of layers of each class (layers with equal mixer, feed-forward, window,
+  /// ...), without multi-token-prediction layers.
   [[nodiscard]] std::map<LayerClass, std::int64_t> layer_counts_by_class() const;
   /// Returns the elements of one value head: `head_dim`, or `value_head_dim` of latent attention.
   [[nodiscard]] std::int64_t value_head_elements() const {
     return latent ? latent->value_head_dim : head_dim;
   }
-  /// True if layers of this class have norms before attention and MLP.
+  /// True if layers of this class (with these properties) have norms before attention and MLP.
   [[nodiscard]] bool has_norms_before_attention_and_mlp(const LayerClass& layer) const {
     return layer.norms.value_or(norm_placement) != NormPlacement::kAfter;
   }

@@ -13,7 +13,8 @@ namespace stepwright::model {
 struct ModelFieldName {
   /// Name of the field in this project's inline models: heads, experts.top_k, ...
   std::string_view field;
-  std::string_view name;  ///< Name of the field in the file that was read: num_attention_heads, ...
+  /// Name of the field in the file that the user wrote: num_attention_heads, ...
+  std::string_view name;
 };
 
 /// Throws like `check_model_sizes(model, where)` if sizes are absurd or contradict each other, but

@@ -25,11 +25,11 @@ struct ModelConfigDefaults {
   bool only_experts = false;
 };
 
-/// Reads the number of key and value heads (`num_key_value_heads`). Null: `heads`; absent:
-/// `fallback`, or `heads` if `fallback` is 0.
+/// Reads the number of key and value heads (`num_key_value_heads`) from a config.json. Null:
+/// `heads`; absent: `fallback`, or `heads` if `fallback` is 0.
 std::int64_t kv_heads(const ConfigJsonReader& fields, std::int64_t heads, std::int64_t fallback);
-/// Reads the elements of a head (`head_dim`). Null: hidden_size / num_attention_heads; absent:
-/// `fallback`, or that quotient if `fallback` is 0.
+/// Reads the number of elements of a head (`head_dim`) from a config.json. Null: hidden_size /
+/// num_attention_heads; absent: `fallback`, or that quotient if `fallback` is 0.
 std::int64_t head_dim(const ConfigJsonReader& fields, const ModelArchitecture& model,
                       std::int64_t fallback = 0);
 
@@ -44,8 +44,8 @@ ModelArchitecture read_llama_like_model(const ConfigJsonReader& fields,
                                         ModelConfigDefaults defaults);
 /// Appends the name of a computation that model fields cannot express to `model.beyond`.
 void add_uncounted_model_part(std::string_view what, ModelArchitecture& model);
-/// Adds a remark to `model.beyond` if the file has a bound by which queries, keys and values are
-/// clipped.
+/// Adds a remark to `model.beyond` if a config.json states a bound by which queries, keys and
+/// values are clipped.
 void note_qkv_clipping(const ConfigJsonReader& fields, ModelArchitecture& model);
 /// Adds a remark to `model.beyond` that queries and keys are normed after their rotation (HunYuan).
 void note_norms_after_rotary(ModelArchitecture& model);

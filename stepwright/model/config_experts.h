@@ -18,8 +18,8 @@ void read_qwen_experts(const ConfigJsonReader& fields, MixtureOfExperts fallback
 MixtureOfExperts read_sigmoid_routed_experts(const ConfigJsonReader& fields,
                                              MixtureOfExperts fallback, std::int64_t shared);
 
-/// Adds a remark to `model.beyond` if the file's clamped gates have another slope or bound than
-/// gpt-oss, whose values are assumed.
+/// Adds a remark to `model.beyond` if the clamped gates in a config.json have another slope or
+/// bound than gpt-oss, whose values are assumed.
 void note_unusual_gate_clamp(const ConfigJsonReader& fields, ModelArchitecture& model);
 
 }  // namespace stepwright::model

@@ -28,8 +28,8 @@ const std::vector<ModelConfigFamily>& model_config_families();
 std::span<const ModelConfigFamily> dense_model_families();
 /// Returns the Gemma families, whose norms multiply by 1 + weight and whose logits are soft-capped.
 std::span<const ModelConfigFamily> gemma_model_families();
-std::span<const ModelConfigFamily>
-gpt2_model_families();  ///< Returns the families of GPT-2-like models.
+/// Returns the families of GPT-2-like models.
+std::span<const ModelConfigFamily> gpt2_model_families();
 /// Returns the mixture-of-experts families with softmax routers.
 std::span<const ModelConfigFamily> softmax_router_model_families();
 /// Returns the mixture-of-experts families with sigmoid routers.

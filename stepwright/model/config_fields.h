@@ -61,8 +61,8 @@ class ConfigJsonReader : public OptionalFields<ConfigJsonReader> {
   /// `kUnsupported` for an unknown name.
   [[nodiscard]] ActivationFunction read_activation_function(std::string_view key,
                                                             ActivationFunction fallback) const;
-  /// Returns the mapping with rotary settings: `rope_scaling`, else `rope_parameters` (transformers
-  /// 5); nullopt if the file has neither.
+  /// Returns the mapping in a config.json that holds rotary settings: `rope_scaling`, else
+  /// `rope_parameters` (transformers 5); nullopt if the file has neither.
   [[nodiscard]] std::optional<DocumentNode> rotary_embedding_settings() const;
   /// Reads the share of a head that rotary positions rotate: partial_rotary_factor (top level, in
   /// `rope_parameters`, or per layer type), or GPT-NeoX's rotary_pct; `fallback` if absent.

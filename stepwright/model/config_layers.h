@@ -12,13 +12,13 @@
 
 namespace stepwright::model {
 
-/// Fails unless a list in the file has exactly one entry per layer.
+/// Fails unless a list in a config.json has exactly one entry per layer.
 void check_one_entry_per_layer(DocumentNode list, const ModelArchitecture& model);
-/// Words for kinds of layers in a file ("full_attention", ...), each with the layer class that it
-/// means.
+/// Words by which a config.json names kinds of layers ("full_attention", ...), each with the layer
+/// class (properties of the layer) that it means.
 using LayerWords = std::initializer_list<std::pair<std::string_view, LayerClass>>;
-/// Returns the class of each layer from a file's list of words; fails with `kUnsupported` for an
-/// unknown word.
+/// Returns the class (mixer, window, ...) of each layer from a config.json's list of words; fails
+/// with `kUnsupported` for an unknown word.
 std::vector<LayerClass> listed_layer_classes(DocumentNode list, LayerWords words);
 
 /// Rule for which layers have the attention window `sliding_window` if a config.json has no
@@ -33,11 +33,12 @@ enum class AttentionWindowRule : std::uint8_t {
 };
 
 /// Reads the attention window of each layer by a family's rule. Must run after the number of layers
-/// and the experts are known. `fallback`: window in tokens if the file has none; 0: no window.
+/// and the experts are known. `fallback`: window in tokens if the config.json has none; 0: no
+/// window.
 void read_attention_windows(const ConfigJsonReader& fields, AttentionWindowRule rule,
                             std::int64_t fallback, ModelArchitecture& model);
-/// Reads the attention window of each layer. If the file has no `layer_types`, layers for whose
-/// index (from 0) `slides` returns true have the window.
+/// Reads the attention window of each layer. If the config.json has no `layer_types`, layers for
+/// whose index (from 0) `slides` returns true have the window.
 void read_attention_windows(const ConfigJsonReader& fields,
                             const std::function<bool(std::int64_t)>& slides, std::int64_t fallback,
                             ModelArchitecture& model);

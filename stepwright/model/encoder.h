@@ -45,8 +45,8 @@ struct ImageEncoder {
 inline constexpr std::int64_t kMostEncoderLayers = 256;
 /// Largest allowed number of patches per image.
 inline constexpr std::int64_t kMaxImagePatches = 1 << 20;
-inline constexpr double kMaxImagesPerSequence =
-    1 << 16;  ///< Largest allowed number of images per sequence.
+/// Largest allowed number of images per sequence.
+inline constexpr double kMaxImagesPerSequence = 1 << 16;
 
 /// Returns the encoder for images of `patches` patches, with tokens and FLOPs adapted.
 ImageEncoder encoder_with_patches(ImageEncoder encoder, std::int64_t patches);

@@ -50,7 +50,8 @@ inline constexpr ModelKey<ModelArchitecture> kMultiTokenKeys[] = {
     {"count_multi_token", &ModelArchitecture::count_multi_token},
     {"multi_token_weight", &ModelArchitecture::multi_token_weight, 0}};
 inline constexpr ModelKey<RotaryScaling> kScalingKeys[] = {{"factor", &RotaryScaling::factor, 0}};
-/// Which groups of keys a method of rotary scaling has, beside `factor`.
+/// Groups of inline-model keys that a method of rotary scaling (llama3, yarn, ...) has, besides
+/// `factor`.
 struct RotaryScalingKeyGroups {
   bool turns = false;
   bool original = false;

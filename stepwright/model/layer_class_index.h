@@ -7,19 +7,21 @@
 
 namespace stepwright::model {
 
-/// The distinct layer classes of a model, and which class each layer has.
+/// The distinct classes of a model's layers (layers with equal mixer, feed-forward, window, ...
+/// form a class), and which class each layer has.
 struct LayerClassIndex {
-  std::vector<LayerClass> classes;    ///< Distinct classes, in the order of their first layer.
+  /// Distinct classes of layers, in the order of the first layer of each.
+  std::vector<LayerClass> classes;
   std::vector<std::size_t> class_of;  ///< For each layer, the index of its class in `classes`.
 };
 
 LayerClassIndex layer_order(const ModelArchitecture& model);
 
-/// Returns the class of every layer as the model's file describes it (nothing frozen); `pattern`
-/// may be empty.
+/// Returns the class (mixer, feed-forward, window, ...) of every layer as the model's file
+/// describes it, with nothing frozen; `pattern` may be empty.
 std::vector<LayerClass> model_layer_classes(const ModelArchitecture& model);
-/// Sets `ModelArchitecture::pattern`; leaves it empty if all layers have the default class, so that
-/// equal models compare equal.
+/// Stores the class (mixer, feed-forward, window, ...) of each layer in the model; stores an empty
+/// list if all layers have the default class, so that equal models compare equal.
 void set_layer_class_pattern(ModelArchitecture& model, std::vector<LayerClass> layers);
 
 /// Returns each layer's attention window in tokens (0: full attention); empty if all layers are

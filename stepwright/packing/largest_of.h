@@ -15,9 +15,9 @@ double skewed_quantile(double normal, double skewness);
 struct MaximumDistribution {
   double mean = 0;
   double variance = 1;
-  /// Value that the largest is below with a probability of 10 %.
+  /// Value that the largest quantity is below with a probability of 10 %.
   double low = -1.2815515655446004;
-  /// Value that the largest is above with a probability of 10 %.
+  /// Value that the largest quantity is above with a probability of 10 %.
   double high = 1.2815515655446004;
 };
 /// Returns the distribution of the largest of `count` (at least 1) independent random quantities

@@ -61,8 +61,8 @@ struct PackingStatistics {
   /// Distribution of the number of document tokens (without padding) in a sequence; counts are
   /// shares of sequences; at most 256 lengths.
   LengthHistogram fills;
-  DistributionMoments
-      tokens;  ///< Moments of the number of document tokens (without padding) in a sequence.
+  /// Moments of the number of document tokens (without padding) in a sequence.
+  DistributionMoments tokens;
   /// Moments of the number of query-key pairs in a sequence, if each document has its own causal
   /// mask.
   DistributionMoments pairs;

@@ -15,8 +15,8 @@ struct DocumentStepMetrics {
   double efficiency = 0;    ///< Tokens of documents over all tokens computed (padding included).
   double per_sequence = 0;  ///< Mean number of documents in a packed sequence.
   double mean_length = 0;   ///< Mean number of tokens in a document.
-  double padded_sequence_tokens =
-      0;  ///< Tokens of a sequence in the mean micro-batch, padding included.
+  /// Tokens of a sequence in the mean micro-batch, padding included.
+  double padded_sequence_tokens = 0;
   /// Share of the documents in the data that were split or dropped because they are too long.
   double too_long = 0;
   double tokens = 0;        ///< Number of tokens of documents in a step, without padding.

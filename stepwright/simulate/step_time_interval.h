@@ -12,8 +12,8 @@ namespace stepwright::simulate {
 
 /// The 80 % confidence interval of a step's time, and the unstated facts of the job that widen it.
 struct StepTimeInterval {
-  cost::StepTimeRatioInterval
-      interval;  ///< The 80 % confidence interval, as shares of the step time.
+  /// The 80 % confidence interval, as shares of the step time.
+  cost::StepTimeRatioInterval interval;
   /// Effect of uneven expert loads; nullopt if the job states them or has no experts on several
   /// ranks.
   std::optional<ExpertImbalanceEffect> loads;

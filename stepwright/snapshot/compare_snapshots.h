@@ -23,8 +23,8 @@ struct RankSnapshotComparison {
 
 /// The comparison of several ranks' memory snapshots with the plan that they ran.
 struct SnapshotComparison {
-  std::vector<RankSnapshotComparison>
-      ranks;                       ///< Compared ranks, in the order of files and devices.
+  /// Compared ranks, in the order of files and devices.
+  std::vector<RankSnapshotComparison> ranks;
   std::size_t fullest = 0;         ///< Index in `ranks` of the rank with the largest measured peak.
   std::vector<std::string> notes;  ///< Notes for the user about the comparison.
 };

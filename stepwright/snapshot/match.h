@@ -36,9 +36,10 @@ struct MissingPredictedBlocks {
 struct SnapshotBlockMatch {
   /// Bytes of all matched blocks: the sum of `by_size`, `by_layout` and `by_lifetime`.
   std::int64_t matched_bytes = 0;
-  /// Bytes of recorded blocks matched to predicted blocks of equal size.
+  /// Bytes of recorded blocks that are matched to predicted blocks of equal size.
   std::int64_t by_size = 0;
-  /// Bytes of recorded blocks that hold several model states in one flat buffer, or a part of one.
+  /// Bytes of recorded blocks, matched to predicted model states, that hold several model states in
+  /// one flat buffer, or a part of one.
   std::int64_t by_layout = 0;
   /// Bytes of blocks that existed before the recording and are matched to the remaining predicted
   /// model states.

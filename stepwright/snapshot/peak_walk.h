@@ -45,7 +45,7 @@ class MemoryPeakFinder {
 
  private:
   std::unordered_map<std::uint64_t, MemoryBlock> in_use_;
-  /// Blocks that were in use at the peak so far and have been freed since then.
+  /// Blocks that were in use at the largest number of bytes so far and have been freed since then.
   std::vector<MemoryBlock> freed_;
   /// Blocks that existed before the first event and are never freed.
   std::vector<MemoryBlock> never_freed_;

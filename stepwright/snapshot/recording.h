@@ -41,8 +41,8 @@ struct DeviceMemorySnapshot {
   /// Blocks in use at the peak, in order of allocation; their `what` is the `StackId` of their call
   /// stack.
   std::vector<MemoryBlock> at_peak;
-  std::vector<MemoryTimelinePoint>
-      timeline;                            ///< Bytes in use over the events, in at most 256 points.
+  /// Bytes in use over the events, in at most 256 points.
+  std::vector<MemoryTimelinePoint> timeline;
   std::vector<FailedAllocation> failures;  ///< The first 100 allocations that failed.
   /// True if more than 4 Mi blocks were in use at a time, so that some were left out.
   bool has_left_out_blocks = false;

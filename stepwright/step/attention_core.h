@@ -13,13 +13,14 @@ std::int64_t unmasked_query_key_pairs(std::int64_t length, const model::LayerCla
 std::int64_t mean_sequence_query_key_pairs(const StepBuildSettings& s,
                                            const model::LayerClass& layer);
 
-/// Returns the elements of keys and values together, for each token, on this tensor-parallel rank.
+/// Returns the number of elements of keys and values together, for each token, on this
+/// tensor-parallel rank.
 std::int64_t key_value_width(const StepBuildSettings& s);
-/// Returns the elements of queries, keys and values together, for each token, on this
+/// Returns the number of elements of queries, keys and values together, for each token, on this
 /// tensor-parallel rank.
 std::int64_t query_key_value_width(const StepBuildSettings& s);
-/// Returns the elements of queries, keys and values together, plus attention gates if the model has
-/// them, for each token on this tensor-parallel rank.
+/// Returns the number of elements of queries, keys and values together, plus attention gates if the
+/// model has them, for each token on this tensor-parallel rank.
 std::int64_t attention_projection_width(const StepBuildSettings& s);
 
 /// Appends the operators of the attention core: from queries, keys and values [tokens,

@@ -15,7 +15,8 @@ struct ModelBlockBuildContext {
   OperatorTemplateBuilder& out;
   const StepBuildSettings& s;
   KeptTensors& kept;
-  /// Phase given to the forward's operators; kRecompute if a backward runs them again.
+  /// Phase with which operators of the forward are marked; kRecompute if a backward runs them
+  /// again.
   Phase forward = Phase::kForward;
   /// Tensor of the block's gathered parameters; -1: parameters are not sharded.
   TensorId parameters = -1;
@@ -54,7 +55,8 @@ struct MatrixProduct {
   std::int64_t rows = 0;
   std::int64_t inner = 0;
   std::int64_t columns = 0;
-  LayerPart part{};  ///< Layer part of the product, which also names its weight.
+  /// Part of the layer that the product computes, which also names the product's weight.
+  LayerPart part{};
   /// Number of experts whose matrices share the rows (a grouped product); 0: one plain product.
   std::int64_t groups = 0;
   /// True if the product runs in the type of activations even if other products run in fp8 or less:
@@ -75,7 +77,7 @@ struct MatrixProduct {
 struct ActivationMatrixSize {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  /// True if `rows` is a mean over expert ranks, which receive different numbers of rows.
+  /// True if `rows` is a mean over expert-parallel ranks, which receive different numbers of rows.
   bool routed = false;
 };
 
@@ -183,16 +185,16 @@ TensorId exit_tensor_parallel_region(ModelBlockBuildContext& e, TensorId partial
                                      const TensorParallelRegionCrossing& crossing);
 
 /// Appends an in-place all-reduce of a tensor over the tensor ranks, the context ranks or the
-/// pipeline positions, as `scheme` says, in the tensor's own type.
+/// pipeline stages, as `scheme` says, in the tensor's own type.
 void append_all_reduce(ModelBlockBuildContext& e, ParallelismScheme scheme, TensorId tensor,
                        Phase phase, LayerPart part);
 
 /// Starts a pass over the vocabulary: operators appended from here on belong to it. No effect if
-/// all pipeline positions run the vocabulary's work at the same time.
+/// all pipeline stages run the vocabulary's work at the same time.
 void begin_vocabulary_pass(ModelBlockBuildContext& e, schedule::Direction pass);
 
-/// Appends a broadcast of the residual stream's rows from the first or last pipeline position to
-/// all others, and returns the rows. `rows`: -1 on a position that receives them.
+/// Appends a broadcast of the residual stream's rows from the first or last pipeline stage to all
+/// others, and returns the rows. `rows`: -1 on a stage that receives them.
 TensorId broadcast_residual_rows(ModelBlockBuildContext& e, TensorId rows, Phase phase,
                                  LayerPart part);
 

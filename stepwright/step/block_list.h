@@ -22,17 +22,18 @@ struct ModelBlock {
   TemplateId weight = -1;
   /// Template of the block's whole backward, data and weight gradients together; -1: none.
   TemplateId whole = -1;
-  /// Template of the block's weight gradients that run after all backwards of the pipeline
-  /// position; -1: none.
+  /// Template of the block's weight gradients that run after all backwards of the pipeline stage;
+  /// -1: none.
   TemplateId deferred = -1;
   /// Templates of the passes, in order, if the schedule runs the block (embedding or head) in
   /// several passes; empty: the block has one pass.
   std::vector<TemplateId> passes;
-  /// Direction of each template in `passes`: what kind of schedule slot runs it.
+  /// Direction (such as an embedding look-up) of each template in `passes`: the kind of schedule
+  /// entry that runs it.
   std::vector<schedule::Direction> directions;
   std::int32_t layer = -1;
-  /// Number of the block in the model: the layer's index, a number after those of the layers for a
-  /// multi-token layer, `kEmbeddingBlockNumber` or `kHeadBlockNumber`.
+  /// Number that identifies the block in the model: the layer's index, a number after those of the
+  /// layers for a multi-token layer, `kEmbeddingBlockNumber` or `kHeadBlockNumber`.
   std::int32_t unit = -1;
   model::LayerGradientFlow gradients = model::LayerGradientFlow::kThrough;
   ModelBlockParameterCounts size;
@@ -48,7 +49,7 @@ class OperatorTemplateStore {
   OperatorTemplateStore(const StepBuildSettings& setting, schedule::BackwardSplitting form)
       : s_(setting), form_(form) {}
 
-  /// Adds the templates of the token embedding. `at_end`: the pipeline position is the first of the
+  /// Adds the templates of the token embedding. `at_end`: the pipeline stage is the first of the
   /// model; false: it holds only a part of the vocabulary table.
   ModelBlock embedding(const plan::LayerRecompute& recompute, bool at_end = true);
   ModelBlock head(bool own_table, bool at_end = true);
@@ -82,7 +83,8 @@ class OperatorTemplateStore {
   TemplateId add_gradient_reduction_template(const ShardingBuilder& sharding,
                                              const std::vector<ModelBlockParameterCounts>& bucket,
                                              GradientReduction how);
-  /// True if the only block in `units` is the head and the loss has reduced its gradients.
+  /// True if a bucket consists of the head alone and the loss has already reduced the head's
+  /// gradients. `units`: numbers of the bucket's blocks.
   [[nodiscard]] bool is_head_reduced_by_loss(const std::vector<std::int32_t>& units) const {
     return s_.copies_gradients && s_.kernels.loss_keeps == plan::LossSavedTensors::kGradients &&
            units == std::vector<std::int32_t>{kHeadBlockNumber};
@@ -113,18 +115,18 @@ class OperatorTemplateStore {
 };
 
 /// How a chunk is connected to the previous or next chunk of the model: not at all, by a message,
-/// or on the same pipeline position.
+/// or on the same pipeline stage.
 enum class ModelChunkConnection : std::uint8_t { kNone, kMessage, kSamePosition };
 
 /// Builds the sequences of one pipeline chunk: forward, backward and, if backwards are split,
 /// weight gradients of one micro-batch, each with the data-parallel messages that overlap it.
 class ModelChunkSequenceBuilder {
  public:
-  /// The pipeline chunk whose sequences of operators are built, and its connections to the previous
-  /// (`before`) and next (`behind`) chunk of the model.
+  /// The model chunk on a pipeline rank whose sequences of operators are built, and its connections
+  /// to the previous (`before`) and next (`behind`) chunk of the model.
   struct PipelineChunkContext {
     const std::vector<ModelBlock>& blocks;
-    std::int32_t index = 0;  ///< Index of the chunk among the chunks of its pipeline position.
+    std::int32_t index = 0;  ///< Index of the chunk among the chunks of its pipeline stage.
     ModelChunkConnection before = ModelChunkConnection::kNone;
     ModelChunkConnection behind = ModelChunkConnection::kNone;
   };
@@ -138,17 +140,19 @@ class ModelChunkSequenceBuilder {
   /// Builds the backward of one micro-batch, data and weight gradients together. `last`: it is the
   /// last backward of the step and includes the reductions of gradients that end the step.
   [[nodiscard]] TemplateSequence backward(bool last);
-  /// Builds the data gradients of one micro-batch, for backwards that are split.
+  /// Builds the data gradients of one micro-batch, for backwards that are split into data and
+  /// weight gradients. `last`: they are the last of the step.
   [[nodiscard]] TemplateSequence data_gradients(bool last);
   [[nodiscard]] TemplateSequence weight_gradients(bool last);
   /// Builds the weight gradients that the chunk's head deferred until after all backwards, and
   /// their reduction.
   [[nodiscard]] TemplateSequence deferred_head_gradient_sequence(bool last);
 
-  /// Builds the look-up of embeddings that all pipeline positions, each with a part of the
-  /// vocabulary, run at the same time. The chunk has one block.
+  /// Builds the look-up of embeddings that all pipeline stages, each with a part of the vocabulary,
+  /// run at the same time. The chunk has one block.
   [[nodiscard]] TemplateSequence embedding_lookup_sequence(bool first);
-  /// Builds the head with its loss, which all pipeline positions run at the same time.
+  /// Builds the head with its loss, which all pipeline ranks run at the same time, each for its
+  /// part of the vocabulary.
   [[nodiscard]] TemplateSequence predict(bool first, bool last);
   [[nodiscard]] TemplateSequence embedding_gradient_sequence(bool last);
   /// Builds pass number `which` of a block (embedding or head) that the schedule runs in several

@@ -72,7 +72,7 @@ TensorId append_embedding_lookup(ModelBlockBuildContext& e);
 void append_embedding_table_gradient(ModelBlockBuildContext& e, TensorId dy);
 
 /// Appends the final norm, the head and the cross entropy; returns what each loss chunk keeps
-/// besides `e.kept`. `x`: -1 on a pipeline position with only a part of the vocabulary table.
+/// besides `e.kept`. `x`: -1 on a pipeline stage with only a part of the vocabulary table.
 std::vector<KeptTensors> append_head_and_cross_entropy(ModelBlockBuildContext& e, TensorId x,
                                                        const NormTensorNames& norm);
 /// Appends the backward of final norm, head and cross entropy; returns the gradient of their input

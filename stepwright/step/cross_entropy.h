@@ -35,7 +35,7 @@ Operator operator_passing_over_logits(const ModelBlockBuildContext& e, Phase pha
                                       OperatorPurpose purpose = OperatorPurpose::kPlain);
 
 /// Appends a small all-reduce of per-token loss statistics over the ranks that share the
-/// vocabulary: first the tensor ranks, then the pipeline positions. `largest`: takes the maximum
+/// vocabulary: first the tensor ranks, then the pipeline stages. `largest`: takes the maximum
 /// instead of the sum; `messages`: the number of messages into which it is cut.
 void all_reduce_loss_statistics(ModelBlockBuildContext& e, TensorId values, std::string_view name,
                                 bool largest = false, std::int64_t messages = 1);
@@ -44,7 +44,7 @@ void all_reduce_loss_statistics(ModelBlockBuildContext& e, TensorId values, std:
 /// `largest`.
 void all_reduce_over_tensor_ranks(ModelBlockBuildContext& e, TensorId values, std::string_view name,
                                   bool largest = false);
-/// Appends an all-reduce of `values` over the pipeline positions: their sum, or their maximum if
+/// Appends an all-reduce of `values` over the pipeline stages: their sum, or their maximum if
 /// `largest`. The result is written to `into`, which may be `values` itself.
 void all_reduce_over_positions(ModelBlockBuildContext& e, TensorId values, TensorId into,
                                std::string_view name, bool largest = false);

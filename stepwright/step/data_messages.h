@@ -69,8 +69,8 @@ class DataParallelMessages {
 };
 
 /// Returns the messages that a sharding strategy (one of fourteen: how parameters, gradients and
-/// optimizer states are split) sends at a moment of the step. `scattered`: gradients for a sharded
-/// optimizer are reduce-scattered; false: all-reduced.
+/// optimizer states are split) sends at a moment of the step. `scattered`: true if gradients for a
+/// sharded optimizer are reduce-scattered; false: all-reduced.
 DataParallelMessages data_parallel_messages_of_sharding(const plan::Sharding& sharding,
                                                         DataParallelMessageMoment moment,
                                                         bool scattered);
@@ -78,7 +78,8 @@ DataParallelMessages data_parallel_messages_of_sharding(const plan::Sharding& sh
 /// The groups of ranks over which a plan shards the model states (parameters, gradients, optimizer
 /// states) of dense or of routed parameters: sizes and communicators.
 struct ShardingGroups {
-  std::int64_t inner = 1;  ///< Number of consecutive ranks in one sharding group (m).
+  /// Number of consecutive ranks in one sharding group, over which a model state is divided (m).
+  std::int64_t inner = 1;
   std::int64_t world = 1;  ///< Number of ranks in all sharding groups together (n * m).
   plan::CommunicatorKind inner_group{};
   plan::CommunicatorKind outer_group{};
@@ -87,7 +88,7 @@ struct ShardingGroups {
 
   [[nodiscard]] std::int64_t outer() const { return world / inner; }
   /// Returns the number of ranks over which a model state is divided: 1 if it is not sharded, the
-  /// ranks of a sharding group, or all data-parallel ranks.
+  /// number of ranks in a sharding group, or that of all data-parallel ranks.
   [[nodiscard]] std::int64_t state_shard_count(plan::StateShardingScope spread) const;
   [[nodiscard]] plan::CommunicatorKind group(DataParallelMessageGroup reach) const;
   [[nodiscard]] std::int64_t ranks(DataParallelMessageGroup reach) const;
@@ -96,11 +97,13 @@ struct ShardingGroups {
   [[nodiscard]] std::int64_t message_payload_divisor(DataParallelMessageGroup reach) const {
     return reach == DataParallelMessageGroup::kOuter ? inner : 1;
   }
-  /// Returns the trained elements, dense or routed as these groups shard, in the sizes `size`.
+  /// Returns the number of trained elements that these groups shard: the dense or the routed
+  /// (expert) ones of a block with the parameter counts `size`.
   [[nodiscard]] std::int64_t sharded_trained_elements(const ModelBlockParameterCounts& size) const {
     return routed ? size.expert : size.dense;
   }
-  /// Returns the frozen elements, dense or routed as these groups shard, in the sizes `size`.
+  /// Returns the number of frozen elements that these groups shard: the dense or the routed
+  /// (expert) ones of a block with the parameter counts `size`.
   [[nodiscard]] std::int64_t frozen(const ModelBlockParameterCounts& size) const {
     return routed ? size.frozen_expert : size.frozen_dense;
   }
@@ -111,21 +114,22 @@ struct ShardingGroups {
       const ModelBlockParameterCounts& size) const {
     return size.matrices(routed);
   }
-  /// Returns the elements that parameters with the sizes `size` contribute to the messages of a
-  /// moment: trained elements, and frozen ones too in gathers before a use. A table that another
-  /// block of the rank holds is gathered and reduced once more with the block that uses it, but
-  /// summed over ranks and updated only once.
+  /// Returns the number of elements that a block with the parameter counts `size` contributes to
+  /// the data-parallel messages at a moment of the step: trained elements, and frozen ones too in
+  /// gathers before a use. A table that another block of the rank holds is gathered and reduced
+  /// once more with the block that uses it, but summed over ranks and updated only once.
   [[nodiscard]] std::int64_t data_parallel_payload_elements(const ModelBlockParameterCounts& size,
                                                             DataParallelMessageMoment moment) const;
 };
 
 ShardingGroups dense_spread(const plan::Plan& plan);
 ShardingGroups routed_spread(const plan::Plan& plan);
-/// Returns the elements, padding included, that one rank holds of a state of trained parameters
-/// with the sizes `size`. `spread`: how the state is sharded.
+/// Returns the number of elements, padding included, that one rank holds of a model state (such as
+/// gradients) of trained parameters. `size`: counts of the parameters; `spread`: over which ranks
+/// the state is divided.
 std::int64_t state_shard_elements(const plan::Plan& plan, plan::StateShardingScope spread,
                                   const ModelBlockParameterCounts& size);
-/// Returns the elements, padding included, that one rank holds of frozen parameters.
+/// Returns the number of elements, padding included, that one rank holds of frozen parameters.
 std::int64_t frozen_state_shard_elements(const plan::Plan& plan,
                                          const ModelBlockParameterCounts& size);
 std::int64_t frozen_state_shard_elements(const plan::Plan& plan, plan::StateShardingScope spread,
@@ -146,15 +150,15 @@ struct HostStateCopy {
 };
 using StateCopies = std::array<HostStateCopy, 2>;
 /// Returns the elements of model states stored in host memory that a rank copies to or from the
-/// device at a moment of the step, for parameters with the sizes `size`. Trained and frozen
+/// device at a moment of the step, for parameters with the counts `size`. Trained and frozen
 /// parameters are one entry if they are stored in one type, else one entry each.
 StateCopies offloaded_state_copy_elements(const plan::Job& job, const plan::Plan& plan,
                                           const ShardingGroups& spread,
                                           const ModelBlockParameterCounts& size,
                                           DataParallelMessageMoment moment);
 
-/// Returns the elements in each bucket of the data-parallel messages at a moment of the step; 0:
-/// messages are not cut into buckets, as before a use of parameters.
+/// Returns the number of elements in each bucket into which data-parallel messages are cut at a
+/// moment of the step; 0: messages are not cut, such as gathers of parameters before a use.
 std::int64_t bucket_elements(const plan::Plan& plan, DataParallelMessageMoment moment);
 /// Returns the number of equal pieces into which a message of `elements` is cut: one for each whole
 /// bucket of `bucket` elements, at least one; bucket 0: one piece.
@@ -168,34 +172,35 @@ constexpr bool fills_bucket(std::int64_t elements, std::int64_t bucket) {
 }
 
 /// True if a backward reduces gradients bucket by bucket after its blocks. False: gradients are
-/// only reduced before the update, all gradients of a pipeline position at once.
+/// only reduced before the update, all gradients of a pipeline stage at once.
 bool reduces_in_buckets(const plan::Plan& plan);
 /// True if updated parameters are gathered block by block, before the next step's first use. False:
-/// the update ends with one gather of all parameters of a pipeline position.
+/// the update ends with one gather of all parameters of a pipeline stage.
 bool gathers_updates_by_block(const plan::Plan& plan);
 
 /// A message at the end of a step that every sharding strategy sends, such as that of the gradient
 /// norm or the loss; an all-reduce unless `kind` says otherwise.
 struct StepEndMessage {
   plan::CommunicatorKind group{};
-  std::int64_t elements = 0;  ///< Elements of the message; 0: the message is not sent.
+  std::int64_t elements = 0;  ///< Number of elements of the message; 0: the message is not sent.
   DType type{};
   std::string_view name;
   OperatorPurpose purpose{};
   ParallelismScheme scheme{};
   OperatorKind kind = OperatorKind::kAllReduce;
-  /// Elements of each bucket into which the message is cut; 0: it is sent in one piece.
+  /// Number of elements in each bucket into which the message is cut; 0: it is sent in one piece.
   std::int64_t bucket = 0;
 };
-/// Sizes of the sums over ranks in which a pipeline position takes part at the end of a step.
+/// Sizes of the sums over ranks in which a pipeline stage takes part at the end of a step.
 struct StepEndSumSizes {
-  /// Elements of dense gradients of which each tensor rank has only a partial sum, so that the
-  /// tensor ranks all-reduce them.
+  /// Number of elements of dense gradients of which each tensor rank has only a partial sum, so
+  /// that the tensor ranks all-reduce them.
   std::int64_t partial = 0;
   std::int64_t expert_partial = 0;
-  /// Elements of a vocabulary table that another pipeline stage holds too (tied weights); 0: none.
+  /// Number of elements of a vocabulary table that another pipeline stage holds too (tied weights);
+  /// 0: none.
   std::int64_t tied_table = 0;
-  bool loss = false;     ///< True if the pipeline position computes the loss.
+  bool loss = false;     ///< True if the pipeline stage computes the loss.
   bool experts = false;  ///< True if the model has experts.
   /// Number of row counts, one for each expert, that the ranks sum for routers that balance load by
   /// a bias (no auxiliary loss); 0: none.

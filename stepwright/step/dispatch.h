@@ -36,7 +36,7 @@ struct ExpertExchangeTensors {
 struct ExpertExchangeLabels {
   Phase phase{};
   LayerPart part{};  ///< The layer part to which the messages of an exchange with experts belong.
-  /// Tensor of gate weights that multiply the copies of rows; -1: the exchange applies none.
+  /// Tensor of gate weights that multiply the copies of rows; -1: the exchange multiplies by none.
   TensorId weigh = -1;
 };
 
@@ -44,8 +44,8 @@ struct ExpertExchangeLabels {
 /// counts of rows per expert, and the choices themselves if the dispatcher gathers all rows.
 void append_router_choice_messages(ModelBlockBuildContext& e, TensorId own_counts);
 
-/// Appends the messages that dispatch this rank's rows to experts, with their gate weights if these
-/// are sent too.
+/// Appends the messages that send this rank's rows to the ranks of their experts, with the rows'
+/// gate weights if these are sent too.
 ExpertExchangeTensors append_expert_dispatch_messages(ModelBlockBuildContext& e,
                                                       const ExpertExchangeTensors& own,
                                                       const ExpertExchangeLabels& movement);

@@ -8,7 +8,7 @@
 namespace stepwright::step {
 
 /// Appends the operators of the encoder of a micro-batch's images to the embedding's templates.
-/// Every rank of the first pipeline position runs the whole encoder on whole images, whatever the
+/// Every rank of the first pipeline stage runs the whole encoder on whole images, whatever the
 /// context and tensor parallelism; products are in the type of activations.
 class ImageEncoderOperatorWriter {
  public:

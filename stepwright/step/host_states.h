@@ -6,8 +6,8 @@ namespace stepwright::step {
 
 /// Bytes of model states in host memory for one rank.
 struct HostModelStateBytes {
-  /// Bytes of optimizer moments and parameters in host memory, also those of the job's other
-  /// models.
+  /// Bytes of optimizer moments and parameters in host memory, including those of the job's other
+  /// models (such as a reward model).
   std::int64_t states = 0;
   /// Bytes in host memory of gradients whose parameters the host updates, in the type of that
   /// update.

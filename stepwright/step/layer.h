@@ -15,7 +15,7 @@ struct ModelBlockTemplatePair {
   // Where each pass begins, if the block is computed in several passes; empty: in one.
   std::vector<VocabularyPassBegin> forward_passes = {};
   std::vector<VocabularyPassBegin> backward_passes = {};
-  /// Template of weight gradients that run after all backwards of the pipeline position; without
+  /// Template of weight gradients that run after all backwards of the pipeline stage; without
   /// operators: none are deferred. It restores, in the same order, what the backward saves.
   OperatorTemplate deferred = {};
 };
@@ -28,16 +28,16 @@ ModelBlockTemplatePair build_layer_templates(const StepBuildSettings& setting,
 
 /// Builds the forward and backward of the token (and position) embedding with its norm and dropout,
 /// and of the image encoder if the model has one; `whole`: the encoder's layers are fully
-/// recomputed. If pipeline positions share the table, the first one (`at_end`) gets the rows that
-/// the others look up, and sends them the gradient.
+/// recomputed. If pipeline stages share the table, the first one (`at_end`) gets the rows that the
+/// others look up, and sends them the gradient.
 ModelBlockTemplatePair build_embedding_templates(const StepBuildSettings& setting, bool whole,
                                                  bool at_end = true);
 
 /// Builds the forward and backward of the final norm, the language-model head and the cross
 /// entropy. `own_table`: with tied weights, this rank has its own copy of the embedding's table.
-/// The head's weight gradients are deferred if `StepBuildSettings::defers_head_weight_gradients`
-/// is true. If pipeline positions share the vocabulary, the last one (`at_end`) sends the normed
-/// rows to the others and receives the sum of their gradients.
+/// The head's weight gradients are deferred if `StepBuildSettings::defers_head_weight_gradients` is
+/// true. If pipeline stages share the vocabulary, the last one (`at_end`) sends the normed rows to
+/// the others and receives the sum of their gradients.
 ModelBlockTemplatePair build_head_templates(const StepBuildSettings& setting, bool own_table,
                                             bool at_end = true);
 

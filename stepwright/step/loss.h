@@ -24,8 +24,8 @@ std::vector<KeptTensors> append_head_and_loss(ModelBlockBuildContext& e, TensorI
 TensorId append_head_and_loss_backward(ModelBlockBuildContext& e,
                                        std::span<const KeptTensors> chunks);
 
-/// Appends only the head's weight gradient, for a vocabulary split over pipeline positions whose
-/// loss has already computed the gradient of the rows (`step/vocabulary_part.h`).
+/// Appends only the head's weight gradient, for a vocabulary split over pipeline stages whose loss
+/// has already computed the gradient of the rows (`step/vocabulary_part.h`).
 void append_head_weight_gradient(ModelBlockBuildContext& e);
 
 }  // namespace stepwright::step

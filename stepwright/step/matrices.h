@@ -13,9 +13,9 @@ namespace stepwright::step {
 /// Number of Newton-Schulz steps in one Muon update (https://kellerjordan.github.io/posts/muon).
 inline constexpr std::int64_t kNewtonSchulzSteps = 5;
 
-/// Name of the operator that orthogonalizes (Muon) the dense matrices of a pipeline position.
+/// Name of the operator that orthogonalizes (Muon) the dense matrices of a pipeline stage.
 inline constexpr std::string_view kOrthogonalizeDenseOperatorName = "orthogonalize";
-/// Name of the operator that orthogonalizes the expert matrices of a pipeline position.
+/// Name of the operator that orthogonalizes the expert matrices of a pipeline stage.
 inline constexpr std::string_view kOrthogonalizeExpertName = "orthogonalize.experts";
 
 /// Matrix products in the Muon update of one matrix: three in each Newton-Schulz step.

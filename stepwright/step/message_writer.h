@@ -7,8 +7,8 @@
 
 namespace stepwright::step {
 
-/// A data-parallel message: `elements` of a full buffer over a group of `size` ranks, cut into
-/// pieces of about `bucket` elements (0: one piece), each padded to equal shards.
+/// A data-parallel message over a group of `size` ranks. `elements`: number of elements of the full
+/// buffer, cut into pieces of about `bucket` elements (0: one piece), each padded to equal shards.
 struct BucketedGroupMessage {
   OperatorKind kind{};
   plan::CommunicatorKind group{};

@@ -30,7 +30,7 @@ bool is_multiplied_in_low_precision(const RankLocalParameter& parameter);
 
 /// Returns the bytes that narrow (fp8 or smaller) copies of weights add to parameters in the type
 /// of storage; negative if parameters are themselves stored narrow and take less. `size`:
-/// parameters of a pipeline position. Parameters that are gathered for each use have copies only if
+/// parameters of a pipeline stage. Parameters that are gathered for each use have copies only if
 /// layers are Transformer Engine's, whose cache does not know about gathers.
 std::int64_t low_precision_weight_copy_bytes(const plan::Job& job, const plan::Plan& plan,
                                              const ModelBlockParameterCounts& size);

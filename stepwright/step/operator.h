@@ -177,8 +177,8 @@ enum class DeviceStream : std::uint8_t {
   kReduce,  ///< Stream on which data parallelism reduces gradients.
   kToHost,  ///< Stream of copies from device memory to host memory.
   kFromHost,
-  /// Stream of messages between pipeline positions that split the vocabulary and do not wait for
-  /// each other.
+  /// Stream of messages between pipeline stages that split the vocabulary and do not wait for each
+  /// other.
   kVocabulary,
 };
 inline constexpr Named<DeviceStream> kStreamNames[] = {
@@ -263,53 +263,60 @@ enum class OperatorPurpose : std::uint8_t {
   /// Computes the gradients of gate weights from the experts' results and the gradients of these.
   kGateGradient,
   // Computations.
-  kHeadNorm,  ///< kNorm: norms queries and keys (QK norm), head by head or over all heads.
-  /// kNorm: computes the sums of squares that a QK norm over all heads shares between tensor ranks.
+  kHeadNorm,  ///< Purpose of a kNorm operator: norms queries and keys (QK norm), head by head or
+              ///< over all heads.
+  /// Purpose of a kNorm operator: computes the sums of squares that a QK norm over all heads shares
+  /// between tensor ranks.
   kHeadSums,
-  /// kActivation: multiplies each element of the attention core's result by the sigmoid of its
-  /// gate.
+  /// Purpose of a kActivation operator: multiplies each element of the attention core's result by
+  /// the sigmoid of its gate.
   kAttentionGate,
-  /// kActivation: multiplies the result of a scan (Mamba, delta net), normed or not, by an
-  /// activation of its gates.
+  /// Purpose of a kActivation operator: multiplies the result of a scan (Mamba, delta net), normed
+  /// or not, by an activation of its gates.
   kMixerGate,
-  /// kActivation: multiplies each row of the shared experts' result by the sigmoid of its gate
-  /// logit.
+  /// Purpose of a kActivation operator: multiplies each row of the shared experts' result by the
+  /// sigmoid of its gate logit.
   kSharedGate,
-  /// kActivation: activation function of experts' rows, each multiplied by its router probability.
+  /// Purpose of a kActivation operator: activation function of experts' rows, each multiplied by
+  /// its router probability.
   kWeightedExperts,
-  /// kAdd: adds the bias of each of `batch` experts to its rows, weighted as the rows are, by
-  /// unfused kernels.
+  /// Purpose of a kAdd operator: adds the bias of each of `batch` experts to its rows, weighted as
+  /// the rows are, by unfused kernels.
   kExpertBias,
-  /// kRotary: rotary embedding by unfused kernels, because its sines and cosines are scaled (YaRN).
+  /// Purpose of a kRotary operator: rotary embedding by unfused kernels, because its sines and
+  /// cosines are scaled (YaRN).
   kScaledRotary,
-  kDeltaScan,    ///< kScan: scan of a delta net with the gated delta rule.
-  kMamba2Scan,   ///< kScan: scan of Mamba-2, with one decay for each head.
-  kMambaScan,    ///< kScan: scan of Mamba, with a decay for each element of the state.
-  kOtherUpdate,  ///< kOptimizer: an update other than Adam's single fused pass.
-  /// kLossLocal: the first pass of the cross entropy, which finds each token's largest logit.
+  kDeltaScan,   ///< Purpose of a kScan operator: scan of a delta net with the gated delta rule.
+  kMamba2Scan,  ///< Purpose of a kScan operator: scan of Mamba-2, with one decay for each head.
+  /// Purpose of a kScan operator: scan of Mamba, with a decay for each element of the state.
+  kMambaScan,
+  /// Purpose of a kOptimizer operator: an update other than Adam's single fused pass.
+  kOtherUpdate,
+  /// Purpose of a kLossLocal operator: the first pass of the cross entropy, which finds each
+  /// token's largest logit.
   kLargestLogit,
   // Work on one position's part of the vocabulary, between messages of all positions
   // (`step/vocabulary_part.h`):
-  /// kLossLocal, vocabulary split over pipeline positions: divides the exponentials by their sum
-  /// over this position's part.
+  /// Purpose of a kLossLocal operator, if pipeline stages split the vocabulary: divides the
+  /// exponentials by their sum over this stage's part.
   kPartSoftmax,
-  /// kLossLocal, vocabulary split over pipeline positions: rescales this part's sum of exponentials
-  /// to the largest logit of all parts.
+  /// Purpose of a kLossLocal operator, if pipeline stages split the vocabulary: rescales this
+  /// part's sum of exponentials to the largest logit of all parts.
   kPartSum,
-  /// kEmbedding, vocabulary split over pipeline positions: looks up the target tokens' rows of the
-  /// head's table.
+  /// Purpose of a kEmbedding operator, if pipeline stages split the vocabulary: looks up the target
+  /// tokens' rows of the head's table.
   kTargetRows,
-  /// kAdd, vocabulary split over pipeline positions: combines the gradient of the head's input from
-  /// the softmax and the targets of this part.
+  /// Purpose of a kAdd operator, if pipeline stages split the vocabulary: combines the gradient of
+  /// the head's input from the softmax and the targets of this part.
   kPartGradient,
-  /// kLossLocal: all passes of a loss that is computed document by document, by `inner` kernels
-  /// whose results the host waits for.
+  /// Purpose of a kLossLocal operator: all passes of a loss that is computed document by document,
+  /// by `inner` kernels whose results the host waits for.
   kDocumentLoss,
-  /// The head's weight gradient if the loss computes it in the forward and keeps it for the
-  /// backward.
+  /// Purpose of the operators of the head's weight gradient, if the loss computes it in the forward
+  /// and keeps it for the backward.
   kHeldGradient,
-  /// kLinear: the head's product if its logits stay on chip, with the loss or gradients computed
-  /// from them.
+  /// Purpose of a kLinear operator: the head's product if its logits stay on chip, with the loss or
+  /// gradients computed from them.
   kOnChip,
 };
 
@@ -387,8 +394,8 @@ struct Operator {
   /// Type of the elements that the operator computes or sends. For matrix products: precision of
   /// the product (elements narrower than 16 bits are stored as bf16).
   DType dtype = DType::kBf16;
-  /// True for work on rows routed to experts: `shape.rows` and the payload are means over ranks;
-  /// the busiest rank has `busiest` times as much.
+  /// True for work on rows routed to experts: `shape.rows` and the message's payload are means over
+  /// ranks; the busiest rank has `busiest` times as many rows.
   bool routed = false;
   bool gated = false;    ///< True for the activation function of a gated MLP (such as SwiGLU).
   bool largest = false;  ///< True if an all-reduce takes the maximum instead of the sum.

@@ -10,15 +10,15 @@
 
 namespace stepwright::step {
 
-/// The share of a pipeline position's parameters that one rank's optimizer holds and updates.
+/// The share of a pipeline stage's parameters that one rank's optimizer holds and updates.
 struct OptimizerShare {
   /// Parameter elements that one rank's optimizer updates, padding included.
   std::int64_t elements = 0;
   /// Parameter elements of this rank's share that the optimizer updates as matrices (Muon,
   /// Adafactor), not element by element.
   std::int64_t matrix_elements = 0;
-  /// Numbers that the optimizer keeps in addition to element-wise moments: sums of rows and
-  /// columns, or scales of quantized moments.
+  /// Number of values that the optimizer keeps in addition to element-wise moments: sums of rows
+  /// and columns, or scales of quantized moments.
   std::int64_t numbers = 0;
   /// Dense and expert matrices that this rank orthogonalizes (Muon); for an optimizer that keeps
   /// sums of rows and columns (Adafactor), the matrices of all ranks that share the states.
@@ -27,7 +27,7 @@ struct OptimizerShare {
   bool moves_shards = false;
 };
 
-/// Returns what one rank's optimizer holds and updates of a pipeline position's parameters. If
+/// Returns what one rank's optimizer holds and updates of a pipeline stage's parameters. If
 /// gradients are not sharded, an orthogonal update (Muon) keeps whole matrices, each on one rank,
 /// the largest assigned first; the share is that of the fullest rank, with matrices of the mean
 /// size (NVIDIA/Megatron-LM megatron/core/optimizer/layer_wise_optimizer.py). If gradients are
@@ -37,7 +37,7 @@ struct OptimizerShare {
 OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan,
                                const ModelBlockParameterCounts& size);
 
-/// Returns the bytes of the moments of one rank's optimizer share.
+/// Returns the bytes of the optimizer moments (such as Adam's two) in one rank's optimizer share.
 std::int64_t optimizer_moment_bytes(plan::Optimizer optimizer, const plan::StateDataTypes& types,
                                     const OptimizerShare& share);
 /// Returns the bytes of one rank's optimizer share: moments and master copies of parameters.
@@ -59,8 +59,8 @@ std::int64_t offloaded_state_bytes(const plan::Job& job, const plan::Plan& plan,
 /// Returns the parameter elements of one rank's share that the host updates.
 std::int64_t host_updated_elements(const plan::Plan& plan, const OptimizerShare& share);
 
-/// Returns the bytes of model states in host memory for one rank of a pipeline position whose
-/// parameters have the sizes `size`.
+/// Returns the bytes of model states in host memory for one rank of a pipeline stage with the
+/// parameter counts `size`.
 HostModelStateBytes host_model_state_bytes(const plan::Job& job, const plan::Plan& plan,
                                            const ModelBlockParameterCounts& size);
 

@@ -30,8 +30,8 @@ inline constexpr Named<TensorPurpose> kTensorKindNames[] = {
     {TensorPurpose::kCommunication, "communication_buffers"}};
 inline constexpr int kTensorKinds = 4;
 
-/// A tensor of a template (the operators of one block in one direction), with its shape on one
-/// rank; unused trailing extents are 1.
+/// A tensor of a template (the operators of one block in one direction), with its shape (extents)
+/// on one rank; unused trailing extents are 1.
 struct TemplateTensor {
   std::string_view name;
   TensorPurpose kind = TensorPurpose::kActivation;
@@ -50,11 +50,12 @@ struct TemplateTensor {
 /// Adafactor), and of what it keeps in addition to element-wise moments; all 0 for element-wise
 /// optimizers.
 struct OptimizerMatrixSizes {
-  std::int64_t elements = 0;  ///< Elements of the matrices on this rank, padding included.
+  /// Number of elements of the matrices on this rank, padding included.
+  std::int64_t elements = 0;
   std::int64_t count = 0;
-  /// Numbers that the optimizer keeps in addition to element-wise moments: sums of rows and
-  /// columns, or scales of blocks of moments, padded so that each rank that shares a parameter's
-  /// states keeps equally many.
+  /// Number of values that the optimizer keeps in addition to element-wise moments: sums of rows
+  /// and columns, or scales of blocks of moments, padded so that each rank that shares a
+  /// parameter's states keeps equally many.
   std::int64_t numbers = 0;
   /// Number of updates that the optimizer limits by their own norm: one for each matrix and for
   /// each other parameter.
@@ -62,8 +63,8 @@ struct OptimizerMatrixSizes {
   std::int64_t cut_updates = 0;  ///< Number of limited updates that are split over tensor ranks.
   /// FLOPs of one Newton-Schulz step (Muon) for all matrices of this rank.
   std::int64_t flops = 0;
-  /// Elements of the messages that tensor ranks exchange to update these matrices: gathered shards,
-  /// or sums.
+  /// Number of elements of the messages that tensor ranks exchange to update these matrices:
+  /// gathered shards, or sums.
   std::int64_t payload = 0;
 
   [[nodiscard]] bool empty() const { return count + numbers + updates == 0; }
@@ -102,13 +103,13 @@ struct RankLocalParameter {
   bool frozen = false;
   /// True if the parameter is stored in the narrow type of frozen base weights under LoRA adapters.
   bool narrow = false;
-  /// Number of equal data-parallel shards into which the parameter's states are cut.
+  /// Number of equal shards into which data parallelism cuts the parameter's states.
   std::int64_t blocks = 1;
   /// Sizes of the parameter's matrices that the optimizer updates as matrices; all 0: none.
   OptimizerMatrixSizes matrices{};
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
-  /// Elements of the parameter on one tensor rank, padded so that its data-parallel shards are
-  /// equal.
+  /// Returns the number of elements of the parameter on one tensor rank, padded so that its
+  /// data-parallel shards are equal.
   [[nodiscard]] std::int64_t padded_element_count_per_tensor_rank() const {
     return (elements() + blocks - 1) / blocks * blocks;
   }
@@ -164,8 +165,8 @@ struct OperatorTemplateInputSource {
 /// multi-token layers follow the last layer, and `kHeadBlockNumber` is the head.
 inline constexpr std::int32_t kEmbeddingBlockNumber = -1;
 inline constexpr std::int32_t kHeadBlockNumber = -2;
-/// Number that stands, in place of a block's, for the residual stream passed to the next chunk of
-/// the same pipeline position.
+/// Number that `TemplateSequenceItem::units` holds in place of a block's for the residual stream
+/// that goes to the next chunk on the same pipeline rank.
 inline constexpr std::int32_t kResidualToNextChunkNumber = -3;
 
 /// One entry of a sequence: a template, for a certain layer. It starts when the entries in `after`
@@ -185,7 +186,8 @@ struct TemplateSequenceItem {
   /// In a sequence of two micro-batches: 0 for the first's templates, 1 for the second's; 0 for a
   /// template that merges both, whose operators tell them apart.
   std::uint8_t strand = 0;
-  /// If the template merges two micro-batches: the layer that the second one computes; -1: none.
+  /// If the template merges two micro-batches: index of the model layer that it computes for the
+  /// second one; -1: none.
   std::int32_t beside_layer = -1;
 
   /// Returns to which of two merged micro-batches an operator belongs (0 or 1).
@@ -201,12 +203,12 @@ struct TemplateSequenceItem {
   }
 };
 
-/// The work of a pipeline position for one micro-batch of one chunk in one direction, or at the end
-/// of a step. The work at the end of a step starts when all earlier work of the rank has ended, on
+/// The work of a pipeline stage for one micro-batch of one chunk in one direction, or at the end of
+/// a step. The work at the end of a step starts when all earlier work of the rank has ended, on
 /// every stream.
 struct TemplateSequence {
   schedule::Direction direction = schedule::Direction::kForward;
-  std::int32_t chunk = 0;  ///< Index of the chunk among the chunks of its pipeline position.
+  std::int32_t chunk = 0;  ///< Index of the chunk among the chunks of its pipeline stage.
   std::vector<TemplateSequenceItem> items;
   /// If two micro-batches run together: the chunk of the second one (a backward, or a part of it);
   /// -1: one micro-batch.
@@ -217,8 +219,8 @@ struct TemplateSequence {
   }
 };
 
-/// One entry of a pipeline position's schedule: a sequence of templates, and the micro-batch for
-/// which it runs.
+/// One entry of a pipeline stage's schedule: a sequence of templates, and the micro-batch for which
+/// it runs.
 struct PipelineScheduleSlot {
   std::int32_t sequence = 0;  ///< Index of the slot's sequence in PipelineStageProgram::sequences.
   /// Index of the micro-batch for which the slot runs; -1: the optimizer's update at the end of the
@@ -247,48 +249,49 @@ struct OtherModelStates {
 struct RankModelStateBytes {
   std::int64_t parameters = 0;
   std::int64_t frozen = 0;  ///< Bytes of frozen parameters, included in `parameters`.
-  /// Bytes of narrow (fp8 or smaller) copies of weights, included in `parameters`.
+  /// Bytes of copies of weights in a narrow type (fp8 or smaller), included in `parameters`.
   std::int64_t copies = 0;
   /// Bytes, included in `parameters`, of parameters that are gathered or cast block by block in a
   /// forward and freed block by block in its backward.
   std::int64_t for_step = 0;
   std::int64_t gradients = 0;
   std::int64_t optimizer = 0;  ///< Bytes of optimizer states in device memory.
-  std::int64_t moved = 0;      ///< Bytes of optimizer states moved to host memory.
+  /// Bytes of optimizer states that are kept in host memory instead of device memory.
+  std::int64_t moved = 0;
   /// Bytes of parameters that are stored in host memory and fetched for each use; no other member
   /// counts them.
   std::int64_t fetched = 0;
   HostModelStateBytes host;  ///< Bytes of model states in host memory.
-  OtherModelStates
-      others;  ///< Bytes of states of the job's other models, which no other member counts.
+  /// Bytes of states of the job's other models, which no other member counts.
+  OtherModelStates others;
 };
 
-/// The model states and the work of one pipeline position in a step; all ranks of the position do
-/// the same.
+/// The model states and the work of one pipeline stage in a step; all ranks of the position do the
+/// same.
 struct PipelineStageProgram {
   std::int32_t position = 0;
-  /// Indices of the model layers in each chunk of the pipeline position.
+  /// Indices of the model layers in each chunk of the pipeline stage.
   std::vector<std::vector<std::int64_t>> chunks;
   std::vector<TemplateSequence> sequences;
-  /// Slots of one training step, in the order in which the pipeline position issues them.
+  /// Slots of one training step, in the order in which the pipeline stage issues them.
   std::vector<PipelineScheduleSlot> schedule;
   RankModelStateBytes states;
-  /// Elements of dense (not expert) parameters per rank before data-parallel sharding.
+  /// Number of dense (not expert) parameter elements on one rank before data-parallel sharding.
   std::int64_t dense_parameters = 0;
   std::int64_t expert_parameters = 0;
 };
 
-/// The program of a training step: what the ranks of each pipeline position compute, send, keep and
+/// The program of a training step: what the ranks of each pipeline stage compute, send, keep and
 /// free. The program repeats: gathers that a step leaves to the next one are at the start of the
 /// schedule.
 struct StepProgram {
   std::array<std::int64_t, plan::kGroupKinds> group_sizes{};
   std::int64_t ranks = 1;
-  /// Difference between the rank numbers of two neighbours in a pipeline.
+  /// Difference between the global rank numbers of two neighbours in a pipeline.
   std::int64_t pipeline_stride = 1;
   std::int64_t micro_batches = 1;
-  schedule::ModelChunkPlacement
-      placement;  ///< Assignment of the model's chunks to pipeline positions.
+  /// Assignment of the model's chunks to pipeline stages.
+  schedule::ModelChunkPlacement placement;
   /// Largest load over the mean load of a rank, for operators and tensors of rows routed to
   /// experts.
   double imbalance = 1.0;

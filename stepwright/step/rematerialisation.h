@@ -76,7 +76,7 @@ class Rematerialisation {
   /// Index of the last operator that writes each tensor of the forward; -1: an input of the
   /// forward.
   std::vector<std::int32_t> last_write_;
-  /// For each operator of the forward, true if the backward runs it again.
+  /// For each operator of the forward: true if the backward must run it again.
   std::vector<bool> marked_;
   /// For each operator of the forward, its index in the backward; -1: the backward has not run it.
   std::vector<std::int32_t> run_;

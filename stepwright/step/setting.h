@@ -33,18 +33,19 @@ struct StepBuildSettings {
   /// Rows that experts compute, divided by the rows that routers send them: below 1 if an expert
   /// capacity drops some, above 1 if it pads.
   double capacity_row_share = 1;
-  /// Tokens of a micro-batch on one context-parallel rank: batch * length / context.
+  /// Number of tokens of a micro-batch on one context-parallel rank: batch * length / context.
   std::int64_t tokens = 0;
-  /// Tokens of a micro-batch in the residual stream of one rank: `tokens`, divided by `tensor`
-  /// under sequence parallelism.
+  /// Number of tokens of a micro-batch in the residual stream of one rank: `tokens`, divided by
+  /// `tensor` under sequence parallelism.
   std::int64_t rows = 0;
-  /// Vocabulary entries on this rank, padding included: rows of its part of the embedding table.
+  /// Number of vocabulary entries on this rank, padding included: rows of its part of the embedding
+  /// table.
   std::int64_t vocabulary = 0;
-  /// Number of pipeline positions over which the vocabulary tables are split; 1: not split.
+  /// Number of pipeline stages over which the vocabulary tables are split; 1: not split.
   std::int64_t spread = 1;
-  /// Number of times that all pipeline positions wait for each other between a micro-batch's last
-  /// forward and first backward, if they split the vocabulary; 0: they do not split it, or run its
-  /// work at the same time.
+  /// Number of times that all pipeline stages wait for each other between a micro-batch's last
+  /// forward and first backward, if they split the vocabulary; 0: they do not split it, or run the
+  /// vocabulary's work at the same time.
   std::int64_t barriers = 0;
   bool sequence_parallel = false;
   /// True if a LoRA adapter's A multiplies only this rank's shard of the sequence.
@@ -68,7 +69,7 @@ struct StepBuildSettings {
   plan::MuonTensorSplit muon = plan::MuonTensorSplit::kDuplicated;
   plan::TokenDispatcher dispatcher = plan::TokenDispatcher::kAllToAll;
   plan::OverlapFlags overlap;
-  /// Modules whose activations, kept for the backward, are moved to host memory.
+  /// Modules whose activations are moved to host memory until the backward.
   plan::OffloadModuleSet offloaded;
   /// Number of shards into which data parallelism splits the optimizer states of dense parameters;
   /// 1: not split.
@@ -106,9 +107,11 @@ struct StepBuildSettings {
   /// True if attention's result is copied into the order of sequence positions for the output
   /// projection, and both the result and the copy are kept for the backward.
   bool copies_attention_result = false;
-  /// True if separate calls fetch the sharded parameters of each module outside of experts.
+  /// True if the sharded parameters of each module outside of experts are fetched by separate calls
+  /// of the host.
   bool fetches_modules = false;
-  /// True if separate calls fetch the sharded parameters of each module of each expert.
+  /// True if the sharded parameters of each module of each expert are fetched by separate calls of
+  /// the host.
   bool fetches_experts = false;
   /// True if the loss is the policy loss of a reinforcement-learning method, which generates its
   /// data.
@@ -119,8 +122,8 @@ struct StepBuildSettings {
   [[nodiscard]] bool gathers() const { return gather_dense || gather_expert; }
   [[nodiscard]] bool reduces() const { return reduce_dense || reduce_expert; }
   [[nodiscard]] std::int64_t local_length() const { return length / context; }
-  /// Returns the kind of norm (LayerNorm, RMSNorm) of a layer part: LayerNorm for the keys of an
-  /// attention indexer, else the model's.
+  /// Returns the kind of norm (LayerNorm, RMSNorm) that a part of a layer uses: LayerNorm for the
+  /// keys of an attention indexer, else the model's.
   [[nodiscard]] model::Norm norm_kind_of_part(LayerPart part) const {
     return part == LayerPart::kIndexNorm ? model::Norm::kLayer : model->norm;
   }
@@ -134,20 +137,20 @@ struct StepBuildSettings {
   /// the key-value heads.
   [[nodiscard]] bool gathers_heads() const { return !model->latent && tensor > model->kv_heads; }
   [[nodiscard]] bool tensor_parallel() const { return tensor > 1; }
-  /// True if the head's weight gradients are deferred until its pipeline position has done all
+  /// True if the head's weight gradients are deferred until its pipeline stage has done all
   /// backwards.
   [[nodiscard]] bool defers_head_weight_gradients() const {
     return overlap.defer_embedding_gradient && spread == 1;
   }
 };
 
-/// Returns the index of the part of the vocabulary that the rank with the coordinates `place`
-/// holds.
+/// Returns the index of the part of the vocabulary that a rank holds. `place`: coordinates of the
+/// rank in the plan's grid.
 inline std::int64_t vocabulary_shard_index(const StepBuildSettings& s,
                                            const plan::RankCoordinates& place) {
   return (s.spread > 1 ? place.pipeline * s.tensor : 0) + place.tensor;
 }
-/// True if each rank has only a part of the vocabulary, because tensor ranks or pipeline positions
+/// True if each rank has only a part of the vocabulary, because tensor ranks or pipeline stages
 /// split it.
 inline bool splits_vocabulary(const StepBuildSettings& s) { return s.tensor * s.spread > 1; }
 
@@ -157,7 +160,7 @@ StepBuildSettings make_setting(const plan::Job& job, const plan::Plan& plan,
 /// fp64, else fp32.
 DType data_type_of_statistics(DType precision);
 
-/// True if the last pipeline position also uses the embedding's table: tied tables, or multi-token
+/// True if the last pipeline stage also uses the embedding's table: tied tables, or multi-token
 /// prediction.
 inline bool shares_embedding_table(const model::ModelArchitecture& model) {
   return model.tied || model.extra_predicted_tokens() > 0;
@@ -167,14 +170,14 @@ inline bool shares_embedding_table(const model::ModelArchitecture& model) {
 /// parallelism, before data-parallel sharding.
 std::vector<RankLocalParameter> local_layer_parameters(const StepBuildSettings& setting,
                                                        model::LayerClass layer);
-/// Returns the parameters of the embedding on this rank. `at_end`: its pipeline position is the
-/// first of the model; false: a position that holds only a part of the vocabulary table.
+/// Returns the parameters of the embedding on this rank. `at_end`: its pipeline stage is the first
+/// of the model; false: a stage that holds only a part of the vocabulary table.
 std::vector<RankLocalParameter> local_embedding_parameters(const StepBuildSettings& setting,
                                                            bool at_end = true);
 /// Returns the parameters of the head on this rank. `own_table`: with tied tables, this rank holds
 /// its own copy because the embedding is on another rank; false: it borrows the embedding's.
-/// `at_end`: its pipeline position is the last of the model; false: a position that holds only a
-/// part of the table.
+/// `at_end`: its pipeline stage is the last of the model; false: a stage that holds only a part of
+/// the table.
 std::vector<RankLocalParameter> local_head_parameters(const StepBuildSettings& setting,
                                                       bool own_table, bool at_end = true);
 
@@ -188,14 +191,14 @@ std::vector<RankLocalParameter> local_multi_token_parameters(const StepBuildSett
 /// data-parallel sharding, by kind. Frozen parameters in a narrower type than activations count as
 /// the number of elements in the type of activations with the same bytes.
 struct ModelBlockParameterCounts {
-  std::int64_t dense = 0;  ///< Elements of trained dense parameters (not of experts).
+  std::int64_t dense = 0;  ///< Number of elements of trained dense parameters (not of experts).
   std::int64_t expert = 0;
-  /// Elements of tables that another block of the rank holds, but that are gathered and reduced
-  /// with this block too (tied weights).
+  /// Number of elements of tables that another block of the rank holds, but that are gathered and
+  /// reduced with this block too (tied weights).
   std::int64_t borrowed = 0;
-  /// The part of `dense` whose gradients the tensor ranks sum.
+  /// Number of elements, included in `dense`, whose gradients the tensor ranks sum.
   std::int64_t partial = 0;
-  /// The part of `expert` whose gradients the expert-tensor ranks sum.
+  /// Number of elements, included in `expert`, whose gradients the expert-tensor ranks sum.
   std::int64_t expert_partial = 0;
   std::int64_t frozen_dense = 0;
   std::int64_t frozen_expert = 0;
@@ -204,11 +207,11 @@ struct ModelBlockParameterCounts {
   /// matrices (Muon, Adafactor).
   OptimizerMatrixSizes dense_matrices;
   OptimizerMatrixSizes expert_matrices;
-  /// Elements of the largest trained dense parameter that an optimizer of matrices (Muon,
+  /// Number of elements of the largest trained dense parameter that an optimizer of matrices (Muon,
   /// Adafactor) does not update as a matrix; 0 for element-wise optimizers.
   std::int64_t largest_table = 0;
-  /// Elements of dense matrices, trained or frozen, that products multiply in a type narrower than
-  /// that of activations (fp8).
+  /// Number of elements of dense matrices, trained or frozen, that products multiply in a type
+  /// narrower than that of activations (fp8).
   std::int64_t narrow_dense = 0;
   std::int64_t narrow_expert = 0;
   std::int64_t dense_tensors = 0;  ///< Number of trained dense parameter tensors.
@@ -222,7 +225,8 @@ struct ModelBlockParameterCounts {
   ModelBlockParameterCounts& operator+=(const ModelBlockParameterCounts& other) {
     return add(other, 1);
   }
-  /// Adds the sizes of `count` blocks of the size `other`.
+  /// Adds `count` times the parameter counts `other` (those of one block) to this one, and returns
+  /// it.
   ModelBlockParameterCounts& add(const ModelBlockParameterCounts& other, std::int64_t count);
   auto operator<=>(const ModelBlockParameterCounts&) const = default;
 };
@@ -234,8 +238,8 @@ model::LayerGradientFlow embedding_gradient_extent(const model::ModelArchitectur
 /// Returns how far the gradient of the loss must go through the head, given frozen weights.
 model::LayerGradientFlow head_gradients(const model::ModelArchitecture& model);
 
-/// Returns the tensor into which a block's sharded parameters are gathered; no elements if the rank
-/// holds them whole.
+/// Returns the tensor into which a block's sharded parameters are gathered; a tensor without
+/// elements if the rank holds the parameters whole.
 TemplateTensor gathered_parameter_tensor(const StepBuildSettings& setting,
                                          const ModelBlockParameterCounts& unit);
 /// Returns the tensor of a block's gradients before their data-parallel reduction.

@@ -33,7 +33,7 @@ class ShardingBuilder {
   [[nodiscard]] bool gathers_parameters_each_use() const {
     return fetches_parameters_from_host() || sends(DataParallelMessageMoment::kEachUse);
   }
-  /// Returns the sizes of the parameters of a block that one gather collects: the trained ones, and
+  /// Returns the parameter counts that one gather of a block collects: trained parameters, and
   /// frozen ones too if parameters stay gathered for a whole step.
   [[nodiscard]] ModelBlockParameterCounts gathered_parameter_sizes(
       ModelBlockParameterCounts unit) const;
@@ -62,12 +62,12 @@ class ShardingBuilder {
   /// whole.
   [[nodiscard]] OperatorTemplate build_gradient_reduction_template(
       const std::vector<ModelBlockParameterCounts>& bucket, GradientReduction how) const;
-  /// Sizes for the template at the end of a step: reductions that were not overlapped, tied tables,
-  /// gradient norm, optimizer, gathers.
+  /// Sizes from which the template of the end of a step is built: gradient reductions that were not
+  /// overlapped, tied tables, gradient norm, optimizer, gathers.
   struct StepUpdateSizes {
     ModelBlockParameterCounts stage;
-    /// Elements of a vocabulary table that another pipeline stage holds too (tied weights); 0:
-    /// none. `loss`, `experts` and `loads` are as in `StepEndSumSizes`.
+    /// Number of elements of a vocabulary table that another pipeline stage holds too (tied
+    /// weights); 0: none. `loss`, `experts` and `loads` are as in `StepEndSumSizes`.
     std::int64_t tied_table = 0;
     bool loss = false;
     bool experts = false;
@@ -88,11 +88,11 @@ class ShardingBuilder {
                 .empty();
   }
   /// Appends the data-parallel messages of the given moments of a step, in this order, for either
-  /// dense or routed parameters (`spread`) with the sizes `size`.
+  /// dense or routed (expert) parameters, as `spread` says, with the parameter counts `size`.
   void add(MessageTemplateBuilder& out, const ShardingGroups& spread,
            const ModelBlockParameterCounts& size, Moments moments, DeviceStream stream) const;
   /// Appends the data-parallel messages of the given moments of a step for parameters with the
-  /// sizes `size`: first of the dense ones, then of the routed ones.
+  /// counts `size`: first the messages of dense ones, then those of routed (expert) ones.
   void add(MessageTemplateBuilder& out, const ModelBlockParameterCounts& size, Moments moments,
            DeviceStream stream) const;
   /// Adds to a reduction's template the buffer into which gradients are copied before they are
@@ -100,7 +100,7 @@ class ShardingBuilder {
   /// made the copy.
   TensorId add_reduction_input_buffer(MessageTemplateBuilder& out, bool done) const;
   void add_end(MessageTemplateBuilder& out, const StepEndMessage& message) const;
-  /// Appends the copy between host and device of this rank's share of parameters or gradients at a
+  /// Appends the copy between host and device of this rank's shard of parameters or gradients at a
   /// moment of the step, if parameters are stored in host memory.
   void append_state_host_copy(MessageTemplateBuilder& out, const ModelBlockParameterCounts& size,
                               DataParallelMessageMoment moment, DeviceStream stream) const;

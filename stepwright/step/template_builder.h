@@ -125,14 +125,12 @@ enum class KeptTensorRole : std::uint8_t {
   kLossTarget,
   /// Kept tensor of the cross entropy: sum of each token's exponentials over the vocabulary.
   kLossSum,
-  /// Kept tensor, vocabulary split over pipeline positions: each token's largest logit of all
-  /// parts.
+  /// Kept tensor, vocabulary split over pipeline stages: each token's largest logit of all parts.
   kLossMaximum,
-  /// Kept tensor, vocabulary split over pipeline positions: each token's largest logit of this
-  /// part.
+  /// Kept tensor, vocabulary split over pipeline stages: each token's largest logit of this part.
   kPartMaximum,
-  /// Kept tensor, vocabulary split over pipeline positions: each token's sum of exponentials over
-  /// this part, relative to its largest logit of this part.
+  /// Kept tensor, vocabulary split over pipeline stages: each token's sum of exponentials over this
+  /// part, relative to its largest logit of this part.
   kPartSum,
   /// Kept tensor: logits in fp32, for a cross entropy that is computed from an fp32 copy, or for a
   /// model that caps its logits.

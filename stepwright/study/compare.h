@@ -16,7 +16,7 @@ struct SearchMethodChoice {
   /// The plan that the method chose; nullopt: it found no plan that fits in memory.
   std::optional<plan::Plan> plan;
   double step_time_s = 0;  ///< Simulated step time of the chosen plan, in seconds.
-  /// Number of plans (for Alpa's method, plans and stages) whose time was computed.
+  /// Number of plans (for Alpa's method, plans and candidate stages) whose time was computed.
   std::int64_t evaluated = 0;
   double seconds = 0;  ///< Wall-clock seconds that the search took.
 };

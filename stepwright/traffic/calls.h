@@ -25,10 +25,11 @@ struct StageCommunicationCall {
   /// Number of ranks in the group; 2 for transfers between pipeline stages.
   std::int64_t group_size = 1;
   std::int64_t to = -1;  ///< Index of the pipeline stage that receives a send; -1: not a send.
-  collective::CollectiveAlgorithm algorithm =
-      /// Algorithm that carries the call; it supports the operation and the group's placement.
-      collective::CollectiveAlgorithm::kLibrary;
-  /// Placement of the group on nodes; set only if the algorithm is not the library's.
+  /// Collective algorithm that carries the call; it supports the operation and the group's
+  /// placement.
+  collective::CollectiveAlgorithm algorithm = collective::CollectiveAlgorithm::kLibrary;
+  /// How many of the group's ranks are on each node; set only if the algorithm is not the
+  /// library's.
   collective::GroupNodeLayout form;
 };
 

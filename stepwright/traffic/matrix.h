@@ -56,16 +56,16 @@ class TrafficMatrix {
     Reach reach{};
     plan::StridedRanks group;
     std::int64_t to = -1;  ///< Pipeline stage that receives the messages.
-    collective::CollectiveScheduleSpec
-        schedule;  ///< Schedule whose messages a `kAsScheduled` flow sends.
+    /// Schedule whose messages a `kAsScheduled` flow sends.
+    collective::CollectiveScheduleSpec schedule;
     /// Bytes that one rank of the stage sends; for a `kAsScheduled` flow, the sum of all its
     /// messages' full buffers.
     double bytes = 0;
   };
   class Collector;
 
-  /// Appends what rank `from` sends in a flow, as edges to its receivers. `at`: the rank's
-  /// coordinates in the plan's grid.
+  /// Appends the bytes that rank `from` sends in a flow (equal messages of a stage), as edges to
+  /// its receivers. `at`: the rank's coordinates in the plan's grid.
   void append(const Flow& flow, std::int64_t from, const plan::RankCoordinates& at,
               std::vector<TrafficEdge>& edges) const;
 

@@ -47,7 +47,8 @@ class CollectiveChannelRunner {
     std::size_t bytes;
     bool last;
     std::byte* staged;
-    /// Steps of other channels that must be done before this part's staged bytes are added.
+    /// Steps of other channels that must be done before the received (staged) bytes of this message
+    /// part are added.
     std::span<const collective::CollectiveStepDependency> waits;
     std::unique_ptr<MessageTransfer> transfer;
   };
@@ -67,7 +68,7 @@ class CollectiveChannelRunner {
   std::size_t index_;
   const collective::RankStepSequence& channel_;
   std::span<std::byte> staging_;
-  std::size_t wait_ = 0;   ///< Index of the first wait of steps that have not started.
+  std::size_t wait_ = 0;  ///< Index of the first of the channel's waits whose step has not started.
   std::size_t parts_ = 0;  ///< Number of message parts started so far.
   std::deque<Part> flight_;
 };

@@ -87,8 +87,8 @@ class PipelinePricer {
   const cost::CostModel& cost_;
   model::LayerClassIndex layers_;
   std::vector<std::int64_t> split_;
-  std::vector<ModelChunkLayerCounts>
-      contents_;                        ///< Numbers of layers by kind, for each chunk of the model.
+  /// Numbers of layers by kind, for each chunk of the model.
+  std::vector<ModelChunkLayerCounts> contents_;
   std::vector<ModelChunkCost> chunks_;  ///< Costs of the model chunks on the current pipeline rank.
   /// For schedules that run a forward beside a backward of another micro-batch: peak bytes of the
   /// two together, beyond those kept before both; indexed by the chunk of the forward.

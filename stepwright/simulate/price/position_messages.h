@@ -85,11 +85,12 @@ inline double largest_data_parallel_message_elements(const plan::Plan& plan,
 }
 
 /// Visits the data-parallel messages (`PositionDataParallelMessages`) of dense or of routed
-/// parameters of a position, computed from sizes: as many messages as the program builder writes,
-/// each of the mean size of its kind, without padding. Counts are exact unless unequal blocks or
-/// several chunks cut gradients into pieces. Then, for n elements in buckets of B elements, both
-/// counts are at least n / 2B and at most n / B plus a surplus: for gathers one per block, for
-/// reductions one per chunk and per B elements of all gradients. Allocates nothing.
+/// (expert) parameters of a pipeline rank, computed from parameter counts: as many messages as the
+/// program builder writes, each of the mean size of its kind, without padding. Counts are exact
+/// unless unequal blocks or several chunks cut gradients into pieces. Then, for n elements in
+/// buckets of B elements, both counts are at least n / 2B and at most n / B plus a surplus: for
+/// gathers one per block, for reductions one per chunk and per B elements of all gradients.
+/// Allocates nothing.
 template <class VisitorCallback>
 void each_message(const plan::Job& job, const plan::Plan& plan, const PipelinePositionCost& stage,
                   const step::ShardingGroups& spread, VisitorCallback&& visit) {

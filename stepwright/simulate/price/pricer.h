@@ -233,8 +233,8 @@ struct PipelinePositionCost {
   /// Lower bound of the seconds from the last backward on the first of the equal pipeline ranks to
   /// the end of the whole pipeline.
   double first_drain_s = 0;
-  PipelinePositionStepLoad
-      load;  ///< Load of the last of the equal positions, without data-parallel messages.
+  /// Load of the last of the equal pipeline ranks, without data-parallel messages.
+  PipelinePositionStepLoad load;
   /// For each chunk, its share of the pipeline rank's parameters: the smaller one of its shares of
   /// dense and of routed (expert) parameters.
   std::vector<double> chunk_shares;
@@ -257,8 +257,8 @@ struct PipelinePositionCost {
   std::int64_t units = 0;
   /// Number of blocks of the pipeline rank that train some of their parameters.
   std::int64_t trained_units = 0;
-  ModelBlockParameterExtremes
-      blocks;  ///< Smallest and largest of the position's blocks, in parameters.
+  /// Smallest and largest parameter counts of the pipeline rank's blocks (layers, embedding, head).
+  ModelBlockParameterExtremes blocks;
   /// Number of blocks of the pipeline rank that have routed (expert) parameters.
   std::int64_t routed_units = 0;
   /// Number of expert routers whose load-balancing biases are corrected after a step.
@@ -335,10 +335,9 @@ struct ModelChunkSecondsAndBytes {
   /// Seconds of each chunk's forward and backward, for split and for whole backwards.
   schedule::PipelineScheduleSeconds seconds;
   std::vector<std::vector<ModelChunkActivationBytes>> bytes;
-  std::vector<double>
-      /// Activation bytes that the chunks of each position together may keep in device memory, as
-      /// priced.
-      room_bytes;
+  /// For each pipeline rank, the activation bytes that its chunks together may keep in device
+  /// memory, as priced.
+  std::vector<double> room_bytes;
 };
 
 struct ShardingMessageCost;

@@ -37,16 +37,16 @@ struct MessageSecondsWithBound {
 
 /// Seconds of the data-parallel messages of one pipeline rank, by moment of the step.
 struct ShardingMessageCost {
-  MessageSecondsWithBound
-      gather;  ///< Parameter gathers of one pass (forward) over the position's blocks.
-  MessageSecondsWithBound
-      regather;  ///< Parameter gathers that a backward repeats; not all blocks need them.
+  /// Seconds of the parameter gathers of one forward over the blocks of the pipeline rank.
+  MessageSecondsWithBound gather;
+  /// Parameter gathers that a backward repeats; not all blocks need them.
+  MessageSecondsWithBound regather;
   /// Seconds of the gathers that bring updated parameters back to the ranks after a step.
   MessageSecondsWithBound refresh;
   /// Seconds of the gradient reductions that every backward makes.
   MessageSecondsWithBound reduce;
-  MessageSecondsWithBound
-      last_reduce;    ///< Gradient reductions that only the last backward of a step makes.
+  /// Gradient reductions that only the last backward of a step makes.
+  MessageSecondsWithBound last_reduce;
   double pieces = 1;  ///< Largest number of pieces into which one gradient reduction is cut.
   /// Seconds at the end of a step: small reductions, the gradient norm and the optimizer.
   double update_s = 0;

@@ -35,7 +35,8 @@ struct PipelinePositionStepLoad {
   void add(const std::array<double, cost::kLinkClasses>& seconds, double times);
 };
 
-/// Returns the least seconds that the position takes, whichever messages and computations overlap:
+/// Returns the least seconds that the pipeline rank takes, whichever messages and computations
+/// overlap:
 ///
 ///     T >= C + W + max over links of (1 - 1/f) max(0, busy - W)
 ///     W  = waiting + max(fill, first messages - first turn)

@@ -9,7 +9,7 @@ namespace stepwright::simulate {
 
 /// Returns the peak activation bytes of a pipeline rank under a schedule with closed forms:
 /// activations that wait for their backward, and the largest transient beside them. `chunks`: costs
-/// of the position's chunks.
+/// of the pipeline rank's chunks.
 PeakBytes peak_kept_activation_bytes(const std::vector<ModelChunkCost>& chunks,
                                      const plan::Plan& plan, std::int64_t position,
                                      std::int64_t micro_batches);
@@ -23,11 +23,11 @@ double peak_offloaded_activation_bytes(const std::vector<ModelChunkCost>& chunks
 double played_on_host(const std::vector<ModelChunkCost>& chunks,
                       const std::vector<schedule::WaitingMicroBatches>& fullest);
 
-/// Returns the peak activation bytes of a position over the fullest moments of a simulated
-/// schedule: the bytes kept for backwards or weight gradients, and those of the pass that begins.
-/// Sets in `stage` the parameters whose gradients exist at the peak. `pairs`: by chunk the peaks of
-/// its forward beside a backward, above the bytes that waited before both; `cuts`: true if the
-/// schedule cuts backwards.
+/// Returns the peak activation bytes of a pipeline rank over the moments of a simulated schedule at
+/// which most micro-batches wait: the bytes kept for backwards or weight gradients, and those of
+/// the work that begins. Sets in `stage` the parameters whose gradients exist at the peak. `pairs`:
+/// by chunk, the peaks of its forward beside a backward, beyond the bytes that waited before both;
+/// `cuts`: true if the schedule splits backwards into data and weight gradients.
 PeakBytes simulated_activation_peak_bytes(const std::vector<ModelChunkCost>& chunks,
                                           const std::vector<schedule::Beside<PeakBytes>>& pairs,
                                           const std::vector<schedule::WaitingMicroBatches>& fullest,

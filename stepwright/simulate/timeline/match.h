@@ -16,8 +16,8 @@ struct MatchingReceive {
 
 /// Which receive gets the message of each send of a program.
 struct SendReceiveMatching {
-  std::vector<std::vector<MatchingReceive>>
-      targets;  ///< For each stage, the receives that its sends feed, in the order of its schedule.
+  /// For each stage, the receives that its sends feed, in the order of its schedule.
+  std::vector<std::vector<MatchingReceive>> targets;
   std::vector<std::int32_t> receives;  ///< For each stage, the number of receives in its schedule.
 };
 

@@ -126,8 +126,8 @@ class StageSimulator {
   std::span<const std::int32_t> track_of_;
   std::span<const step::PipelineScheduleSlot> schedule_;
   std::span<const MessageArrival> arrivals_;
-  std::array<double, cost::kLinkClasses>
-      beside_;  ///< Factor by which computation slows down while a link class is busy.
+  /// Factor by which computation slows down while a link class is busy.
+  std::array<double, cost::kLinkClasses> beside_;
 
   std::array<StreamQueueState, step::kStreams> lanes_;
   /// Number of tasks of each stream that have ended so far.

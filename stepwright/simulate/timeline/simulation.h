@@ -14,8 +14,8 @@ namespace stepwright::simulate {
 
 /// Where the time of one stage goes in a step, in seconds; the terms add up to the step time.
 struct StageTimeBreakdown {
-  double compute_s =
-      0;  ///< Forward and backward kernels, including recomputation, without slow-down by messages.
+  /// Forward and backward kernels, including recomputation, without slow-down by messages.
+  double compute_s = 0;
   double bubble_s = 0;  ///< Seconds of waiting for other stages, and for ranks that have more work.
   double optimizer_s = 0;
   /// Seconds of exposed communication of a scheme (tensor, context, expert, pipeline), including

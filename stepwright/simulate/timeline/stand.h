@@ -58,8 +58,8 @@ struct StreamQueueState {
   const StreamTask* task = nullptr;  ///< The task at the front of the queue.
   /// Pointer one past the last task of the current schedule entry.
   const StreamTask* end = nullptr;
-  const TaskWaitCondition* wait =
-      nullptr;  ///< The first wait of the front task that is not known to be over.
+  /// The first wait of the front task that is not known to be over.
+  const TaskWaitCondition* wait = nullptr;
   std::int32_t slot = -1;
   /// Number of receives of the stage before the current slot (schedule entry).
   std::int32_t receives = 0;
