@@ -53,7 +53,8 @@ struct DeviceGeneration {
   /// (F + start * rate) of its full rate.
   double start_us = 0;
   double network_share = 0;  ///< Share of the NICs' line rate that large messages reach.
-  /// Source of each figure (a URL or a measurement), by the figure's key in the file.
+  /// Source (a URL or a measurement) of each figure of a hardware generation, by the figure's key
+  /// in the generation's file.
   std::map<std::string, std::string, std::less<>> sources;
 };
 

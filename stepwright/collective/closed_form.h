@@ -54,9 +54,10 @@ struct OverlappedLevelSeconds {
   double inside_s = 0;
   double network_s = 0;
 
-  /// Returns the transfer times inside and between nodes, each plus the seconds in which the other
-  /// level cannot overlap it: chunks at the start and end, and the starts of messages, for the best
-  /// number of chunks. Except for latencies, the result equals the closed-form time.
+  /// Returns the transfer times inside nodes and between nodes, in seconds, each plus the seconds
+  /// in which the other level cannot overlap it: chunks at the start and end, and the starts of
+  /// messages, for the best number of chunks. Except for latencies, the result equals the
+  /// closed-form time.
   [[nodiscard]] OverlappedLevelSeconds add_non_overlapping_seconds() const;
 };
 

@@ -50,7 +50,7 @@ struct CollectiveClosedFormTerms {
   double nodes;
   double ranks;
   double chunks;
-  /// Number of times that the buffer passes over the links: 2 for an all-reduce, else 1.
+  /// How many times all bytes of the buffer pass over the links: 2 for an all-reduce, else 1.
   double passes;
   double payload;
   double block;

@@ -85,10 +85,11 @@ struct CollectiveAlgorithmDefinition {
   /// Function that returns the mean bytes that a rank sends; nullptr: the minimum for the operation
   /// (`bytes_sent_by_each_rank`).
   double (*sent)(double payload_bytes, double members, double nodes) = nullptr;
-  /// True if the whole buffer is cut into chunks (trees); false: each rank's block is.
+  /// True if the algorithm cuts the whole buffer into chunks (trees); false: it cuts each rank's
+  /// block.
   bool whole_buffer = false;
-  /// Function that returns the number of parts of a block, each of which is cut into chunks;
-  /// nullptr: 1.
+  /// Function that returns into how many parts the algorithm divides a rank's block before each
+  /// part is cut into chunks; nullptr: 1.
   std::int32_t (*parts)(const CollectiveScheduleSpec&) = nullptr;
   /// Function that returns the pieces of scratch memory that a rank needs; nullptr: none.
   std::int32_t (*scratch)(const CollectiveScheduleSpec&) = nullptr;

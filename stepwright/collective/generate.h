@@ -34,7 +34,7 @@ struct CollectiveScheduleSpec {
 };
 
 /// Returns into how many chunks a block is cut so that sending overlaps additions: chunks of at
-/// least `chunk_bytes`, at most 32. This is the rule of this project's process group.
+/// least `chunk_bytes`, at most 32. This project's process group cuts blocks in this way.
 std::int32_t message_chunks_per_block(double block_bytes, double chunk_bytes);
 
 /// Returns the number of ranks of a schedule.

@@ -13,7 +13,7 @@ enum class CollectiveScheduleDefectKind : std::uint8_t {
   /// A step names a piece, peer, wait or buffer that does not exist, or writes to the input.
   kMalformed,
   kDeadlock,  ///< Steps wait for each other, or for a message that no rank sends.
-  kMismatch,  ///< The two ends of a message differ in length.
+  kMismatch,  ///< The sender and the receiver of a message disagree about its length.
   /// Two channels of a rank send messages to one peer on the same lane (connection), so that their
   /// order is undefined.
   kAmbiguous,

@@ -22,9 +22,9 @@ double bytes_sent_by_each_rank(CollectiveOperation collective, double payload_by
 double bytes_sent_by_each_rank(CollectiveAlgorithm algorithm, CollectiveOperation collective,
                                double payload_bytes, const GroupNodeLayout& form);
 
-/// Load that one collective puts on a network level. `bytes`: sent out of the busiest of the units
-/// that the level joins, in one direction. `messages`: number that must cross the level one after
-/// the other.
+/// Bytes and messages of one collective on one network level. `bytes`: sent out of the busiest of
+/// the units that the level joins, in one direction. `messages`: number that must cross the level
+/// one after the other.
 struct NetworkLevelLoad {
   double bytes = 0;
   double messages = 0;

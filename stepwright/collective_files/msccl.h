@@ -13,8 +13,8 @@ struct MscclLoaderLimits {
   std::string name;
   std::int64_t min_bytes = 0;
   std::int64_t max_bytes = std::int64_t{1} << 40;
-  /// Most steps of a thread block, `MSCCL_MAX_NUM_STEPS` of the program that loads the file: 64 in
-  /// Azure/msccl-executor-nccl, 256 in microsoft/msccl.
+  /// Most steps of a thread block in the MSCCL algorithm file: `MSCCL_MAX_NUM_STEPS` of the program
+  /// that loads the file: 64 in Azure/msccl-executor-nccl, 256 in microsoft/msccl.
   std::size_t most_steps = 64;
   /// Most thread blocks of a rank. Each needs a multiprocessor of its own, because all wait for
   /// each other; an A100 has 108.

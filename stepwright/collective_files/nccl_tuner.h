@@ -21,8 +21,8 @@ struct TunerCommunicatorKind {
   cluster::GroupLayout layout;
   /// Names of the communicators of this kind in messages, separated by commas ("whole nodes").
   std::string name;
-  /// Names of communicators with equal numbers of nodes and ranks but another layout, which the
-  /// file cannot distinguish; empty: none.
+  /// Names of communicators with equal numbers of nodes and ranks but another layout, which an NCCL
+  /// tuner file cannot distinguish; empty: none.
   std::string others;
 };
 

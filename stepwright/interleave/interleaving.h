@@ -18,7 +18,8 @@ namespace stepwright::interleave {
 struct LayerInterleaving {
   /// Blocks in execution order; ids with a prime (f1') are operators of the next layer's forward.
   std::vector<InterleavedBlock> blocks;
-  double serial_s = 0;  ///< Seconds if all operators run one after the other.
+  /// Seconds of the layer's forward and backward if all operators run one after the other.
+  double serial_s = 0;
   /// Seconds of the layer if nothing overlaps, except that each gradient reduction runs beside the
   /// weight gradient of its own product.
   double serial_own_overlap_s = 0;
@@ -34,8 +35,8 @@ struct LayerInterleaving {
   /// Peak bytes beyond those that exist before the layer's forward and backward, in the interleaved
   /// order; 0: not computed.
   double peak_extra_bytes = 0;
-  /// Peak bytes beyond those before the layer's forward and backward, if all operators run one
-  /// after the other.
+  /// Peak bytes that the layer's forward and backward add to what exists before, if all operators
+  /// run one after the other.
   double serial_extra_bytes = 0;
 };
 

@@ -20,7 +20,8 @@ enum class HostMemoryKind : std::uint8_t {
   kGradients,  ///< Gradients of parameters that the host's CPUs update.
   kProcesses,  ///< Memory of each rank's process: libraries and CUDA's context.
   kLoaders,    ///< Data loader processes and the batches that they hold.
-  /// A checkpoint loaded at the start, as far as it exceeds the sum of the other kinds.
+  /// Bytes of a checkpoint loaded at the start, as far as they exceed all other kinds of host
+  /// memory.
   kLoading,
 };
 inline constexpr Named<HostMemoryKind> kHostKindNames[] = {

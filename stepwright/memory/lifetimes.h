@@ -15,7 +15,7 @@ using KindBytes = std::array<double, step::kTensorKinds>;
 /// Returns the sum of bytes over all kinds of tensors.
 double total_bytes(const KindBytes& kinds);
 
-/// The memory that is counted, device or host; tensors in the other memory count as 0 bytes.
+/// Which memory is counted: the device's or the host's; tensors in the other one count as 0 bytes.
 enum class MemoryPlace : std::uint8_t { kDevice, kHost };
 
 /// Returns the bytes of a tensor on the rank that holds most of it: for a tensor of routed tokens

@@ -127,7 +127,8 @@ struct DeviceMemoryReserve {
   double sub_group_bytes = 0;
 
   /// Returns the bytes to keep free, rounded up. `dynamic_bytes`: tensors that are allocated and
-  /// freed in a step; the others: stored parameters and optimizer states.
+  /// freed in a step; `parameter_bytes` and `optimizer_bytes`: parameters and optimizer states that
+  /// the rank stores.
   [[nodiscard]] double bytes(double dynamic_bytes, double parameter_bytes = 0,
                              double optimizer_bytes = 0) const;
 };

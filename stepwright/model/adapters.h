@@ -94,7 +94,8 @@ struct LoraAdaptableWeight {
   std::string_view weight, down, up;
   std::array<std::optional<LoraTargetProduct>, 4> parts;
 };
-/// Returns the table row for a weight name; null if no adapter can be added to that weight.
+/// Returns the table row (names and LoRA targets) of the weight with this name; null if no adapter
+/// can be added to it.
 const LoraAdaptableWeight* find_adaptable_weight(std::string_view weight);
 
 struct ModelArchitecture;

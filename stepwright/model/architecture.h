@@ -114,9 +114,11 @@ struct RotaryScaling {
   double low_frequency = 1;
   double high_frequency = 4;
   std::int64_t original_positions = 8192;
-  /// Factor on sines and cosines (yarn, longrope); 0: derived from the other numbers.
+  /// Factor on the sines and cosines of rotary positions (yarn, longrope); 0: derived from other
+  /// numbers of the scaling.
   double attention_factor = 0;
-  /// True if yarn rounds the ends of its interpolation range to whole indices.
+  /// True if yarn rounds the ends of the range of rotary indices that it interpolates to whole
+  /// numbers.
   bool rounded = true;
   /// Weight of log(`factor`) in the numerator of the derived `attention_factor` (yarn).
   double mscale = 1;
@@ -268,8 +270,8 @@ struct ModelArchitecture {
   /// Intermediate width of a dense MLP; 0 only if no layer has one.
   std::int64_t ffn = 0;
   std::int64_t vocabulary = 0;
-  /// Longest sequence in tokens that the model states (with learned positions: rows of the table);
-  /// 0: not stated.
+  /// Longest sequence in tokens that the model states (with learned positions: number of rows of
+  /// the position table); 0: not stated.
   std::int64_t positions = 0;
   /// True if the MLP has a gate (SwiGLU, GeGLU): three matrices instead of two.
   bool gated = true;

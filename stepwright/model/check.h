@@ -8,8 +8,8 @@
 
 namespace stepwright::model {
 
-/// Name of one model field in the file format that was read (config.json), so that error messages
-/// use the user's own keys.
+/// Name of one model field in the file from which the model was read (config.json), so that error
+/// messages use the user's own keys.
 struct ModelFieldName {
   /// Name of the field in this project's inline models: heads, experts.top_k, ...
   std::string_view field;

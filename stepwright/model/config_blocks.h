@@ -21,7 +21,7 @@ struct ModelConfigDefaults {
   std::int64_t head_dim = 0;  ///< Default elements of a head; 0: hidden_size / num_attention_heads.
   bool tied = false;
   ActivationFunction activation = ActivationFunction::kSilu;
-  /// True if all layers have experts, so that the file needs no `intermediate_size`.
+  /// True if all layers have experts, so that a config.json needs no `intermediate_size`.
   bool only_experts = false;
 };
 
@@ -39,7 +39,7 @@ ModelArchitecture read_common_config_keys(const ConfigJsonReader& fields,
                                           ModelConfigDefaults defaults);
 /// Reads a model with RMSNorm, gated MLP, rotary positions and grouped queries, `head_dim`
 /// included. Rotary positions cover whole heads; like most families, it ignores a rotated share in
-/// the file.
+/// the config.json.
 ModelArchitecture read_llama_like_model(const ConfigJsonReader& fields,
                                         ModelConfigDefaults defaults);
 /// Appends the name of a computation that model fields cannot express to `model.beyond`.
@@ -61,7 +61,7 @@ void read_attention_biases(const ConfigJsonReader& fields, ModelArchitecture& mo
 /// so.
 void set_qwen3_attention(const ConfigJsonReader& fields, ModelArchitecture& model);
 /// Reads Granite's factors on token embeddings, residual additions and attention scores, and its
-/// divisor of the logits. `attention`: factor on scores if the file has none.
+/// divisor of the logits. `attention`: factor on attention scores if the config.json has none.
 void read_granite_scales(const ConfigJsonReader& fields, double attention,
                          ModelArchitecture& model);
 

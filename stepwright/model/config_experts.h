@@ -14,7 +14,7 @@ void read_qwen_experts(const ConfigJsonReader& fields, MixtureOfExperts fallback
 
 /// Reads a mixture of experts with DeepSeek-V3's routing: sigmoid scores, a load-balancing bias,
 /// groups of experts, and `shared` shared experts. `fallback`: values of absent keys; a `count` or
-/// `top_k` of 0 in it means that the file must have the key.
+/// `top_k` of 0 in it means that the config.json must have the key.
 MixtureOfExperts read_sigmoid_routed_experts(const ConfigJsonReader& fields,
                                              MixtureOfExperts fallback, std::int64_t shared);
 

@@ -16,7 +16,7 @@ struct ModelConfigFamily {
   ModelArchitecture (*read)(const ConfigJsonReader& fields);
   /// Model fields with their keys in this family's files, for error messages.
   std::span<const ModelFieldName> names;
-  /// Rotary base (theta) if the file states none and the reader sets none.
+  /// Rotary base (theta) if the config.json states none and the family's reader sets none.
   double rotary_base = 1e4;
 };
 

@@ -27,11 +27,12 @@ class ConfigJsonReader : public OptionalFields<ConfigJsonReader> {
   ConfigJsonReader(DocumentNode config, std::optional<DocumentNode> outer)
       : language_model_config_(config), outer_(outer) {}
 
-  /// Returns the value of the first of several alternative keys that the file has (null included);
-  /// nullopt: it has none.
+  /// Returns the value of the first of several alternative keys that the config.json has (null
+  /// included); nullopt: it has none.
   [[nodiscard]] std::optional<DocumentNode> find(
       std::initializer_list<std::string_view> spellings) const;
-  /// Returns the value of a key; nullopt if the key is absent or its value is null.
+  /// Returns the value of a key in the config.json; nullopt if the key is absent or its value is
+  /// null.
   [[nodiscard]] std::optional<DocumentNode> value(std::string_view key) const;
   /// Marks keys as used without reading them, because another key decides or repeats their meaning.
   void mark_config_keys_used(std::initializer_list<std::string_view> keys) const;
@@ -43,7 +44,7 @@ class ConfigJsonReader : public OptionalFields<ConfigJsonReader> {
 
   /// Returns a reader of the mapping under `key`; fails if the key is absent.
   [[nodiscard]] ConfigJsonReader reader_of_nested_config(std::string_view key) const;
-  /// Reads a required size from the first of several alternative keys that the file has.
+  /// Reads a required size from the first of several alternative keys that the config.json has.
   [[nodiscard]] std::int64_t size(std::initializer_list<std::string_view> spellings,
                                   std::int64_t high = kMaxModelDimension) const;
 

@@ -45,8 +45,8 @@ void read_attention_windows(const ConfigJsonReader& fields,
 /// Returns a predicate on layer indices that is false for every `every`-th layer (the last of each
 /// run) and true for all others.
 std::function<bool(std::int64_t)> all_layers_but_every_nth(std::int64_t every);
-/// Turns off rotary positions in layers without an attention window, unless the file's
-/// `sliding_window` is null.
+/// Turns off rotary positions in layers without an attention window, unless `sliding_window` in the
+/// config.json is null.
 void drop_rotary_without_window(const ConfigJsonReader& fields, ModelArchitecture& model);
 /// Turns off rotary positions in layers for which `rotated`, given the layer's class and its index,
 /// returns false.

@@ -17,8 +17,8 @@ struct LayerClassIndex {
 
 LayerClassIndex layer_order(const ModelArchitecture& model);
 
-/// Returns the class (mixer, feed-forward, window, ...) of every layer as the model's file
-/// describes it, with nothing frozen; `pattern` may be empty.
+/// Returns, for every layer, its class (mixer, feed-forward, window, ...) as the model's file
+/// describes it, with nothing frozen; the model's list of classes (`pattern`) may be empty.
 std::vector<LayerClass> model_layer_classes(const ModelArchitecture& model);
 /// Stores the class (mixer, feed-forward, window, ...) of each layer in the model; stores an empty
 /// list if all layers have the default class, so that equal models compare equal.

@@ -27,7 +27,8 @@ struct Beside {
 /// Seconds of the work of one chunk on one pipeline rank for one micro-batch, by direction.
 struct ModelChunkWorkSeconds {
   double forward = 0;
-  double backward = 0;  ///< Seconds of a whole backward: data and weight gradients together.
+  /// Seconds of a whole backward of the chunk: data and weight gradients together.
+  double backward = 0;
   double data = 0;
   double weight = 0;
   /// Seconds of looking up embeddings, which all pipeline ranks do at the same time; this and the
@@ -55,15 +56,16 @@ struct VocabularyPassSeconds {
 /// Seconds of messages of one chunk on one pipeline rank that are sent once in a step (parameter
 /// gathers, gradient reductions). Messages of a rank are sent one after the other.
 struct ModelChunkMessageSeconds {
-  /// Seconds of messages from the start of the step on, in the order of chunks; they must end
-  /// before the chunk's first forward ends.
+  /// Seconds of the chunk's messages that are sent from the start of the step on (parameter
+  /// gathers), in the order of chunks; they must end before the chunk's first forward ends.
   double before_s = 0;
-  /// Seconds of messages after the chunk's last backward or data gradient has begun.
+  /// Seconds of the chunk's messages that are sent after its last backward or data gradient has
+  /// begun (gradient reductions).
   double after_s = 0;
 };
 
-/// Seconds of everything in a pipeline schedule: work of chunks, messages between pipeline ranks,
-/// messages once in a step, and vocabulary passes.
+/// Times in seconds from which a pipeline schedule is simulated: work of chunks, messages between
+/// pipeline ranks, messages once in a step, and vocabulary passes.
 struct PipelineScheduleSeconds {
   /// Seconds of the work of each chunk, for each pipeline rank and each of its chunks
   /// ([rank][chunk]).
@@ -72,7 +74,7 @@ struct PipelineScheduleSeconds {
   /// Seconds of messages that are sent once in a step, for each pipeline rank and each of its
   /// chunks ([rank][chunk]); empty: none.
   std::vector<std::vector<ModelChunkMessageSeconds>> messages;
-  /// Seconds of passes over the vocabulary, by pipeline rank; empty: there are none.
+  /// Seconds of the passes over the vocabulary of each pipeline rank; empty: there are none.
   std::vector<VocabularyPassSeconds> passes = {};
   /// For each micro-batch, the factor by which its work takes longer than that of the mean one;
   /// empty: all factors are 1.

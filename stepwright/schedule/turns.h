@@ -140,7 +140,8 @@ PipelineScheduleTurn make_single_part_turn(Direction direction, std::int64_t chu
 std::vector<PipelineWorkPart> work_items_in_issue_order(
     std::span<const PipelineScheduleTurn> turns);
 
-/// Returns the schedule entries with overlapping work changed to one entry after the other.
+/// Returns the schedule entries with each overlapped forward and backward replaced by two entries,
+/// one after the other.
 Turns serialize_overlapped_turns(Turns turns);
 
 }  // namespace stepwright::schedule

@@ -24,7 +24,8 @@ struct ModelBlockBuildContext {
   /// the rank.
   TensorId gradients = -1;
   IndexRange rows{};  ///< Tokens of the loss chunk being built; empty: all tokens.
-  /// True if the two halves of a gated MLP's first product (gate and up) are separate products.
+  /// True if gate and up projection, the two halves of a gated MLP's first product, are separate
+  /// matrix products.
   bool splits_gate = false;
   /// Receives, in a forward, the last tensor and operator of each module that can be recomputed;
   /// null: not recorded.

@@ -25,8 +25,8 @@ struct ModelBlock {
   /// Template of the block's weight gradients that run after all backwards of the pipeline stage;
   /// -1: none.
   TemplateId deferred = -1;
-  /// Templates of the passes, in order, if the schedule runs the block (embedding or head) in
-  /// several passes; empty: the block has one pass.
+  /// Templates of the block's passes over the vocabulary, in order, if the schedule runs the block
+  /// (embedding or head) in several passes; empty: the block has one pass.
   std::vector<TemplateId> passes;
   /// Direction (such as an embedding look-up) of each template in `passes`: the kind of schedule
   /// entry that runs it.

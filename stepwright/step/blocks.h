@@ -114,7 +114,8 @@ class LayerOperatorWriter {
 
 /// Operands of an activation function besides its input; -1: absent.
 struct ActivationFunctionOperands {
-  /// The other half of a gated activation's input, if it is a separate tensor; -1: it is not.
+  /// Tensor with the second half (gate or up) of a gated activation's input, if it is a separate
+  /// tensor; -1: it is not.
   TensorId other = -1;
   /// Tensor that keeps the activated gates of a gated MLP for the backward; -1: none.
   TensorId gate = -1;

@@ -28,8 +28,8 @@ std::int64_t loss_vocabulary_width(const StepBuildSettings& s);
 TensorId logits_tensor(ModelBlockBuildContext& e, std::string_view name, DType dtype,
                        std::int64_t width);
 
-/// Returns an operator that passes once over the logits of the loss chunk that is being built, in
-/// the type of statistics (fp32 or fp64).
+/// Returns an operator that reads, once, all logits of the loss chunk that is being built, in the
+/// type of statistics (fp32 or fp64).
 Operator operator_passing_over_logits(const ModelBlockBuildContext& e, Phase phase,
                                       std::string_view name,
                                       OperatorPurpose purpose = OperatorPurpose::kPlain);

@@ -97,13 +97,13 @@ struct ShardingGroups {
   [[nodiscard]] std::int64_t message_payload_divisor(DataParallelMessageGroup reach) const {
     return reach == DataParallelMessageGroup::kOuter ? inner : 1;
   }
-  /// Returns the number of trained elements that these groups shard: the dense or the routed
-  /// (expert) ones of a block with the parameter counts `size`.
+  /// Returns a block's number of trained parameter elements: of routed (expert) ones if the groups
+  /// shard those, else of dense ones. `size`: the block's parameter counts.
   [[nodiscard]] std::int64_t sharded_trained_elements(const ModelBlockParameterCounts& size) const {
     return routed ? size.expert : size.dense;
   }
-  /// Returns the number of frozen elements that these groups shard: the dense or the routed
-  /// (expert) ones of a block with the parameter counts `size`.
+  /// Returns a block's number of frozen parameter elements: of routed (expert) ones if the groups
+  /// shard those, else of dense ones. `size`: the block's parameter counts.
   [[nodiscard]] std::int64_t frozen(const ModelBlockParameterCounts& size) const {
     return routed ? size.frozen_expert : size.frozen_dense;
   }

@@ -7,8 +7,8 @@
 
 namespace stepwright::step {
 
-/// The forward and the backward template of one block (layer, embedding or head); the backward
-/// restores, in the same order, the tensors that the forward saves.
+/// The forward and the backward template (lists of operators) of one block (layer, embedding or
+/// head); the backward restores, in the same order, the tensors that the forward saves.
 struct ModelBlockTemplatePair {
   OperatorTemplate forward;
   OperatorTemplate backward;
@@ -28,8 +28,8 @@ ModelBlockTemplatePair build_layer_templates(const StepBuildSettings& setting,
 
 /// Builds the forward and backward of the token (and position) embedding with its norm and dropout,
 /// and of the image encoder if the model has one; `whole`: the encoder's layers are fully
-/// recomputed. If pipeline stages share the table, the first one (`at_end`) gets the rows that the
-/// others look up, and sends them the gradient.
+/// recomputed. If pipeline stages share the embedding table, the first one (`at_end`) gets the rows
+/// that the others look up, and sends them the gradient.
 ModelBlockTemplatePair build_embedding_templates(const StepBuildSettings& setting, bool whole,
                                                  bool at_end = true);
 
@@ -56,7 +56,8 @@ OperatorTemplate build_pipeline_send_template(const StepBuildSettings& setting,
 /// chunk. A message scattered over the tensor ranks is gathered after it has arrived.
 OperatorTemplate build_pipeline_receive(const StepBuildSettings& setting,
                                         schedule::Direction direction);
-/// Builds an empty template that leaves the residual stream for the next chunk on the same rank.
+/// Builds a template without operators that leaves the residual stream for the next chunk on the
+/// same rank.
 OperatorTemplate build_residual_hand_over_template(const StepBuildSettings& setting);
 /// Builds an empty template that picks up what `build_residual_hand_over_template` left.
 OperatorTemplate build_residual_take_over(const StepBuildSettings& setting);

@@ -126,8 +126,8 @@ struct OperatorTemplate {
   std::vector<RankLocalParameter> parameters;
   std::vector<TensorId> operands;
   std::vector<std::int32_t> edges;
-  /// Tensors that an earlier template of the sequence passes in, such as the residual stream; alive
-  /// before the first operator.
+  /// Tensors that an earlier template of the same forward or backward passes in, such as the
+  /// residual stream; alive before the first operator.
   std::vector<TensorId> inputs;
   /// Tensors passed to a later template of the sequence, such as the residual stream.
   std::vector<TensorId> outputs;

@@ -82,7 +82,7 @@ struct StepBuildSettings {
   /// True if dense gradients are reduce-scattered (or moved to host memory) after each backward.
   bool reduce_dense = false;
   bool reduce_expert = false;
-  /// True if unfused kernels add the biases of experts, one expert after the other.
+  /// True if unfused kernels add the biases of experts to their rows, one expert after the other.
   bool expert_biases_apart = false;
   bool scaled_rotary_apart = false;
   /// True if a backward leaves gradients in the type of activations, and data-parallel reductions
@@ -177,13 +177,13 @@ std::vector<RankLocalParameter> local_embedding_parameters(const StepBuildSettin
 /// Returns the parameters of the head on this rank. `own_table`: with tied tables, this rank holds
 /// its own copy because the embedding is on another rank; false: it borrows the embedding's.
 /// `at_end`: its pipeline stage is the last of the model; false: a stage that holds only a part of
-/// the table.
+/// the vocabulary table.
 std::vector<RankLocalParameter> local_head_parameters(const StepBuildSettings& setting,
                                                       bool own_table, bool at_end = true);
 
-/// Returns the parameters of the multi-token prediction layer `depth` (0-based), with the tables
-/// that it uses. `own_table`: the first such layer holds a copy of the embedding, which is on
-/// another rank, and the others borrow that copy; false: all borrow.
+/// Returns the parameters of the multi-token prediction layer `depth` (0-based), with the embedding
+/// and head tables that it uses. `own_table`: the first such layer holds a copy of the embedding,
+/// which is on another rank, and the others borrow that copy; false: all borrow.
 std::vector<RankLocalParameter> local_multi_token_parameters(const StepBuildSettings& setting,
                                                              std::int64_t depth, bool own_table);
 

@@ -249,7 +249,8 @@ class OperatorTemplateBuilder {
                           double busiest = 1);
 
   TensorId tensor(const TemplateTensor& tensor);
-  /// Adds a tensor that an earlier template of the sequence passes in, such as the residual stream.
+  /// Adds a tensor that an earlier template of the same forward or backward passes in, such as the
+  /// residual stream.
   TensorId add_input_tensor(const TemplateTensor& tensor);
   void output(TensorId id) { piece_.outputs.push_back(id); }
 

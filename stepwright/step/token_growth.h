@@ -8,13 +8,13 @@ namespace stepwright::step {
 /// pairs, cost in time.
 inline constexpr double kMicroBatchGrowthFactor = 1.25;
 
-/// Returns a copy of a template for micro-batches with `factor` times as many tokens: rows of
-/// computations and elements of messages grow. Sizes that depend on weights or on the query-key
-/// pairs of documents do not change.
+/// Returns a copy of a template (operators of a block in one direction) for micro-batches with
+/// `factor` times as many tokens: rows of computations and elements of messages grow. Sizes that
+/// depend on weights or on the query-key pairs of documents do not change.
 OperatorTemplate scale_template_tokens(OperatorTemplate piece, double factor);
 
-/// Returns a copy of a template for micro-batches whose documents have `factor` times as many
-/// query-key pairs in the same number of tokens.
+/// Returns a copy of a template (operators of a block in one direction) for micro-batches whose
+/// documents have `factor` times as many query-key pairs in the same number of tokens.
 OperatorTemplate scale_template_query_key_pairs(OperatorTemplate piece, double factor);
 
 }  // namespace stepwright::step

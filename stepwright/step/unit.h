@@ -7,9 +7,9 @@
 
 namespace stepwright::step {
 
-/// The template of a block that owns parameters (layer, embedding, head), with the two tensors that
-/// data-parallel sharding adds: gathered parameters (an input) and gradients before their reduction
-/// (an output).
+/// The template (operators in one direction) of a block that owns parameters (layer, embedding,
+/// head), with the two tensors that data-parallel sharding adds: gathered parameters (an input) and
+/// gradients before their reduction (an output).
 struct ParameterizedBlockTemplate {
   ParameterizedBlockTemplate(const StepBuildSettings& setting, std::string name,
                              std::vector<RankLocalParameter> local);

@@ -6,8 +6,8 @@
 
 namespace stepwright::step {
 
-/// A pass of the embedding or the head, if pipeline stages split the vocabulary: operators that the
-/// schedule runs in a slot of their own.
+/// A pass of the embedding or the head, if pipeline stages split the vocabulary: operators that
+/// have an entry of their own in the schedule.
 struct VocabularyPass {
   schedule::Direction direction{};
   OperatorTemplate piece;

@@ -11,7 +11,8 @@ namespace stepwright::transport {
 /// caller waits for a bounded time only.
 class TimeBoundedCalls {
  public:
-  /// `silent`: error message for a call that does not return in time.
+  /// Creates an object without a thread yet. `silent`: error message if a call does not return in
+  /// time.
   explicit TimeBoundedCalls(std::string silent);
   /// Does not wait for a call that hangs: the thread ends when that call returns, or with the
   /// process.

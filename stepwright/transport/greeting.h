@@ -8,7 +8,8 @@
 
 namespace stepwright::transport {
 
-/// Most bytes of the text that ranks exchange before a collective; a longer text is cut.
+/// Most bytes of the text that ranks exchange before a collective to check that all call the same;
+/// a longer text is cut.
 inline constexpr std::size_t kMaxCallTextBytes = 128;
 
 /// Before a collective, exchanges a short text about it with every rank that `schedule` exchanges

@@ -15,7 +15,7 @@ namespace stepwright::transport {
 /// Limits of the messages that a collective has in flight. They must be equal on all ranks of a
 /// group.
 struct InFlightMessageLimits {
-  /// Most bytes of one message, a multiple of 16; longer messages are cut.
+  /// Most bytes of one message, a multiple of 16; longer data is sent as several messages.
   std::int64_t message_bytes = 1 << 20;
   std::size_t in_flight = 8;  ///< Most messages that each channel has in flight at a time.
 };

@@ -17,13 +17,14 @@ struct VSchedulePattern {
   std::array<std::int64_t, 3> wait;
 };
 
-/// Returns the turns (schedule entries) of a pipeline rank by a V pattern: all work of all
-/// micro-batches, sorted by time in the pattern. The pattern fixes only the order; bubbles close
-/// when the schedule is simulated.
+/// Returns the turns (schedule entries) of a pipeline rank by a repeating V pattern (each
+/// micro-batch goes down the ranks and up again): all work of all micro-batches, sorted by time in
+/// the pattern. The pattern fixes only the order; bubbles close when the schedule is simulated.
 Turns schedule_turns_by_v_pattern(const VSchedulePattern& pattern,
                                   const PipelinePositionSizes& size);
 
-/// Properties of all schedules of a V pattern: two chunks per pipeline rank, several ranks.
+/// Properties of all pipeline schedules that repeat a V pattern (each micro-batch goes down the
+/// ranks and up again): two chunks per pipeline rank, several ranks.
 inline constexpr PipelineScheduleTraits kVShapedScheduleTraits = {
     .placement = ModelChunkPlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .alone = false};
 

@@ -29,7 +29,8 @@ struct ModelChunkLayerCounts {
   plan::ActivationRecomputation recompute;
   std::size_t plain_place = 0;
   std::size_t recomputed_place = 0;
-  /// Kinds of layers in the chunk; the kind of the last layer comes first.
+  /// Kinds of layers in the model chunk (layers of one kind cost the same), each with its count;
+  /// the kind of the last layer comes first.
   std::vector<EqualCostLayers> alike;
   bool operator==(const ModelChunkLayerCounts&) const = default;
 

@@ -9,8 +9,8 @@ namespace stepwright::simulate {
 
 /// Returns a lower bound of the seconds of a step without the optimizer update, from one pipeline
 /// rank: the last of the equal ranks that `stage` describes. It is the longer one of two times,
-/// data-parallel messages included: the chain of the rank's passes with fill and drain of the
-/// pipeline, and the bound by its total load (`step_time_lower_bound_s`).
+/// data-parallel messages included: its forwards and backwards one after the other, with fill and
+/// drain of the pipeline, and the bound by its total load (`step_time_lower_bound_s`).
 double position_time_lower_bound_s(const PipelinePositionCost& stage,
                                    const ShardingMessageCost& data,
                                    const plan::OverlapFlags& overlap, double micro_batches,

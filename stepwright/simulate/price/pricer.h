@@ -49,7 +49,7 @@ struct ModelBlockPassCost {
   /// Seconds in which the template's compute stream cannot compute, since it waits for messages or
   /// runs them.
   double waiting_s = 0;
-  /// Seconds of all operators of the template if they ran one after the other.
+  /// Seconds of the template if all its operators ran one after the other.
   double serial_s = 0;
   /// Growth of the template's seconds with the number of tokens: extra seconds over the relative
   /// increase of tokens. Set only if micro-batches have unequal lengths.
@@ -69,8 +69,8 @@ struct ModelBlockPassCost {
   void add(const ModelBlockPassCost& other, double count);
   /// Lowers each member to the minimum of both costs.
   void lower_to_smaller_costs(const ModelBlockPassCost& other);
-  /// Lowers the lower bounds for a template that runs beside another strand (a second micro-batch):
-  /// only its kernels count, since the other strand may fill its waits.
+  /// Adjusts the lower bounds of a template that runs beside the work of a second micro-batch: only
+  /// its kernels count, since that work may fill its waits.
   void lower_bounds_for_shared_stream();
 };
 
@@ -164,8 +164,8 @@ struct ModelBlockCosts {
   struct VocabularyPartCost {
     BlockPairCost cost;
     step::ModelBlockParameterCounts size;
-    /// Passes over the vocabulary, which replace `cost` in schedules in which pipeline ranks run
-    /// them on their own.
+    /// Costs of passes over the vocabulary, which replace `cost` in schedules in which pipeline
+    /// ranks run them on their own.
     std::vector<VocabularyPassCost> passes;
   };
   std::array<VocabularyPartCost, 2> embedding_parts, head_parts;
@@ -245,7 +245,7 @@ struct PipelinePositionCost {
   step::ModelBlockParameterCounts size;
   /// `deferred_size`: parameters whose weight gradients wait at the memory peak because backwards
   /// are split into data and weight gradients, counted once per waiting micro-batch. `cut_size`:
-  /// parameters of all blocks whose backward is cut.
+  /// parameters of all blocks whose backward is so split.
   step::ModelBlockParameterCounts deferred_size;
   step::ModelBlockParameterCounts cut_size;
   /// Cost of the head's deferred weight gradients for one micro-batch (0: none). Only its `peak`
@@ -362,9 +362,9 @@ class PlanPricer {
   /// default also on parallel.{pipeline, data}. The reference stays valid as long as the pricer.
   const ModelBlockCosts& blocks(const plan::Plan& plan);
   /// Returns the costs of a plan's pipeline, which also depend on parallel.{pipeline, data},
-  /// schedule, layers and overlap.pipeline. `played`: results for which all passes are simulated.
-  /// If chunks differ, this is nearer to the full simulation than closed forms, but takes a
-  /// thousand times as long.
+  /// schedule, layers and overlap.pipeline. `played`: results (times, bounds) for which every
+  /// forward and backward is simulated. If chunks differ, this is nearer to the full simulation
+  /// than closed forms, but takes a thousand times as long.
   [[nodiscard]] PipelineCost pipeline_cost_of_plan(
       const ModelBlockCosts& blocks, const plan::Plan& plan,
       SimulationExtent played = SimulationExtent::kNothing);

@@ -10,7 +10,8 @@ namespace stepwright::simulate {
 /// lower bound of its simulated time.
 struct PipelinePositionStepLoad {
   double compute_s = 0;  ///< Seconds of all computation of the pipeline rank in a step.
-  /// Lower bound of the seconds in which the compute stream waits for messages inside its passes.
+  /// Lower bound of the seconds in which the compute stream waits for messages inside the pipeline
+  /// rank's forwards and backwards.
   double waiting_s = 0;
   /// Seconds before the pipeline rank's first schedule entry (forward) can begin.
   double fill_s = 0;

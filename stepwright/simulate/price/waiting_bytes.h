@@ -15,8 +15,8 @@ PeakBytes peak_kept_activation_bytes(const std::vector<ModelChunkCost>& chunks,
                                      std::int64_t micro_batches);
 
 /// Returns the peak bytes of activations that a pipeline rank keeps in host memory, by closed forms
-/// of how many micro-batches wait at once. `played_on_host` returns them for the fullest moments of
-/// a simulated schedule.
+/// of how many micro-batches wait at once. `played_on_host` returns them for the moments of a
+/// simulated schedule at which most micro-batches wait.
 double peak_offloaded_activation_bytes(const std::vector<ModelChunkCost>& chunks,
                                        const plan::Plan& plan, std::int64_t position,
                                        std::int64_t micro_batches);

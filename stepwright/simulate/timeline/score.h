@@ -79,7 +79,8 @@ struct FlatPricedProgram {
   std::vector<TaskWaitCondition> waits;
   std::vector<MessageEnd> receives;
   std::vector<MessageEnd> sends;
-  /// Tasks by stream, for each sequence; sequences that run equal tasks share a track.
+  /// For each distinct sequence (forward or backward of a chunk), its tasks by stream; sequences
+  /// that run equal tasks share one entry.
   std::vector<TemplateSequenceTasks> tracks;
   /// For each stage and each of its sequences (forwards, backwards), the index in `tracks` of its
   /// tasks: [stage][sequence].

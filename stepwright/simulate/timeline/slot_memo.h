@@ -8,7 +8,7 @@
 
 namespace stepwright::simulate {
 
-/// News of one simulated stage for the other stages, such as a send that ended.
+/// News that one simulated pipeline stage sends to the others, such as that a send has ended.
 struct SimulatedStageNotice {
   enum class What : std::uint8_t { kSendBegan, kSendEnded, kReachedMeeting, kDoneInMeeting };
   What what{};
