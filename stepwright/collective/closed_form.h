@@ -19,7 +19,8 @@ struct GroupLinkRates {
   /// Seconds per byte that a rank sends to another node while the other ranks of its node do not.
   double lone_s_per_byte = 0;
   double network_latency_s = 0;
-  double message_s = 0;  ///< Seconds that both ends of a message are busy before its bytes flow.
+  /// Seconds that sender and receiver of a message are busy before its bytes flow.
+  double message_s = 0;
 };
 
 /// Largest number of chunks per block that is tried when the fastest number of chunks is searched.

@@ -54,7 +54,8 @@ struct CollectiveClosedFormTerms {
   double passes;
   double payload;
   double block;
-  double start_s;  ///< Seconds that both ends of a message are busy before its bytes flow.
+  /// Seconds that sender and receiver of a message are busy before its bytes flow.
+  double start_s;
   MessageChunkSendCost inside;
   MessageChunkSendCost rail;
   MessageChunkSendCost lone;

@@ -72,7 +72,7 @@ struct CollectiveAlgorithmDefinition {
   bool (*exists)(std::int64_t members, std::int64_t nodes) = nullptr;
   /// Text about the group that the algorithm needs (`lies`, `exists`), to follow "needs ...".
   std::string_view group_requirement_text = {};
-  /// Operations that NCCL and similar libraries can carry out by the algorithm.
+  /// Collective operations that NCCL and similar libraries can carry out by this algorithm.
   CollectiveOperationSet in_library = {};
   NcclAlgorithmNames nccl = {};
   /// True if this project's own process group can run the algorithm. The process group has two

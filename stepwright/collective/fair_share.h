@@ -25,12 +25,12 @@ class MaxMinFairRates {
   double fix_flows_of_next_saturated_links();
 
   struct Link {
-    double left = 0;         ///< Bytes per second of the link that are not yet assigned to a flow.
+    double left = 0;         ///< Bytes per second of the link that no flow has got yet.
     std::int32_t flows = 0;  ///< Number of flows through the link whose rate is not fixed yet.
     bool full = false;
   };
   std::vector<Link> links_;
-  /// Indices of the flows that share links and whose rate is not fixed yet.
+  /// Indices of the flows whose rate is not fixed yet; the rates of all others are final.
   std::vector<std::size_t> open_;
   std::vector<double> rates_;
 };

@@ -10,10 +10,11 @@ namespace stepwright::collective {
 
 /// Kinds of defects that a collective schedule can have.
 enum class CollectiveScheduleDefectKind : std::uint8_t {
-  /// A step names a piece, peer, wait or buffer that does not exist, or writes to the input.
+  /// Defect: a step names a piece, peer, wait or buffer that does not exist, or writes to the
+  /// input.
   kMalformed,
-  kDeadlock,  ///< Steps wait for each other, or for a message that no rank sends.
-  kMismatch,  ///< The sender and the receiver of a message disagree about its length.
+  kDeadlock,  ///< Defect: steps wait for each other, or for a message that no rank sends.
+  kMismatch,  ///< Defect: the sender and the receiver of a message disagree about its length.
   /// Two channels of a rank send messages to one peer on the same lane (connection), so that their
   /// order is undefined.
   kAmbiguous,
@@ -21,7 +22,7 @@ enum class CollectiveScheduleDefectKind : std::uint8_t {
   /// Two steps of a rank access the same piece in no defined order, and one of them writes it.
   kConflict,
   kTwice,        ///< A rank's contribution is added to a sum that already contains it.
-  kWrongResult,  ///< An output piece does not hold what the collective requires.
+  kWrongResult,  ///< Defect: an output piece does not hold what the collective requires.
 };
 
 /// The first defect found in a collective schedule.

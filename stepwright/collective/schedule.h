@@ -14,7 +14,7 @@ enum class RankBufferKind : std::uint8_t { kInput, kOutput, kScratch };
 /// Largest number of pieces in a buffer of a schedule.
 inline constexpr std::uint32_t kMaxSchedulePiecesPerBuffer = (std::uint32_t{1} << 30) - 1;
 
-/// First piece of a run of consecutive pieces in a buffer. Takes four bytes.
+/// First of several consecutive pieces (equal parts) of a buffer. Takes four bytes.
 struct PieceRunStart {
   std::uint32_t piece : 30;
   RankBufferKind buffer : 2;
@@ -29,8 +29,8 @@ enum class CollectiveStepOperation : std::uint8_t {
   kReceive,  ///< Receives pieces from rank `peer` into `target`.
   /// Receives pieces from rank `peer`, adds `source`, and stores the sum in `target`.
   kReceiveReduce,
-  kCopy,    ///< Copies the pieces `source` to `target`.
-  kReduce,  ///< Adds the pieces `source` to `target`.
+  kCopy,    ///< Copies pieces of the rank's memory, from `source` to `target`.
+  kReduce,  ///< Adds pieces of the rank's memory, `source`, to others, `target`.
 };
 
 /// One step of a collective schedule: an operation on a run of consecutive pieces. Takes twenty
@@ -101,7 +101,8 @@ struct CollectiveSchedule {
   std::int32_t pieces = 0;
   std::int32_t input_pieces = 0;
   std::int32_t output_pieces = 0;
-  std::int32_t scratch_pieces = 0;  ///< Number of pieces of scratch memory that each rank needs.
+  /// Number of pieces (equal parts of the buffer) of scratch memory that each rank needs.
+  std::int32_t scratch_pieces = 0;
   std::vector<RankCollectiveSchedule> ranks;
 };
 

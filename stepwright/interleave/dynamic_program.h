@@ -8,7 +8,7 @@
 
 namespace stepwright::interleave {
 
-/// Exposed seconds that stand for "no sequence of blocks": infinity.
+/// Value of a cost in exposed seconds that means "no sequence of blocks exists": infinity.
 inline constexpr double kInfiniteExposedSeconds = std::numeric_limits<double>::infinity();
 
 /// Finds the fastest way to run a forward and a backward through a layer side by side, over all
@@ -45,7 +45,8 @@ class InterleavingDynamicProgram {
     /// state, so that it could already start earlier.
     bool known = false;
   };
-  /// How the fastest way to a state ends: the state before its last block.
+  /// The last step on the fastest way to a state: the state before it and the block that leads from
+  /// there.
   struct FastestPredecessorState {
     std::size_t from = 0;
     bool computes = false;  ///< True if the last block of the plan is one computation.

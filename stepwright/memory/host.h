@@ -13,15 +13,14 @@ namespace stepwright::memory {
 enum class HostMemoryKind : std::uint8_t {
   /// Offloaded optimizer states, parameters and other models, which the plan keeps in host memory.
   kStates,
-  kActivations,  ///< Offloaded activations, kept in host memory until their backward.
+  kActivations,  ///< Bytes of offloaded activations, kept in host memory until their backward.
   /// Pinned buffers for transfers, and additional copies of offloaded states that the framework
   /// makes.
   kPinned,
-  kGradients,  ///< Gradients of parameters that the host's CPUs update.
-  kProcesses,  ///< Memory of each rank's process: libraries and CUDA's context.
-  kLoaders,    ///< Data loader processes and the batches that they hold.
-  /// Bytes of a checkpoint loaded at the start, as far as they exceed all other kinds of host
-  /// memory.
+  kGradients,  ///< Bytes of gradients of parameters that the host's CPUs update.
+  kProcesses,  ///< Bytes of each rank's process: libraries and CUDA's context.
+  kLoaders,    ///< Bytes of data loader processes and of the batches that they hold.
+  /// Bytes of a checkpoint loaded at the start, as far as they exceed the sum of all other kinds.
   kLoading,
 };
 inline constexpr Named<HostMemoryKind> kHostKindNames[] = {

@@ -52,8 +52,9 @@ class AllocatedGradientShare {
   [[nodiscard]] bool comes_behind(const step::TemplateSequenceItem& item) const;
 
   const step::StepProgram& program_;
-  double reduced_ = 0;  ///< Number of gradient elements that remain on the rank after reductions.
-  double all_ = 0;      ///< Number of parameter elements whose gradients the sequence computes.
+  /// Number of gradient elements that remain on the rank after data-parallel reductions.
+  double reduced_ = 0;
+  double all_ = 0;  ///< Number of parameter elements whose gradients the sequence computes.
   double share_ = 0;
 };
 

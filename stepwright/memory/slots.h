@@ -11,7 +11,7 @@ namespace stepwright::memory {
 /// Bytes of tensors allocated during and after one slot of a stage's schedule (the forward or
 /// backward of one micro-batch).
 struct ScheduleSlotTensorBytes {
-  /// Bytes at the peak of the slot (a forward or backward of one micro-batch).
+  /// Bytes at the peak of one forward or backward of a micro-batch (a slot of the schedule).
   KindBytes during{};
   /// Bytes after the slot: tensors saved by forwards whose backward is still to come.
   KindBytes after{};

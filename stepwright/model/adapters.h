@@ -105,7 +105,7 @@ struct LayerClass;
 /// model's LoRA adapters target; frozen layers are not excluded.
 bool has_adapter_targets(const ModelArchitecture& model, const LayerClass& layer);
 
-/// Returns all adapter targets that exist in at least one layer of the model.
+/// Returns the LoRA targets (matrix products) that exist in at least one layer of the model.
 AdapterTargets possible_adapter_targets(const ModelArchitecture& model);
 
 /// Returns the largest rank that adapters on these targets can have: the smallest number of rows or

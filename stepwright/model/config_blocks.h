@@ -16,9 +16,12 @@ std::span<const ModelFieldName> usual_model_config_keys();
 /// transformers.
 struct ModelConfigDefaults {
   std::int64_t positions = 0;
-  std::int64_t kv_heads = 0;  ///< Default number of key and value heads; 0: as many as query heads.
+  /// Number of key and value heads if the config.json states none; 0: as many as query heads.
+  std::int64_t kv_heads = 0;
   double norm_epsilon = 1e-6;
-  std::int64_t head_dim = 0;  ///< Default elements of a head; 0: hidden_size / num_attention_heads.
+  /// Number of elements of a head if the config.json states none; 0: hidden_size /
+  /// num_attention_heads.
+  std::int64_t head_dim = 0;
   bool tied = false;
   ActivationFunction activation = ActivationFunction::kSilu;
   /// True if all layers have experts, so that a config.json needs no `intermediate_size`.

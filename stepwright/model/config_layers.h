@@ -24,11 +24,12 @@ std::vector<LayerClass> listed_layer_classes(DocumentNode list, LayerWords words
 /// Rule for which layers have the attention window `sliding_window` if a config.json has no
 /// `layer_types`.
 enum class AttentionWindowRule : std::uint8_t {
-  kEveryLayer,  ///< All layers, if sliding_window is not null (Mistral, Mixtral).
-  kSwitched,    ///< All layers, if use_sliding_window is true (Qwen3-MoE).
-  /// Layers from max_window_layers on, if use_sliding_window is true (Qwen2, Qwen3).
+  kEveryLayer,  ///< All layers have the window if sliding_window is not null (Mistral, Mixtral).
+  kSwitched,    ///< All layers have the window if use_sliding_window is true (Qwen3-MoE).
+  /// Layers from max_window_layers on have the window if use_sliding_window is true (Qwen2, Qwen3).
   kFromLayer,
-  /// Even layers before max_window_layers, if use_sliding_window is true (Qwen2-MoE).
+  /// Even layers before max_window_layers have the window if use_sliding_window is true
+  /// (Qwen2-MoE).
   kEvenLayersUntil,
 };
 

@@ -9,7 +9,8 @@ namespace stepwright::model {
 /// cannot express its layers.
 struct RefusedModelType {
   std::string model_type;
-  std::string reason;  ///< Part of the model type's layers that this program cannot express.
+  /// Text that names the part of the model type's layers that this program cannot express.
+  std::string reason;
   /// Supported model type of similar structure, which users can try with the same sizes.
   std::string instead;
 };

@@ -18,7 +18,7 @@ struct ImageEncoder {
   std::int64_t projector = 0;  ///< Parameters of the projector between tower and decoder.
   /// Patches of one image; 0: unknown, and training steps leave the encoder out.
   std::int64_t patches = 0;
-  std::int64_t tokens = 0;  ///< Decoder tokens that one image becomes.
+  std::int64_t tokens = 0;  ///< Number of decoder tokens that one image becomes.
   /// FLOPs of the forward of one image through the tower and the projector.
   double flops = 0;
   /// True if images can have any size; `patches` then describes a usual one.
@@ -29,11 +29,11 @@ struct ImageEncoder {
   std::int64_t heads = 1;
   std::int64_t ffn = 0;
   bool gated = false;
-  /// Patches of an attention window; 0: every layer attends to the whole image.
+  /// Number of image patches in one attention window; 0: every layer attends to the whole image.
   std::int64_t window = 0;
   /// Number of layers that attend to the whole image in a tower with windows.
   std::int64_t full_layers = 0;
-  double images = 1;  ///< Mean number of images per sequence; a job can override it.
+  double images = 1;  ///< Mean number of images per training sequence; a job can override it.
   bool operator==(const ImageEncoder&) const = default;
 
   /// True if training steps include the encoder: its sizes are known and sequences contain images.

@@ -68,7 +68,8 @@ constexpr RotaryScalingKeyGroups scaling_parts(RotaryScalingKind kind) {
     default: return {};
   }
 }
-/// Additional inline-model keys of the rotary scalings llama3 and yarn.
+/// Keys that an inline model may have for the rotary scalings llama3 and yarn, besides those of all
+/// methods.
 inline constexpr ModelKey<RotaryScaling> kRotaryScalingKeys[] = {
     {"low_frequency", &RotaryScaling::low_frequency, 0},
     {"high_frequency", &RotaryScaling::high_frequency, 0}};
@@ -78,7 +79,7 @@ inline constexpr ModelKey<RotaryScaling> kOriginalRotaryScalingKeys[] = {
 /// Additional inline-model keys of the rotary scalings yarn and longrope.
 inline constexpr ModelKey<RotaryScaling> kRotaryAmplitudeKeys[] = {
     {"attention_factor", &RotaryScaling::attention_factor, 0}};
-/// Additional inline-model keys of the rotary scaling yarn alone.
+/// Keys that an inline model may have for the rotary scaling yarn alone.
 inline constexpr ModelKey<RotaryScaling> kYarnRotaryScalingKeys[] = {
     {"rounded", &RotaryScaling::rounded},
     {"mscale", &RotaryScaling::mscale, 0},

@@ -41,7 +41,7 @@ void assign_dense_mlp_layers(ModelArchitecture& model, const std::vector<std::ui
 bool has_default_ffn_layer(const ModelArchitecture& model);
 /// True if a layer has only a mixer or only a feed-forward, as in hybrid models (Nemotron-H).
 bool layer_has_one_branch(const LayerClass& layer);
-/// True if at least one layer of the model has this mixer.
+/// True if at least one layer of the model mixes tokens in this way (attention, Mamba, ...).
 bool model_has_mixer_kind(const ModelArchitecture& model, TokenMixer mixer);
 /// True if at least one layer of the model has this kind of feed-forward.
 bool model_has_feed_forward_kind(const ModelArchitecture& model, FeedForward feed_forward);

@@ -22,12 +22,12 @@ enum class TensorParallelSplit : std::uint8_t {
 
 /// Distribution from which a parameter gets its values before training.
 enum class ParameterInitialization : std::uint8_t {
-  kNormal,  ///< Random normal values, for most matrices.
-  /// Random normal values of smaller variance, for matrices whose result is added to the residual
-  /// stream.
+  kNormal,  ///< The parameter starts with random normal values: most matrices.
+  /// The parameter starts with random normal values of smaller variance: matrices whose result is
+  /// added to the residual stream.
   kResidual,
-  kOnes,   ///< All ones, for norm weights.
-  kZeros,  ///< All zeros, for biases.
+  kOnes,   ///< The parameter starts with all ones: norm weights.
+  kZeros,  ///< The parameter starts with all zeros: biases.
 };
 
 /// One parameter tensor of a layer, stored as [rows, columns] (output, input); vectors have one

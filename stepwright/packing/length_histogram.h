@@ -5,7 +5,7 @@
 
 namespace stepwright::packing {
 
-/// A document length, and the number of documents that have it.
+/// Entry of a histogram: a document length, and the number of documents that have it.
 struct DocumentLengthCount {
   std::int64_t length = 0;  ///< Length of a document in tokens, at least 1.
   double count = 0;  ///< Number of documents with this length, or their share of all documents.

@@ -71,7 +71,7 @@ struct PackingStatistics {
   bool operator==(const PackingStatistics&) const = default;
 };
 
-/// Returns the share of documents that are longer than `room` tokens.
+/// Returns the share of a data set's documents that are longer than `room` tokens.
 double document_share_longer_than(const LengthHistogram& lengths, std::int64_t room);
 
 /// Packs documents of the given lengths into sequences of `room` tokens. A small data set is packed

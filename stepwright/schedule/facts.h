@@ -14,7 +14,7 @@ namespace stepwright::schedule {
 /// the first forward; gradient reductions follow the last pass that computes gradients.
 struct ModelChunkPassIndices {
   std::int32_t first_forward = -1;
-  /// Index of the last whole backward or data gradient of the chunk; -1: none.
+  /// Index of the chunk's last whole backward or data gradient in a step; -1: none.
   std::int32_t last_backward = -1;
   /// Index of the last weight gradient of the chunk; -1: none, or a whole backward follows it.
   std::int32_t last_weight = -1;

@@ -28,7 +28,7 @@ struct PipelineScheduleTraits {
   /// True if micro-batches pass through the chunks of a pipeline rank in groups: the whole group
   /// through one chunk before the next (`groups.h`).
   bool groups = false;
-  bool even = false;  ///< True if numbers of pipeline ranks and micro-batches must be even.
+  bool even = false;  ///< True if the numbers of pipeline ranks and of micro-batches must be even.
   /// Smallest allowed number of micro-batches, divided by the number of pipeline ranks.
   std::int64_t least_rounds = 0;
   /// True if each pipeline rank holds a part of the vocabulary tables (embedding and head).
@@ -64,7 +64,7 @@ struct PipelinePositionSizes {
 
 /// Everything about one kind of pipeline schedule; each file in `kinds/` defines one.
 struct PipelineScheduleDefinition {
-  std::string_view text;  ///< Description of the schedule for users, in plain words.
+  std::string_view text;  ///< Text that describes the schedule for users, in plain words.
   PipelineScheduleTraits traits = {};
   /// Returns the turns (entries of the schedule) of a pipeline rank in order; nullptr if the order
   /// is searched for. All other properties of the schedule follow from these turns (`facts.h`).

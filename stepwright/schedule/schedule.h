@@ -16,8 +16,12 @@ namespace stepwright::schedule {
 /// Nanoseconds and kept bytes of one chunk of the model for one micro-batch.
 struct ModelChunkTimeAndMemory {
   std::int64_t forward_ns = 0;
-  std::int64_t data_ns = 0;    ///< Nanoseconds of the data gradients of a backward that is split.
-  std::int64_t weight_ns = 0;  ///< Nanoseconds of the weight gradients of a backward that is split.
+  /// Nanoseconds of the data gradients, if the chunk's backward is split into data and weight
+  /// gradients.
+  std::int64_t data_ns = 0;
+  /// Nanoseconds of the weight gradients, if the chunk's backward is split into data and weight
+  /// gradients.
+  std::int64_t weight_ns = 0;
   /// Nanoseconds of a whole backward: data and weight gradients together.
   std::int64_t backward_ns = 0;
   /// Bytes kept from the forward to the backward or, if that is split, to the data gradients.

@@ -80,7 +80,8 @@ struct PipelineScheduleSeconds {
   /// empty: all factors are 1.
   std::vector<double> factors = {};
 
-  /// Returns the seconds of one turn (schedule entry) of a pipeline rank.
+  /// Returns the seconds of one schedule entry (turn) of a pipeline rank: one piece of work, or two
+  /// that overlap.
   [[nodiscard]] double of(std::size_t position, const PipelineScheduleTurn& turn) const;
 };
 

@@ -19,9 +19,10 @@ struct DocumentStepMetrics {
   double padded_sequence_tokens = 0;
   /// Share of the documents in the data that were split or dropped because they are too long.
   double too_long = 0;
-  double tokens = 0;        ///< Number of tokens of documents in a step, without padding.
-  double tokens_per_s = 0;  ///< Tokens of documents per second, without padding.
-  /// Seconds of the step if all micro-batches had the mean amount of work.
+  double tokens = 0;  ///< Number of document tokens in a step, without padding.
+  /// Number of document tokens that are trained per second, without padding.
+  double tokens_per_s = 0;
+  /// Seconds that the step would take if all micro-batches had the mean amount of work.
   double even_step_s = 0;
   /// Effects of micro-batches of unequal work: seconds that they add to the step, and how much step
   /// times vary.
@@ -34,7 +35,8 @@ DocumentStepMetrics document_step_metrics(const PlanPrediction& prediction);
 
 /// The predicted speed of a plan if its documents were packed in another way.
 struct DocumentPackingGain {
-  std::string set;  ///< The job field that sets this packing, written as for `--set`.
+  /// Job field and value that set this packing, written as for the option `--set`.
+  std::string set;
   double step_time_s = 0;
   double tokens_per_s = 0;  ///< Tokens of documents per second with this packing, without padding.
   /// Gain in tokens of documents per second over the plan's own packing, as a share: 0.05 is 5 %

@@ -8,9 +8,10 @@ namespace stepwright::simulate {
 /// Model FLOPs count attention without halving it for the causal mask, and leave out recomputation.
 /// Documents count with their own lengths and without padding.
 struct ModelFlopsEfficiency {
-  double flops_per_s = 0;  ///< Model FLOP/s per device; idle devices count as devices.
-  double peak_flops = 0;   ///< Peak FLOP/s of a device in the job's precision, without sparsity.
-  double mfu = 0;          ///< MFU: model FLOP/s per device over peak FLOP/s.
+  /// Model FLOP/s divided by the number of all devices of the cluster, idle ones included.
+  double flops_per_s = 0;
+  double peak_flops = 0;  ///< Peak FLOP/s of a device in the job's precision, without sparsity.
+  double mfu = 0;         ///< MFU: model FLOP/s per device over peak FLOP/s.
 };
 
 /// Returns the model FLOP/s and MFU of steps that take `step_time_s` seconds (above 0). The device

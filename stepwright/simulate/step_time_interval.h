@@ -12,7 +12,8 @@ namespace stepwright::simulate {
 
 /// The 80 % confidence interval of a step's time, and the unstated facts of the job that widen it.
 struct StepTimeInterval {
-  /// The 80 % confidence interval, as shares of the step time.
+  /// Interval in which the step time lies with a probability of 80 %, as shares of the predicted
+  /// step time.
   cost::StepTimeRatioInterval interval;
   /// Effect of uneven expert loads; nullopt if the job states them or has no experts on several
   /// ranks.

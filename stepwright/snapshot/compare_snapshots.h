@@ -23,7 +23,7 @@ struct RankSnapshotComparison {
 
 /// The comparison of several ranks' memory snapshots with the plan that they ran.
 struct SnapshotComparison {
-  /// Compared ranks, in the order of files and devices.
+  /// Comparisons of the ranks, in the order of files and devices.
   std::vector<RankSnapshotComparison> ranks;
   std::size_t fullest = 0;         ///< Index in `ranks` of the rank with the largest measured peak.
   std::vector<std::string> notes;  ///< Notes for the user about the comparison.
@@ -39,7 +39,7 @@ SnapshotComparison compare_snapshots(const std::vector<std::string>& files, cons
 /// Memory that a framework needs in addition to predicted tensors and states, learned from a
 /// snapshot.
 struct LearnedMemoryMargins {
-  /// Bytes in PyTorch's allocator beyond the predicted states and tensors.
+  /// Bytes in PyTorch's allocator that the framework holds beyond predicted states and tensors.
   double other_bytes = 0;
   /// Bytes reserved by PyTorch's allocator but not in use, divided by the bytes of tensors that
   /// come and go in a step.

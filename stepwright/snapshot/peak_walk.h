@@ -11,7 +11,8 @@ struct MemoryBlock {
   std::int64_t bytes = 0;
   /// Index of the event that allocated the block; -1: it existed before the first event.
   std::int64_t event = -1;
-  /// A value that the caller attaches to the block, such as its call stack.
+  /// Value that the caller attaches to the block and gets back with it, such as its call stack's
+  /// number.
   std::uint64_t what = 0;
 };
 
@@ -47,7 +48,7 @@ class MemoryPeakFinder {
   std::unordered_map<std::uint64_t, MemoryBlock> in_use_;
   /// Blocks that were in use at the largest number of bytes so far and have been freed since then.
   std::vector<MemoryBlock> freed_;
-  /// Blocks that existed before the first event and are never freed.
+  /// Blocks that existed before the first recorded event and are never freed.
   std::vector<MemoryBlock> never_freed_;
   std::int64_t before_bytes_ = 0;
   std::int64_t added_bytes_ = 0;

@@ -10,7 +10,7 @@ namespace stepwright::snapshot {
 /// The predicted blocks of memory of one pipeline stage at its peak.
 struct PlannedStagePeak {
   std::int64_t bytes = 0;
-  /// Blocks in use at the peak, in the order of their allocation.
+  /// Blocks of memory in use at the stage's predicted peak, in the order of their allocation.
   std::vector<memory::PredictedAllocation> blocks;
 };
 

@@ -37,7 +37,8 @@ struct DeviceMemorySnapshot {
   /// Largest contiguous piece, in bytes, of the reserved memory that no block used when the
   /// snapshot was taken.
   std::int64_t largest_unused_bytes = 0;
-  std::int64_t bytes_before_first_event = 0;  ///< Bytes in use before the first event.
+  /// Bytes of device memory in use before the first recorded event.
+  std::int64_t bytes_before_first_event = 0;
   /// Blocks in use at the peak, in order of allocation; their `what` is the `StackId` of their call
   /// stack.
   std::vector<MemoryBlock> at_peak;

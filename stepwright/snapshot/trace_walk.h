@@ -52,7 +52,7 @@ struct MemoryTraceEvent {
 /// A block of memory in use when the snapshot was taken, inside a segment.
 struct AllocatorSegmentBlock {
   std::uint64_t address = 0;
-  std::int64_t bytes = 0;  ///< Bytes that the program requested.
+  std::int64_t bytes = 0;  ///< Bytes of the block as the program requested them, before rounding.
   StackId stack = 0;
 };
 

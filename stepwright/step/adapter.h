@@ -32,7 +32,7 @@ struct LoraGradientTensors {
   /// Gradient of B A x, the result of the LoRA adapter, times the adapter's scale.
   TensorId wide = -1;
   TensorId narrow = -1;  ///< Gradient of A x, the result of the LoRA adapter's first matrix.
-  TensorId input = -1;   ///< Gradient of x, the input of the LoRA adapter.
+  TensorId input = -1;   ///< Gradient of x, the input of a LoRA adapter.
 };
 LoraGradientTensors adapter_data_gradient(ModelBlockBuildContext& e, TensorId dy,
                                           const MatrixProduct& p);

@@ -23,7 +23,7 @@ struct ModelBlockBuildContext {
   /// Tensor of the block's gradients, which a data-parallel reduction reads; -1: gradients stay on
   /// the rank.
   TensorId gradients = -1;
-  IndexRange rows{};  ///< Tokens of the loss chunk being built; empty: all tokens.
+  IndexRange rows{};  ///< Range of tokens of the loss chunk that is being built; empty: all tokens.
   /// True if gate and up projection, the two halves of a gated MLP's first product, are separate
   /// matrix products.
   bool splits_gate = false;
@@ -94,7 +94,7 @@ TensorId create_message_buffer(ModelBlockBuildContext& e, std::string_view name,
 /// Returns the operator of a matrix product in a phase (forward or a gradient).
 Operator matrix_product_operator(const ModelBlockBuildContext& e, Phase phase,
                                  const MatrixProduct& p);
-/// Creates the tensor of a matrix product's result.
+/// Creates, in the template, the tensor of a matrix product's result.
 TensorId create_matrix_product_result(ModelBlockBuildContext& e, std::string_view name,
                                       const MatrixProduct& p, std::int64_t columns);
 

@@ -21,7 +21,8 @@ TensorId append_attention_block_backward(ModelBlockBuildContext& e, TensorId dy,
 /// from normed rows [rows, hidden] to the partial result [tokens, hidden] of its last projection.
 TensorId append_recurrent_mixer_block(ModelBlockBuildContext& e, TensorId normed,
                                       model::TokenMixer kind);
-/// Appends the backward of a mixer that carries a state along the sequence.
+/// Appends the backward of a recurrent mixer, which carries a state along the sequence (delta net,
+/// Mamba, short convolution).
 TensorId append_state_mixer_block_backward(ModelBlockBuildContext& e, TensorId dy,
                                            model::TokenMixer kind);
 
@@ -108,7 +109,8 @@ class LayerOperatorWriter {
   ModuleEnds ends_{};
   /// Tensors of which the forward keeps only copies in a narrow type (fp8 or smaller), by role.
   KeptTensors originals_;
-  bool reduces_ = false;  ///< True if results of the layer's products are summed over tensor ranks.
+  /// True if results of the layer's matrix products are summed over tensor ranks.
+  bool reduces_ = false;
   bool exchanges_ = false;  ///< True if an all-to-all sends rows to the ranks of their experts.
 };
 

@@ -10,9 +10,11 @@ struct RoutedRowCounts {
   /// Copies of this rank's rows, one for each expert chosen for a row: the rows of the residual
   /// stream times top k.
   std::int64_t copies = 0;
-  /// Rows that this rank sends to the ranks of their experts; it receives equally many.
+  /// Number of rows (token vectors) that this rank sends to the ranks of their experts; it receives
+  /// equally many.
   std::int64_t sent = 0;
-  std::int64_t computed = 0;  ///< Rows that the experts on this rank compute.
+  /// Number of rows (token vectors) that the experts on this rank compute.
+  std::int64_t computed = 0;
 };
 RoutedRowCounts routed_rows(const StepBuildSettings& s);
 

@@ -31,9 +31,10 @@ class MessageTemplateBuilder {
 
   void message(const BucketedGroupMessage& message);
   void compute(const Operator& op) { append(op); }
-  /// Tensors that every operator appended from now on reads.
+  /// Tensors that every operator appended to the template from now on reads.
   std::vector<TensorId> reads;
-  std::vector<TensorId> writes;  ///< Tensors that every operator appended from now on writes.
+  /// Tensors that every operator appended to the template from now on writes.
+  std::vector<TensorId> writes;
 
   OperatorTemplateBuilder builder;
 

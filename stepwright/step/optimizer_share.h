@@ -12,7 +12,7 @@ namespace stepwright::step {
 
 /// The share of a pipeline stage's parameters that one rank's optimizer holds and updates.
 struct OptimizerShare {
-  /// Parameter elements that one rank's optimizer updates, padding included.
+  /// Number of parameter elements that one rank's optimizer updates, padding included.
   std::int64_t elements = 0;
   /// Parameter elements of this rank's share that the optimizer updates as matrices (Muon,
   /// Adafactor), not element by element.
@@ -56,7 +56,8 @@ std::int64_t optimizer_update_bytes_per_element(plan::Optimizer optimizer,
 std::int64_t offloaded_state_bytes(const plan::Job& job, const plan::Plan& plan,
                                    const OptimizerShare& share);
 
-/// Returns the parameter elements of one rank's share that the host updates.
+/// Returns the number of parameter elements, of one rank's optimizer share, that the host's CPUs
+/// update.
 std::int64_t host_updated_elements(const plan::Plan& plan, const OptimizerShare& share);
 
 /// Returns the bytes of model states in host memory for one rank of a pipeline stage with the

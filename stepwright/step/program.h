@@ -18,7 +18,8 @@ namespace stepwright::step {
 /// The purpose of a tensor; memory reports add up tensors by purpose.
 enum class TensorPurpose : std::uint8_t {
   kActivation,
-  kLogits,  ///< Tensors of the head and the loss that are as wide as the vocabulary.
+  /// Tensors, such as logits, of the head and the loss that are as wide as the vocabulary.
+  kLogits,
   /// Parameters gathered before a use, and gradients before their data-parallel reduction.
   kGathered,
   kCommunication,  ///< Buffers that messages fill: gathered inputs, rows dispatched to experts.
@@ -60,7 +61,8 @@ struct OptimizerMatrixSizes {
   /// Number of updates that the optimizer limits by their own norm: one for each matrix and for
   /// each other parameter.
   std::int64_t updates = 0;
-  std::int64_t cut_updates = 0;  ///< Number of limited updates that are split over tensor ranks.
+  /// Number of optimizer updates that are limited by their own norm and split over tensor ranks.
+  std::int64_t cut_updates = 0;
   /// FLOPs of one Newton-Schulz step (Muon) for all matrices of this rank.
   std::int64_t flops = 0;
   /// Number of elements of the messages that tensor ranks exchange to update these matrices:
@@ -222,7 +224,8 @@ struct TemplateSequence {
 /// One entry of a pipeline stage's schedule: a sequence of templates, and the micro-batch for which
 /// it runs.
 struct PipelineScheduleSlot {
-  std::int32_t sequence = 0;  ///< Index of the slot's sequence in PipelineStageProgram::sequences.
+  /// Index of the sequence that the schedule entry runs, in PipelineStageProgram::sequences.
+  std::int32_t sequence = 0;
   /// Index of the micro-batch for which the slot runs; -1: the optimizer's update at the end of the
   /// step.
   std::int32_t micro_batch = 0;

@@ -21,7 +21,7 @@ using ModuleEnds = std::array<ForwardModuleEnd, std::size(plan::kModuleNames)>;
 /// requested one, each once.
 class Rematerialisation {
  public:
-  /// The forward template from which a backward recomputes tensors.
+  /// Forward template (its operators and tensors) from which a backward recomputes tensors.
   struct RecomputationSource {
     const OperatorTemplateBuilder& forward;
     const KeptTensors& all;   ///< All tensors of the forward that its backward may read, by role.

@@ -13,7 +13,7 @@
 
 namespace stepwright::step {
 
-/// Facts about one data-parallel reduction of gradients in a backward.
+/// Facts about one data-parallel reduction of gradients, from which its template is built.
 struct GradientReduction {
   bool last = false;  ///< True if the reduction is in the last backward of the step.
   /// True if the loss has already copied and reduced the gradients of the head, so that this

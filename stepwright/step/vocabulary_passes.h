@@ -19,9 +19,11 @@ struct VocabularyPass {
 /// templates must not gather parameters or reduce gradients.
 std::vector<VocabularyPass> split_vocabulary_passes(const ModelBlockTemplatePair& pair);
 
-/// True if an operator of the template uses a parameter.
+/// True if at least one operator of a template (operators of a block in one direction) uses a
+/// parameter.
 bool template_uses_parameters(const OperatorTemplate& piece);
-/// True if an operator of the template computes a parameter's gradient.
+/// True if at least one operator of a template (operators of a block in one direction) computes a
+/// parameter's gradient.
 bool template_computes_gradients(const OperatorTemplate& piece);
 
 }  // namespace stepwright::step

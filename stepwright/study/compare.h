@@ -18,7 +18,7 @@ struct SearchMethodChoice {
   double step_time_s = 0;  ///< Simulated step time of the chosen plan, in seconds.
   /// Number of plans (for Alpa's method, plans and candidate stages) whose time was computed.
   std::int64_t evaluated = 0;
-  double seconds = 0;  ///< Wall-clock seconds that the search took.
+  double seconds = 0;  ///< Wall-clock seconds that the search method took.
 };
 
 /// The plans that three search methods choose for one job: `tune`, the rule of thumb of

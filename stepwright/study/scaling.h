@@ -73,7 +73,7 @@ struct CollectiveScalingPoint {
 struct CollectiveScalingStudy {
   cluster::Cluster cluster;          ///< The cluster with the most nodes in the study.
   collective::GroupLinkRates links;  ///< Rates of the links between all ranks.
-  /// Times, sorted by operation, then buffer size, then number of nodes.
+  /// Times of the studied collectives, sorted by operation, then buffer size, then number of nodes.
   std::vector<CollectiveScalingPoint> points;
 
   /// Returns, for each algorithm, the largest relative difference between closed form and

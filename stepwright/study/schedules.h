@@ -28,7 +28,7 @@ struct PipelineScheduleSimulation {
   /// whole stage. Activations are kept until their weight gradient is done; in a paired forward and
   /// backward, the backward frees before the forward allocates.
   std::vector<double> peak_activations;
-  /// Seconds of the schedule by its closed-form formula; nullopt: it has none.
+  /// Seconds that a closed-form formula gives for the schedule; nullopt: it has no formula.
   std::optional<double> closed_form_s;
 };
 

@@ -56,7 +56,7 @@ class TrafficMatrix {
     Reach reach{};
     plan::StridedRanks group;
     std::int64_t to = -1;  ///< Pipeline stage that receives the messages.
-    /// Schedule whose messages a `kAsScheduled` flow sends.
+    /// Collective schedule whose messages a `kAsScheduled` flow sends.
     collective::CollectiveScheduleSpec schedule;
     /// Bytes that one rank of the stage sends; for a `kAsScheduled` flow, the sum of all its
     /// messages' full buffers.

@@ -40,7 +40,7 @@ class WorkOrderSimulator {
   /// Returns a critical path, last work item first: each begins as soon as the one before it in
   /// time allows. The total time shrinks only if one of these work items changes.
   [[nodiscard]] std::vector<Node> critical_path() const;
-  /// Returns the number of work items simulated so far.
+  /// Returns the number of work items simulated so far, by which callers limit the search.
   [[nodiscard]] std::int64_t simulated_work_item_count() const { return played_; }
 
   /// Returns the number of all possible work items, which are numbered from 0.

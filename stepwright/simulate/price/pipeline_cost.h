@@ -87,7 +87,7 @@ class PipelinePricer {
   const cost::CostModel& cost_;
   model::LayerClassIndex layers_;
   std::vector<std::int64_t> split_;
-  /// Numbers of layers by kind, for each chunk of the model.
+  /// For each chunk of the model, its numbers of layers by kind (layers of one kind cost the same).
   std::vector<ModelChunkLayerCounts> contents_;
   std::vector<ModelChunkCost> chunks_;  ///< Costs of the model chunks on the current pipeline rank.
   /// For schedules that run a forward beside a backward of another micro-batch: peak bytes of the

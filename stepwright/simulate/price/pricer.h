@@ -43,9 +43,10 @@ struct ModelBlockPassCost {
   double floor_s = 0;
   /// Seconds of the computation in the template, waits for the host included.
   double compute_s = 0;
-  /// Seconds of the computation in the template if it never waits for the host.
+  /// Seconds of the template's computation if it never waits for the host.
   double kernels_s = 0;
-  double stream_s = 0;  ///< Seconds of all operators on the template's compute stream.
+  /// Seconds of all operators on the template's compute stream, messages on it included.
+  double stream_s = 0;
   /// Seconds in which the template's compute stream cannot compute, since it waits for messages or
   /// runs them.
   double waiting_s = 0;
@@ -67,7 +68,7 @@ struct ModelBlockPassCost {
   /// Adds to this cost the seconds and bytes of `count` repetitions of `other`; of peaks the larger
   /// one is kept.
   void add(const ModelBlockPassCost& other, double count);
-  /// Lowers each member to the minimum of both costs.
+  /// Lowers each member of this cost to that of `other`, where this one is larger.
   void lower_to_smaller_costs(const ModelBlockPassCost& other);
   /// Adjusts the lower bounds of a template that runs beside the work of a second micro-batch: only
   /// its kernels count, since that work may fill its waits.
@@ -263,7 +264,8 @@ struct PipelinePositionCost {
   std::int64_t routed_units = 0;
   /// Number of expert routers whose load-balancing biases are corrected after a step.
   std::int64_t corrected = 0;
-  FrozenModelBlocks resting;  ///< Frozen blocks of the pipeline rank that run no backward.
+  /// Frozen blocks of the pipeline rank (layers, embedding) that run no backward.
+  FrozenModelBlocks resting;
   /// Number of elements of an embedding table that is tied to the head and whose gradients are
   /// added at the end of a step; 0: none.
   std::int64_t tied_table = 0;

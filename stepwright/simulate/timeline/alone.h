@@ -28,7 +28,8 @@ struct IsolatedStageSeconds {
 /// not wait. Reuses its memory between runs; use one object per thread.
 class IsolatedStageSimulator {
  public:
-  /// Simulates one template alone. `times` has an entry for each operator.
+  /// Simulates one template (operators of a block in one direction) alone. `times`: for each
+  /// operator, its time.
   IsolatedStageSeconds simulate_template_in_isolation(
       const step::OperatorTemplate& piece, std::span<const cost::OperatorTime> times,
       const cost::OverlapSlowdownFactors& contention);

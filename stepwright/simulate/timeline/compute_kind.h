@@ -18,7 +18,7 @@ enum class ComputationKind : std::uint8_t {
   kExperts,    ///< Grouped matrix products of routed experts.
   kRouting,  ///< The choice of experts, and the copying of rows into the order of experts and back.
   kMemoryBound,  ///< Norms, activations, additions, rotary embeddings, dropout, sums of gradients.
-  kVocabulary,   ///< Embedding, and the head with its norm and loss.
+  kVocabulary,   ///< Computation of the embedding, and of the head with its norm and loss.
 };
 inline constexpr Named<ComputationKind> kComputeKindNames[] = {
     {ComputationKind::kProducts, "products"},        {ComputationKind::kAttention, "attention"},

@@ -136,7 +136,8 @@ class StageSimulator {
   // Sets of streams, one bit for each stream.
   unsigned unfinished_ = 0;
   unsigned waiting_ = 0;  ///< Set of streams (bits) whose front task waits for something.
-  unsigned check_ = 0;    ///< Set of streams (bits) in `waiting_` whose wait may be over.
+  /// Set of streams (bits), among those that wait, whose wait may be over and must be checked.
+  unsigned check_ = 0;
   struct Watch {
     unsigned streams = 0;  ///< Set of streams (bits) that wait for this stream, or for receives.
     /// Least number of ended tasks of the lane (stream, or arrivals) that a stream waits for.

@@ -26,9 +26,11 @@ struct StageTimeBreakdown {
   double pipeline_s = 0;
   /// Seconds of exposed gradient and parameter messages, and of small control messages.
   double data_s = 0;
-  double host_s = 0;             ///< Seconds of exposed copies between device and host.
-  ComputeSeconds computation{};  ///< Seconds of `compute_s`, by kind of computation.
-  ComputeSeconds recomputed{};   ///< The part of `computation` that recomputation repeats.
+  double host_s = 0;  ///< Seconds of exposed copies between device and host.
+  /// Seconds of `compute_s` (forward and backward kernels), by kind of computation.
+  ComputeSeconds computation{};
+  /// Seconds of `compute_s` that recomputation repeats, by kind of computation.
+  ComputeSeconds recomputed{};
   [[nodiscard]] double total() const {
     return compute_s + bubble_s + optimizer_s + tensor_s + context_s + expert_s + pipeline_s +
            data_s + host_s;

@@ -56,15 +56,15 @@ struct StreamQueueState {
   /// When the current collective over several stages begins or, once begun, ends, in seconds.
   double called_s = kNever;
   const StreamTask* task = nullptr;  ///< The task at the front of the queue.
-  /// Pointer one past the last task of the current schedule entry.
+  /// Pointer one past the last task of the queue's current schedule entry.
   const StreamTask* end = nullptr;
   /// The first wait of the front task that is not known to be over.
   const TaskWaitCondition* wait = nullptr;
   std::int32_t slot = -1;
-  /// Number of receives of the stage before the current slot (schedule entry).
+  /// Number of receives in the stage's schedule before the current schedule entry.
   std::int32_t receives = 0;
   std::int32_t sends = 0;
-  /// Number of tasks of each stream before the current slot (schedule entry).
+  /// For each stream, the number of its tasks before the current schedule entry.
   std::array<std::int32_t, step::kStreams> base{};
 };
 
@@ -72,7 +72,7 @@ struct StreamQueueState {
 struct StageQueueStates {
   double now_s = 0;  ///< The last time, in seconds, up to which the stage was simulated.
   std::array<StreamQueueState, step::kStreams> lanes;
-  /// Number of tasks of each stream that have ended so far.
+  /// For each stream, the number of its tasks that have ended so far.
   std::array<std::int32_t, step::kStreams> ended{};
   std::array<std::int32_t, cost::kLinkClasses> on_link{};
   // Sets of streams, one bit for each stream.
