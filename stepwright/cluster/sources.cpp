@@ -56,6 +56,10 @@ class Sources {
   [[nodiscard]] std::string of(std::vector<std::string> path) const {
     if (path.front() == "device") {
       path.erase(path.begin());
+      // The cluster's own limit replaces the device's.
+      if (path.front() == "board_power" && cluster_.find("board_power") != nullptr) {
+        return stated_source(cluster_, path).value_or("");
+      }
       return stated_source(device_, path).value_or("");
     }
     const std::optional<std::string> stated = stated_source(cluster_, path);

@@ -44,7 +44,7 @@ TEST(RejectCluster, SaysWhichKeyAnotherWordStandsFor) {
   EXPECT_THAT(refusal("profile: dgx-h100\ngpus: 16"),
               HasSubstr("unknown key 'gpus': use 'devices' (all devices), or 'nodes'"));
   EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 2\ngpus_per_node: 4"),
-              HasSubstr("say 'devices_per_node'"));
+              HasSubstr("use 'devices_per_node'"));
 }
 
 TEST(ClusterUnits, AreTakenEverywhere) {

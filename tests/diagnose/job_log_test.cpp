@@ -125,7 +125,7 @@ TEST(JobLogFacts, SchedulersNameTheTaskThatWasKilled) {
 TEST(JobLogFacts, ALogThatSaysNothingIsNoFinding) {
   const Diagnosis found = of_log("step 1 loss 3.0\nstep 2 loss 2.9\n");
   EXPECT_TRUE(found.findings.empty());
-  EXPECT_THAT(found.notes, Contains(HasSubstr("No line says")));
+  EXPECT_THAT(found.notes, Contains(HasSubstr("No line shows")));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST(TrainingRunPrediction, StepsOfAMethodAreSaidToBeUpdatesAlone) {
         simulate::predict_plan(planned("parallel: {tensor: 2, data: 8}\n", job));
     const std::vector<std::string> assumed = predict_training_run(prediction, calm()).assumed;
     return std::ranges::any_of(assumed, [](const std::string& sentence) {
-      return sentence.find("updates of dpo alone") != std::string::npos;
+      return sentence.find("only the updates of dpo") != std::string::npos;
     });
   };
   EXPECT_TRUE(said("  objective: dpo\n"));

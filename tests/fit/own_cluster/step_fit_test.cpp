@@ -284,7 +284,7 @@ TEST(MeasuredStepFit, NamesTracesOfSomeRanksAlone) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    EXPECT_THAT(error.what(), HasSubstr("of 1 of 2 ranks"));
+    EXPECT_THAT(error.what(), HasSubstr("from 1 of 2 ranks"));
   }
 }
 
