@@ -35,7 +35,7 @@ class TreeMembers {
 
  private:
   const DocumentTree* first_;
-  std::size_t count_;  ///< Number of members.
+  std::size_t count_;  ///< Number of members of the mapping.
 };
 
 /// Returns the keys and values of a mapping's tree, which must outlive them: `for (const auto&
