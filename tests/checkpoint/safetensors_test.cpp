@@ -65,7 +65,8 @@ TEST(Safetensors, RefusesPlacesThatOverlapOrLeaveHoles) {
 TEST(Safetensors, RefusesHeadersThatContradictThemselves) {
   EXPECT_THAT(refusal(file_of("[1]", 0)), HasSubstr("not a JSON mapping"));
   EXPECT_THAT(refusal(file_of("{\"a\":", 0)), HasSubstr("not a JSON mapping"));
-  EXPECT_THAT(refusal(file_of(two("[0,7]", "[7,15]"), 15)), HasSubstr("tensor 'a': its offsets hold 7 bytes"));
+  EXPECT_THAT(refusal(file_of(two("[0,7]", "[7,15]"), 15)),
+              HasSubstr("tensor 'a': its offsets hold 7 bytes"));
   EXPECT_THAT(refusal(file_of(R"({"a":{"dtype":"F9","shape":[],"data_offsets":[0,4]}})", 4)),
               HasSubstr("dtype 'F9' is not known"));
   EXPECT_THAT(refusal(file_of(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4)),
