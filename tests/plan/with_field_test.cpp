@@ -139,7 +139,8 @@ parallel: {tensor: 4, pipeline: 2, data: 8}
                                                             "plan.yaml"),
                                     {});
   EXPECT_EQ(read.job.kernels.attention,
-            deterministic_attention_kernel(read.job.framework, read.job.cluster.device));
+            default_attention_kernel(read.job.framework, read.job.cluster.device, true));
+  EXPECT_NE(read.job.kernels.attention, plan.job.kernels.attention);
 }
 
 TEST(WithField, RepeatsNoNote) {

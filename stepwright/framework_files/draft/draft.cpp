@@ -421,10 +421,8 @@ plan::PlannedJob stated_plan_without_legality_check(PlanDraft draft, ImportRepor
     job.kernels.loss_keeps = draft.loss->keeps;
   }
   for (const auto& [kernel, on] : draft.kernels) job.kernels.*kernel = on;
-  if (job.kernels.deterministic) {
-    job.kernels.attention = plan::deterministic_attention_kernel(job.framework, job.cluster.device)
-                                .value_or(job.kernels.attention);
-  }
+  job.kernels.attention =
+      plan::default_attention_kernel(job.framework, job.cluster.device, job.kernels.deterministic);
   job.kernels.masters = draft.masters.value_or(job.kernels.masters);
   job.kernels.cuda_graphs = draft.cuda_graphs;
   if (draft.pytorch_attention) {

@@ -355,9 +355,9 @@ Job read_job_mapping(DocumentNode node, const std::filesystem::path& directory,
           release_text(job.framework)));
     }
     job.attention_stated = given->find("attention").has_value();
-    if (job.kernels.deterministic && !job.attention_stated) {
-      job.kernels.attention = deterministic_attention_kernel(job.framework, job.cluster.device)
-                                  .value_or(job.kernels.attention);
+    if (!job.attention_stated) {
+      job.kernels.attention =
+          default_attention_kernel(job.framework, job.cluster.device, job.kernels.deterministic);
     }
   }
   if (const auto given = node.find("objective")) read_objectives(*given, job);

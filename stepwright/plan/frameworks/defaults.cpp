@@ -118,21 +118,25 @@ std::string_view base_framework(const TrainingFramework& framework) {
 
 FrameworkKernels default_kernels(const TrainingFramework& framework,
                                  const cluster::DeviceModel& device) {
-  const FrameworkDefaults& defaults = framework_defaults(framework);
-  FrameworkKernels kernels = defaults.kernels;
-  if (framework.name.empty()) return kernels;
-  for (const auto& [generation, kernel] : defaults.attention) {
-    if (generation == &cluster::device_generation_of(device)) kernels.attention = kernel;
-  }
+  FrameworkKernels kernels = framework_defaults(framework).kernels;
+  kernels.attention = default_attention_kernel(framework, device, false);
   return kernels;
 }
 
-std::optional<cluster::AttentionKernel> deterministic_attention_kernel(
-    const TrainingFramework& framework, const cluster::DeviceModel& device) {
-  for (const auto& [generation, kernel] : framework_defaults(framework).deterministic_attention) {
-    if (generation == &cluster::device_generation_of(device)) return kernel;
-  }
-  return std::nullopt;
+cluster::AttentionKernel default_attention_kernel(const TrainingFramework& framework,
+                                                  const cluster::DeviceModel& device,
+                                                  bool deterministic) {
+  const FrameworkDefaults& defaults = framework_defaults(framework);
+  cluster::AttentionKernel chosen = defaults.kernels.attention;
+  if (framework.name.empty()) return chosen;
+  const auto choose = [&](const auto& kernels) {
+    for (const auto& [generation, kernel] : kernels) {
+      if (generation == &cluster::device_generation_of(device)) chosen = kernel;
+    }
+  };
+  choose(defaults.attention);
+  if (deterministic) choose(defaults.deterministic_attention);
+  return chosen;
 }
 
 WordSet selectable_attention_kernels(const TrainingFramework& framework) {

@@ -292,10 +292,11 @@ std::vector<std::string> framework_field_words();
 FrameworkKernels default_kernels(const TrainingFramework& framework,
                                  const cluster::DeviceModel& device);
 
-/// Returns the attention kernel that a framework chooses for deterministic runs on a device;
-/// nullopt if it is the one of other runs.
-std::optional<cluster::AttentionKernel> deterministic_attention_kernel(
-    const TrainingFramework& framework, const cluster::DeviceModel& device);
+/// Returns the attention kernel that a framework uses on a device if the job states none.
+/// `deterministic`: the run must give equal bits each time, which not every kernel does.
+cluster::AttentionKernel default_attention_kernel(const TrainingFramework& framework,
+                                                  const cluster::DeviceModel& device,
+                                                  bool deterministic);
 
 /// Returns the attention kernels that a framework's configuration files can select; all of them
 /// without a framework.
